@@ -1,0 +1,122 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// One section per layer, bottom first. A target may name only targets of its own layer or below; LayeringTests holds
+// the same table. Dependencies are sorted, and written one to a line once they do not fit on one.
+
+let cEdge: [Target] = [
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .target(name: "CCofferShims"),
+]
+
+let foundations: [Target] = [
+    .target(name: "CofferCore"),
+    .target(name: "CofferMemory", dependencies: ["CofferCore", "CSodium"]),
+    .target(name: "CofferSystem", dependencies: ["CCofferShims", "CofferCore"]),
+]
+
+let mechanisms: [Target] = [
+    .target(name: "CofferCrypto", dependencies: ["CofferCore", "CofferMemory", "CSodium"]),
+    .target(name: "CofferDatabase", dependencies: ["CofferCore", "CSQLite"]),
+    .target(name: "CofferWire", dependencies: ["CofferCore", "CofferMemory"]),
+]
+
+let domain: [Target] = [
+    .target(name: "CofferKeys", dependencies: ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"]),
+    .target(
+        name: "CofferKeychain",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
+    ),
+    .target(
+        name: "CofferFiles",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem"]
+    ),
+    .target(name: "CofferRouting", dependencies: ["CofferCore"]),
+]
+
+let edges: [Target] = [
+    .target(
+        name: "CofferService",
+        dependencies: [
+            "CofferCore",
+            "CofferDatabase",
+            "CofferFiles",
+            "CofferKeychain",
+            "CofferKeys",
+            "CofferMemory",
+            "CofferRouting",
+            "CofferSystem",
+            "CofferWire",
+        ]
+    ),
+    .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
+    .target(
+        name: "CofferCommands",
+        dependencies: [
+            "CofferClient",
+            "CofferCore",
+            "CofferMemory",
+            "CofferSystem",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+]
+
+let programs: [Target] = [
+    .executableTarget(name: "coffer", dependencies: ["CofferCommands"]),
+    .executableTarget(
+        name: "cofferd",
+        dependencies: ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"]
+    ),
+]
+
+let tests: [Target] =
+    [
+        .target(
+            name: "CofferTestSupport",
+            dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CofferWire"],
+            path: "Tests/CofferTestSupport"
+        ),
+        .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["CofferTestSupport", "coffer", "cofferd"]),
+    ]
+    + (foundations + mechanisms + domain + edges).map { room in
+        .testTarget(
+            name: "\(room.name)Tests",
+            dependencies: room.dependencies + [.byName(name: room.name), "CofferTestSupport"]
+        )
+    }
+
+let package = Package(
+    name: "coffer",
+    products: [
+        .library(name: "CofferClient", targets: ["CofferClient"]),
+        .executable(name: "coffer", targets: ["coffer"]),
+        .executable(name: "cofferd", targets: ["cofferd"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: cEdge + foundations + mechanisms + domain + edges + programs + tests,
+    swiftLanguageModes: [.v6]
+)
+
+// One set of language rules for every Swift target. Tests are exempt from strict memory safety because the test macros
+// expand inside them.
+for target in package.targets where target.type != .system && target.name != "CCofferShims" {
+    var settings: [SwiftSetting] = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+    if target.type != .test && target.name != "CofferTestSupport" {
+        settings.append(.strictMemorySafety())
+    }
+    target.swiftSettings = settings
+}

@@ -1,0 +1,45 @@
+// What Swift can't spell: macros, variadics and structures that the module of the C library leaves out. Each function
+// does one thing and keeps no state. Failures are -1 with errno, as in the system call behind it.
+#ifndef COFFER_SHIMS_H
+#define COFFER_SHIMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/types.h>
+
+// Sends bytes and up to one descriptor (fd, or -1 for none) on a stream socket; never raises SIGPIPE.
+ssize_t coffer_send(int socket, const void *bytes, size_t count, int fd);
+
+// Receives bytes and descriptors. Those that came are stored in fds, close-on-exec, and counted in *nfds; what did not
+// fit there was closed by the kernel, and *truncated is set. Control messages other than SCM_RIGHTS are ignored.
+ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated);
+
+// The peer of a connected socket, as the kernel saw it connect.
+int coffer_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
+
+// Accepts a connection, non-blocking and close-on-exec.
+int coffer_accept(int listener);
+
+// Descriptors of the event loop, all close-on-exec and non-blocking.
+int coffer_epoll_create(void);
+int coffer_eventfd(void);
+// Blocks the signals given and reports them through the descriptor.
+int coffer_signalfd(const int *signals, int count);
+// The next signal of a signalfd, or 0.
+int coffer_signalfd_read(int fd);
+// A one-shot timer on CLOCK_BOOTTIME: armed at an absolute time in nanoseconds, disarmed with 0.
+int coffer_timerfd(void);
+int coffer_timerfd_set(int fd, uint64_t nanoseconds);
+
+// No core dump, no ptrace by the same user, no new privileges. 0, or -1 if any of it failed.
+int coffer_harden_process(void);
+
+// Whether a peer's descriptor is ready for events (POLLIN, POLLOUT), or stop is readable; waits without limit.
+// 1: ready; 0: stopped; -1: errno.
+int coffer_wait_ready(int fd, short events, int stop);
+
+// open(2) relative to a directory, close-on-exec; the variadic mode spelled out.
+int coffer_openat(int directory, const char *path, int flags, mode_t mode);
+
+#endif

@@ -1,0 +1,132 @@
+#define _GNU_SOURCE
+#include "CCofferShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+ssize_t coffer_send(int socket, const void *bytes, size_t count, int fd) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {0};
+    if (fd >= 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+// The kernel passes at most this many in one message (SCM_MAX_FD): room for all, so that none is lost unseen.
+enum { most_descriptors = 253 };
+
+ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated) {
+    struct iovec part = {.iov_base = bytes, .iov_len = count};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * most_descriptors)];
+        struct cmsghdr align;
+    } control;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    *nfds = 0;
+    *truncated = 0;
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0) return -1;
+    *truncated = (message.msg_flags & MSG_CTRUNC) != 0;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        int here = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        for (int index = 0; index < here; index++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(header) + (size_t)index * sizeof fd, sizeof fd);
+            if (*nfds < capacity) {
+                fds[(*nfds)++] = fd;
+            } else {
+                close(fd);
+                *truncated = 1;
+            }
+        }
+    }
+    return received;
+}
+
+int coffer_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return -1;
+    *pid = credentials.pid;
+    *uid = credentials.uid;
+    *gid = credentials.gid;
+    return 0;
+}
+
+int coffer_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+
+int coffer_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int coffer_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int coffer_signalfd(const int *signals, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int index = 0; index < count; index++) sigaddset(&set, signals[index]);
+    if ((errno = pthread_sigmask(SIG_BLOCK, &set, NULL)) != 0) return -1;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int coffer_signalfd_read(int fd) {
+    struct signalfd_siginfo info;
+    return read(fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+int coffer_timerfd(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int coffer_timerfd_set(int fd, uint64_t nanoseconds) {
+    struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000u), .tv_nsec = (long)(nanoseconds % 1000000000u)}};
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+int coffer_harden_process(void) {
+    struct rlimit none = {0, 0};
+    struct rlimit locked;
+    if (getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur < locked.rlim_max) {
+        locked.rlim_cur = locked.rlim_max;
+        setrlimit(RLIMIT_MEMLOCK, &locked);
+    }
+    if (setrlimit(RLIMIT_CORE, &none) < 0) return -1;
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+int coffer_wait_ready(int fd, short events, int stop) {
+    struct pollfd both[2] = {{.fd = fd, .events = events}, {.fd = stop, .events = POLLIN}};
+    for (;;) {
+        if (poll(both, 2, -1) < 0) {
+            if (errno == EINTR) continue;
+            return -1;
+        }
+        return both[1].revents ? 0 : 1;
+    }
+}
+
+int coffer_openat(int directory, const char *path, int flags, mode_t mode) {
+    return openat(directory, path, flags | O_CLOEXEC, mode);
+}

@@ -1,0 +1,82 @@
+/// Writes a binary format: big-endian integers and length-prefixed strings.
+public struct ByteWriter: Sendable {
+    /// What was written.
+    public private(set) var bytes: [UInt8] = []
+
+    /// Begins with nothing.
+    public init() {}
+
+    /// Appends an integer, the most significant byte first.
+    ///
+    /// - Parameter value: The integer.
+    public mutating func write(_ value: some FixedWidthInteger) {
+        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    /// Appends bytes as they are.
+    ///
+    /// - Parameter value: The bytes.
+    public mutating func write(raw value: some Sequence<UInt8>) { bytes.append(contentsOf: value) }
+
+    /// Appends bytes behind their count.
+    ///
+    /// - Parameter value: At most 65,535 bytes.
+    public mutating func write(counted value: some Collection<UInt8>) {
+        precondition(value.count <= Int(UInt16.max), "a counted field has at most 65,535 bytes")
+        write(UInt16(value.count))
+        write(raw: value)
+    }
+}
+
+/// Reads what ``ByteWriter`` wrote, and anything else without a trap.
+public struct ByteReader: Sendable {
+    /// The input ended inside a field, or a field has a value that the format does not know.
+    public struct Malformed: Error, Sendable {
+        /// Makes the error.
+        public init() {}
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    /// Reads from the beginning of some bytes.
+    ///
+    /// - Parameter bytes: The input.
+    public init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    /// Whether nothing is left.
+    public var isAtEnd: Bool { rest.isEmpty }
+
+    /// Takes an integer, the most significant byte first.
+    ///
+    /// - Returns: The integer.
+    public mutating func read<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(Malformed) -> Value {
+        try readRaw(Value.bitWidth / 8).reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
+    }
+
+    /// Takes a number of bytes.
+    ///
+    /// - Parameter count: How many.
+    /// - Returns: Exactly that many.
+    public mutating func readRaw(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> {
+        guard count >= 0, rest.count >= count else { throw Malformed() }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    /// Takes bytes that stand behind their count.
+    ///
+    /// - Returns: The bytes.
+    public mutating func readCounted() throws(Malformed) -> ArraySlice<UInt8> {
+        try readRaw(Int(try read(UInt16.self)))
+    }
+
+    /// Takes UTF-8 text that stands behind its count.
+    ///
+    /// - Returns: The text.
+    public mutating func readText() throws(Malformed) -> String {
+        guard let text = String(validating: try readCounted(), as: UTF8.self) else { throw Malformed() }
+        return text
+    }
+}

@@ -1,0 +1,37 @@
+/// Every bound of the system, with its reason. Each is checked before memory is allocated for what it bounds.
+public enum Limits {
+    /// The bytes of a frame's JSON: a page of a thousand listed names of the longest usual kind fits.
+    public static let frameJSONBytes = 1 << 20
+    /// The bytes of a frame's payload: the largest content that travels inside a frame rather than by descriptor.
+    public static let framePayloadBytes = 1 << 20
+    /// The descriptors that may come with one frame: source or destination, and one to spare for neither.
+    public static let frameDescriptors = 1
+    /// Containers inside one another in a JSON text: requests need three.
+    public static let jsonDepth = 32
+    /// The bytes of an item's name: a path, as in `PATH_MAX`.
+    public static let nameBytes = 4096
+    /// The bytes of one component of a name, as in `NAME_MAX`.
+    public static let nameComponentBytes = 255
+    /// The bytes of a keychain secret: above it, an item is a document.
+    public static let secretBytes = 32 << 10
+    /// The bytes of a keychain item's attributes, serialised.
+    public static let metadataBytes = 4 << 10
+    /// The bytes of a passcode: more than any person types, less than a denial of service.
+    public static let passcodeBytes = 1024
+    /// The names in one page of a listing: bounds the memory of a listing, whatever the number of items.
+    public static let pageItems = 1000
+    /// The plaintext bytes of one chunk of a file.
+    public static let chunkBytes = 64 << 10
+    /// The bytes of a file: chunk counters and offsets stay far from overflow.
+    public static let fileBytes: Int64 = 1 << 40
+    /// Connections at once: each costs a descriptor and about a kilobyte.
+    public static let connections = 4096
+    /// Threads for key derivation and bulk file work: each transfer holds one.
+    public static let workerThreads = 32
+    /// Reply bytes waiting for a peer that does not read: beyond it the peer is not read from either.
+    public static let outboxBytes = 4 << 20
+    /// Seconds between a lock and the end of class A, by default.
+    public static let defaultGraceSeconds = 10
+    /// Seconds of grace that can be asked for: a lock that comes later is none.
+    public static let maximumGraceSeconds = 10
+}
