@@ -1,0 +1,14 @@
+internal import CofferMemory
+
+/// Why a cryptographic operation failed.
+package enum CryptoError: Error, Equatable, Sendable {
+    /// The bytes are not what was sealed with this key and this context. No detail, on purpose.
+    case unauthentic
+    /// Memory for the result could not be locked.
+    case noMemory
+}
+
+/// Makes secret bytes, with this room's error.
+func allocateSecret(_ count: Int) throws(CryptoError) -> SecretBytes {
+    do { return try SecretBytes(zeros: count) } catch { throw .noMemory }
+}

@@ -1,0 +1,77 @@
+package import CofferMemory
+internal import CSodium
+
+/// Wrapping keys to the public half of an X25519 key pair: anyone can wrap, only the private half unwraps.
+package enum KeyAgreement {
+    /// The bytes of a public key.
+    package static let publicKeyBytes = Int(crypto_scalarmult_curve25519_BYTES)
+    /// The bytes of a key wrapped to a public key: the ephemeral public key, then the wrapped key.
+    package static let wrappedBytes = publicKeyBytes + KeyWrap.wrappedBytes
+
+    /// The public half of a private key.
+    ///
+    /// - Parameter privateKey: The private half.
+    /// - Returns: ``publicKeyBytes`` bytes.
+    package static func publicKey(of privateKey: borrowing SymmetricKey) -> [UInt8] {
+        Sodium.prepare()
+        var result = [UInt8](repeating: 0, count: publicKeyBytes)
+        unsafe privateKey.withPointer { scalar in _ = unsafe crypto_scalarmult_curve25519_base(&result, scalar) }
+        return result
+    }
+
+    /// Wraps a key to a public key, with an ephemeral key pair whose private half is dropped at once.
+    ///
+    /// - Parameters:
+    ///   - key: The key to wrap.
+    ///   - publicKey: The public half of the pair that unwraps.
+    ///   - context: What the wrapped key belongs to; has to be the same for unwrapping.
+    /// - Returns: ``wrappedBytes`` bytes.
+    package static func wrap(
+        _ key: borrowing SymmetricKey,
+        to publicKey: [UInt8],
+        context: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        let ephemeral: SymmetricKey
+        do { ephemeral = try SymmetricKey() } catch { throw .noMemory }
+        let ephemeralPublic = self.publicKey(of: ephemeral)
+        let wrapping = try wrappingKey(ephemeral, publicKey, from: ephemeralPublic, to: publicKey)
+        return ephemeralPublic + KeyWrap.wrap(key, under: wrapping, context: context)
+    }
+
+    /// Unwraps a key.
+    ///
+    /// - Parameters:
+    ///   - wrapped: What ``wrap(_:to:context:)`` returned.
+    ///   - privateKey: The private half of the pair that it was wrapped to.
+    ///   - context: The same as for wrapping.
+    /// - Returns: The key.
+    package static func unwrap(
+        _ wrapped: RawSpan,
+        with privateKey: borrowing SymmetricKey,
+        context: [UInt8]
+    ) throws(CryptoError) -> SymmetricKey {
+        guard wrapped.byteCount == wrappedBytes else { throw .unauthentic }
+        let ephemeralPublic = unsafe wrapped.extracting(first: publicKeyBytes).withUnsafeBytes { unsafe Array($0) }
+        let wrapping = try wrappingKey(
+            privateKey, ephemeralPublic, from: ephemeralPublic, to: publicKey(of: privateKey))
+        return try KeyWrap.unwrap(wrapped.extracting(droppingFirst: publicKeyBytes), under: wrapping, context: context)
+    }
+
+    /// The shared secret is hashed with both public keys, so that a wrapped key holds for this pair of them only.
+    private static func wrappingKey(
+        _ privateKey: borrowing SymmetricKey,
+        _ peer: [UInt8],
+        from sender: [UInt8],
+        to receiver: [UInt8]
+    ) throws(CryptoError) -> SymmetricKey {
+        var shared = try allocateSecret(publicKeyBytes)
+        let code = unsafe shared.withUnsafeMutableBytes { buffer in
+            unsafe buffer.withPointer { output in
+                unsafe privateKey.withPointer { scalar in unsafe crypto_scalarmult_curve25519(output, scalar, peer) }
+            }
+        }
+        // A peer key of low order gives a shared secret of zeros; libsodium says so.
+        guard code == 0, let secret = SymmetricKey(shared) else { throw .unauthentic }
+        return try KeyedHash.key(under: secret, for: "coffer class B wrap v1", nil, sender + receiver)
+    }
+}

@@ -1,0 +1,89 @@
+internal import CofferCore
+package import CofferMemory
+internal import CSodium
+
+/// What one guess of a passcode costs.
+package enum PasscodeCost: String, CaseIterable, Sendable {
+    /// 64 MiB, about 50 ms.
+    case interactive
+    /// 256 MiB, about 400 ms: the default.
+    case moderate
+    /// 1 GiB, some seconds.
+    case sensitive
+
+    /// Passes over the memory.
+    package var operations: UInt32 {
+        switch self {
+        case .interactive: 2
+        case .moderate: 3
+        case .sensitive: 4
+        }
+    }
+
+    /// The memory, in KiB.
+    package var memoryKiB: UInt32 {
+        switch self {
+        case .interactive: 64 << 10
+        case .moderate: 256 << 10
+        case .sensitive: 1 << 20
+        }
+    }
+}
+
+/// Keys from other things.
+package enum KeyDerivation {
+    /// The bytes of a salt.
+    package static let saltBytes = Int(crypto_pwhash_argon2id_SALTBYTES)
+    /// The cost that is accepted from a stored keybag: a tampered one can't ask for all the memory of the machine.
+    package static let acceptedOperations: ClosedRange<UInt32> = 1...16
+    /// The memory that is accepted from a stored keybag, in KiB.
+    package static let acceptedMemoryKiB: ClosedRange<UInt32> = (8 << 10)...(4 << 20)
+
+    /// Argon2id of a passcode. Takes tens of milliseconds up to seconds: not for the event loop.
+    ///
+    /// - Parameters:
+    ///   - passcode: What the person typed.
+    ///   - salt: ``saltBytes`` bytes.
+    ///   - operations: Passes over the memory.
+    ///   - memoryKiB: The memory, in KiB.
+    /// - Returns: A key that depends on all of it.
+    package static func passcodeKey(
+        _ passcode: borrowing SecretBytes,
+        salt: [UInt8],
+        operations: UInt32,
+        memoryKiB: UInt32
+    ) throws(CryptoError) -> SymmetricKey {
+        Sodium.prepare()
+        precondition(salt.count == saltBytes, "a salt has \(saltBytes) bytes")
+        var output = try allocateSecret(SymmetricKey.byteCount)
+        let code = unsafe output.withUnsafeMutableBytes { buffer in
+            unsafe buffer.withPointer { key in
+                passcode.withBytes { bytes in
+                    unsafe bytes.withPointer { typed in
+                        unsafe crypto_pwhash(
+                            key, UInt64(SymmetricKey.byteCount), UnsafeRawPointer(typed).assumingMemoryBound(to: CChar.self),
+                            UInt64(bytes.byteCount), salt, UInt64(operations), Int(memoryKiB) << 10,
+                            crypto_pwhash_ALG_ARGON2ID13)
+                    }
+                }
+            }
+        }
+        guard code == 0, let key = SymmetricKey(output) else { throw .noMemory }
+        return key
+    }
+
+    /// Keyed BLAKE2b of a purpose and of further input: a key for one purpose only.
+    ///
+    /// - Parameters:
+    ///   - key: The key to derive from.
+    ///   - purpose: What the new key is for; the strings are listed in proto-docs/KEYS.md.
+    ///   - input: Secret input to mix in.
+    /// - Returns: The new key.
+    package static func subkey(
+        of key: borrowing SymmetricKey,
+        for purpose: StaticString,
+        mixing input: borrowing SymmetricKey? = nil
+    ) throws(CryptoError) -> SymmetricKey {
+        try KeyedHash.key(under: key, for: purpose, input, [])
+    }
+}

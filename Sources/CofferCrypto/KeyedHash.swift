@@ -1,0 +1,112 @@
+internal import CofferCore
+package import CofferMemory
+internal import CSodium
+
+/// Keyed BLAKE2b over a purpose and further fields, each behind its length, so that no two lists of fields collide.
+package enum KeyedHash {
+    /// A tag that says nothing about the fields to whoever has not the key.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - purpose: What the tag is for: tags for different purposes have nothing in common.
+    ///   - byteCount: The bytes of the tag, 16 to 64.
+    ///   - fields: What is hashed. It passes through ordinary memory: no secrets.
+    /// - Returns: The tag.
+    package static func tag(
+        under key: borrowing SymmetricKey,
+        for purpose: StaticString,
+        byteCount: Int,
+        _ fields: [UInt8]...
+    ) -> [UInt8] {
+        var message = ByteWriter()
+        message.write(counted: purposeBytes(purpose))
+        for field in fields {
+            message.write(UInt32(field.count))
+            message.write(raw: field)
+        }
+        var output = [UInt8](repeating: 0, count: byteCount)
+        unsafe output.withUnsafeMutableBytes { unsafe hash(message.bytes.span.bytes, under: key, into: $0) }
+        return output
+    }
+
+    /// A key for one purpose only.
+    ///
+    /// - Parameters:
+    ///   - key: The key to derive from.
+    ///   - purpose: What the new key is for.
+    ///   - input: Further secret input.
+    ///   - publicInput: Further input that is not secret.
+    /// - Returns: The new key.
+    static func key(
+        under key: borrowing SymmetricKey,
+        for purpose: StaticString,
+        _ input: borrowing SymmetricKey?,
+        _ publicInput: [UInt8]
+    ) throws(CryptoError) -> SymmetricKey {
+        let front = purposeBytes(purpose) + publicInput
+        let inputCount = input == nil ? 0 : SymmetricKey.byteCount
+        var message = try allocateSecret(front.count + inputCount)
+        unsafe message.withUnsafeMutableBytes { unsafe $0.copyBytes(from: front) }
+        switch input {
+        case .none: break
+        case .some(let input):
+            input.bytes.withBytes { secret in
+                unsafe message.withUnsafeMutableBytes { buffer in
+                    unsafe secret.withUnsafeBytes { bytes in
+                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[front.count...]).copyMemory(from: bytes)
+                    }
+                }
+            }
+        }
+        var output = try allocateSecret(SymmetricKey.byteCount)
+        unsafe output.withUnsafeMutableBytes { buffer in
+            message.withBytes { bytes in unsafe hash(bytes, under: key, into: buffer) }
+        }
+        guard let derived = SymmetricKey(output) else { throw .noMemory }
+        return derived
+    }
+
+    /// The purpose ends in a NUL, which none contains: no purpose is the beginning of another.
+    private static func purposeBytes(_ purpose: StaticString) -> [UInt8] {
+        purpose.withUTF8Buffer { unsafe Array($0) } + [0]
+    }
+
+    private static func hash(
+        _ message: RawSpan,
+        under key: borrowing SymmetricKey,
+        into output: UnsafeMutableRawBufferPointer
+    ) {
+        Sodium.prepare()
+        let code = unsafe output.withPointer { result in
+            unsafe message.withPointer { bytes in
+                unsafe key.withPointer { rawKey in
+                    unsafe crypto_generichash(
+                        result, output.count, bytes, UInt64(message.byteCount), rawKey, SymmetricKey.byteCount)
+                }
+            }
+        }
+        precondition(code == 0, "the lengths are constants of this project")
+    }
+}
+
+/// Compares two tags in a time that depends on their counts only.
+///
+/// - Parameters:
+///   - one: A tag.
+///   - other: A tag.
+/// - Returns: Whether they are the same.
+package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    guard one.count == other.count else { return false }
+    return unsafe sodium_memcmp(one, other, one.count) == 0
+}
+
+/// Random bytes that are not secret, such as a salt.
+///
+/// - Parameter count: How many.
+/// - Returns: That many.
+package func randomBytes(_ count: Int) -> [UInt8] {
+    Sodium.prepare()
+    var bytes = [UInt8](repeating: 0, count: count)
+    unsafe randombytes_buf(&bytes, count)
+    return bytes
+}

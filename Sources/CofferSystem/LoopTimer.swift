@@ -1,0 +1,26 @@
+internal import CCofferShims
+
+/// A one-shot timer of an event loop, on boot time: a machine that slept past the time wakes to it.
+package final class LoopTimer: Sendable {
+    private let descriptor: OwnedDescriptor
+
+    /// Makes a timer that is not set.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop, on whose thread this is called.
+    ///   - handler: Runs on the loop's thread when the time has come.
+    package init(on loop: EventLoop, handler: @escaping @Sendable () -> Void) throws(SystemError) {
+        descriptor = OwnedDescriptor(owning: try retrying("timerfd_create") { coffer_timerfd() })
+        let number = descriptor.number
+        _ = try loop.watch(descriptor, for: .readable) { _ in
+            // Setting a timer also clears its expiry, so that the descriptor is not readable again at once.
+            _ = coffer_timerfd_set(number, 0)
+            handler()
+        }
+    }
+
+    /// Sets the timer.
+    ///
+    /// - Parameter deadline: Nanoseconds of boot time; `nil` unsets it.
+    package func set(_ deadline: UInt64?) { _ = coffer_timerfd_set(descriptor.number, deadline.map { max($0, 1) } ?? 0) }
+}

@@ -1,0 +1,81 @@
+internal import CCofferShims
+package import Glibc
+
+/// A file descriptor with one owner: closed when it lets go.
+package struct OwnedDescriptor: ~Copyable, Sendable {
+    /// The number, for a system call that borrows it.
+    package let number: Int32
+
+    /// Takes a descriptor over.
+    ///
+    /// - Parameter number: An open descriptor that nobody else closes.
+    package init(owning number: Int32) { self.number = number }
+
+    deinit { close(number) }
+
+    /// Gives the descriptor up without closing it.
+    ///
+    /// - Returns: The number, which the caller now owns.
+    package consuming func release() -> Int32 {
+        let number = self.number
+        discard self
+        return number
+    }
+
+    /// A second descriptor of the same open file.
+    package borrowing func duplicate() throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(owning: try retrying("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 3) })
+    }
+}
+
+extension OwnedDescriptor {
+    /// Reads once.
+    ///
+    /// - Parameter buffer: Where to.
+    /// - Returns: The bytes read; 0 at the end.
+    package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        try retrying("read") { unsafe Glibc.read(number, buffer.baseAddress, buffer.count) }
+    }
+
+    /// Reads at an offset until the buffer is full or the file ends.
+    ///
+    /// - Parameters:
+    ///   - buffer: Where to.
+    ///   - offset: Where from, in bytes.
+    /// - Returns: The bytes read.
+    package borrowing func read(
+        into buffer: UnsafeMutableRawBufferPointer,
+        at offset: Int64
+    ) throws(SystemError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let count = try retrying("read") {
+                unsafe pread(number, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done, off_t(offset) + done)
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Writes everything.
+    ///
+    /// - Parameter bytes: The bytes.
+    package borrowing func write(all bytes: RawSpan) throws(SystemError) {
+        var done = 0
+        while done < bytes.byteCount {
+            done += try retrying("write") {
+                unsafe bytes.withUnsafeBytes { buffer in
+                    unsafe Glibc.write(number, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done)
+                }
+            }
+        }
+    }
+
+    /// What the descriptor is, and how large.
+    package borrowing func status() throws(SystemError) -> stat {
+        var result = stat()
+        _ = try retrying("fstat") { unsafe fstat(number, &result) }
+        return result
+    }
+}

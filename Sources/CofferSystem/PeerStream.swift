@@ -1,0 +1,159 @@
+internal import CCofferShims
+package import CofferCore
+internal import Glibc
+internal import Synchronization
+
+/// Ends a transfer from outside: a thread that waits for a slow peer wakes up.
+package final class Cancellation: Sendable {
+    private let event: OwnedDescriptor
+    private let flag = Atomic(false)
+
+    /// Makes one that is not cancelled.
+    package init() throws(SystemError) {
+        event = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
+    }
+
+    /// Cancels, once and for all.
+    package func cancel() {
+        flag.store(true, ordering: .releasing)
+        var one: UInt64 = 1
+        _ = unsafe write(event.number, &one, 8)
+    }
+
+    /// Whether it was cancelled.
+    package var isCancelled: Bool { flag.load(ordering: .acquiring) }
+
+    fileprivate var descriptor: Int32 { event.number }
+}
+
+/// A descriptor that a client passed, to read a file's content from or write it to.
+///
+/// Its open file is shared with the client, so its flags stay as they are: waiting is done with `poll`, and nothing is
+/// written that could block behind it.
+package struct PeerStream: ~Copyable, Sendable {
+    private enum Kind { case regular, pipe, socket }
+
+    private let descriptor: OwnedDescriptor
+    private let kind: Kind
+    private let cancellation: Cancellation
+    /// The bytes from here to the end, where that is known.
+    package let remainingByteCount: Int64?
+
+    /// Checks what was passed.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A regular file, a pipe or a stream socket.
+    ///   - access: `O_RDONLY` or `O_WRONLY`: what it has to be open for.
+    ///   - cancellation: Ends the waiting.
+    /// - Throws: `param` for anything else.
+    package init(
+        _ descriptor: consuming OwnedDescriptor,
+        for access: Int32,
+        cancellation: Cancellation
+    ) throws(CofferError) {
+        let number = descriptor.number
+        let flags = fcntl(number, F_GETFL)
+        guard flags >= 0, [access, O_RDWR].contains(flags & O_ACCMODE) else {
+            let wanted = access == O_RDONLY ? "reading" : "writing"
+            throw CofferError(.param, "the descriptor passed is not open for \(wanted)")
+        }
+        let status: stat
+        do { status = try descriptor.status() } catch { throw error.cofferError("can't use the descriptor passed") }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            kind = .regular
+            remainingByteCount = max(0, Int64(status.st_size) - Int64(lseek(number, 0, SEEK_CUR)))
+        case S_IFIFO:
+            kind = .pipe
+            remainingByteCount = nil
+        case S_IFSOCK where Self.isStream(number):
+            kind = .socket
+            remainingByteCount = nil
+        default:
+            throw CofferError(.param, "the descriptor passed is neither a regular file nor a pipe nor a stream socket")
+        }
+        self.descriptor = descriptor
+        self.cancellation = cancellation
+    }
+
+    private static func isStream(_ number: Int32) -> Bool {
+        var type: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM.rawValue
+    }
+
+    /// Reads until the buffer is full or the stream ends.
+    ///
+    /// - Parameter buffer: Where to.
+    /// - Returns: The bytes read: fewer than fit only at the end.
+    package borrowing func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            try waitUntilReady(Int16(POLLIN))
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            do {
+                let count = unsafe try descriptor.read(into: rest)
+                if count == 0 { break }
+                done += count
+            } catch where error.code == EAGAIN {
+                continue
+            } catch {
+                throw .system(error)
+            }
+        }
+        return done
+    }
+
+    /// Writes everything.
+    ///
+    /// - Parameter bytes: The bytes.
+    package borrowing func write(all bytes: RawSpan) throws(TransferError) {
+        var done = 0
+        while done < bytes.byteCount {
+            try waitUntilReady(Int16(POLLOUT))
+            do {
+                done += try writeSome(bytes.extracting(droppingFirst: done))
+            } catch where error.code == EAGAIN {
+                continue
+            } catch {
+                throw .system(error)
+            }
+        }
+    }
+
+    private borrowing func writeSome(_ bytes: RawSpan) throws(SystemError) -> Int {
+        let number = descriptor.number
+        let kind = kind
+        return try retrying("write") {
+            unsafe bytes.withUnsafeBytes { buffer in
+                switch kind {
+                case .regular: unsafe Glibc.write(number, buffer.baseAddress, buffer.count)
+                // poll promises room for one page of a pipe, and no more.
+                case .pipe: unsafe Glibc.write(number, buffer.baseAddress, min(buffer.count, Int(PIPE_BUF)))
+                case .socket:
+                    unsafe Glibc.send(
+                        number, buffer.baseAddress, buffer.count,
+                        Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
+    }
+
+    private borrowing func waitUntilReady(_ events: Int16) throws(TransferError) {
+        if cancellation.isCancelled { throw .cancelled }
+        if kind == .regular { return }
+        switch coffer_wait_ready(descriptor.number, events, cancellation.descriptor) {
+        case 1: return
+        case 0: throw .cancelled
+        default: throw .system(SystemError("poll"))
+        }
+    }
+}
+
+/// Why a transfer ended early.
+package enum TransferError: Error, Sendable {
+    /// It was cancelled.
+    case cancelled
+    /// The peer's descriptor failed.
+    case system(SystemError)
+}

@@ -1,0 +1,15 @@
+internal import CCofferShims
+internal import Glibc
+
+/// What a process that holds secrets gives up before it holds any.
+package enum ProcessHardening {
+    /// No core dump, not attachable by others of the same user, no new privileges, files for the owner only; a broken pipe
+    /// is an error and not a signal.
+    package static func apply() throws(SystemError) {
+        _ = try retrying("prctl") { coffer_harden_process() }
+        umask(0o077)
+        signal(SIGPIPE, SIG_IGN)
+        // A crashing Swift program would print the memory at its registers.
+        unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1)
+    }
+}

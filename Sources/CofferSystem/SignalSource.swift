@@ -1,0 +1,24 @@
+internal import CCofferShims
+
+/// Signals as events of a loop.
+package final class SignalSource: Sendable {
+    private let descriptor: OwnedDescriptor
+
+    /// Blocks the signals for the calling thread, and those it starts from now on, and reports them.
+    ///
+    /// - Parameters:
+    ///   - signals: Their numbers.
+    ///   - loop: The loop, on whose thread this is called.
+    ///   - handler: Runs on the loop's thread with a signal's number.
+    package init(
+        _ signals: [Int32],
+        on loop: EventLoop,
+        handler: @escaping @Sendable (Int32) -> Void
+    ) throws(SystemError) {
+        let number = try retrying("signalfd") { unsafe coffer_signalfd(signals, Int32(signals.count)) }
+        descriptor = OwnedDescriptor(owning: number)
+        _ = try loop.watch(descriptor, for: .readable) { _ in
+            while case let signal = coffer_signalfd_read(number), signal != 0 { handler(signal) }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import CofferCore
+internal import Glibc
+
+/// A system call that failed.
+package struct SystemError: Error, Equatable, Sendable {
+    /// The `errno`.
+    package let code: Int32
+    /// What was being done, such as `open` or `write`.
+    package let operation: StaticString
+
+    /// Makes an error of the calling thread's `errno`, unless one is given.
+    ///
+    /// - Parameters:
+    ///   - operation: What was being done.
+    ///   - code: The `errno`.
+    package init(_ operation: StaticString, code: Int32 = errno) {
+        self.operation = operation
+        self.code = code
+    }
+
+    /// The system's words for the error, in lower case.
+    package var reason: String {
+        let words = unsafe String(cString: strerror(code))
+        return words.prefix(1).lowercased() + words.dropFirst()
+    }
+
+    /// Whether the errors are the same.
+    package static func == (one: SystemError, other: SystemError) -> Bool { one.code == other.code }
+
+    /// The error as a client sees it.
+    ///
+    /// - Parameter subject: What failed, in words, such as `can't store 'a'`.
+    package func cofferError(_ subject: String) -> CofferError {
+        switch code {
+        case ENOSPC, EDQUOT:
+            CofferError(
+                .diskFull,
+                "\(subject): \(reason)",
+                hint: "free some space and repeat the command; what was stored before is intact",
+                operation: .write
+            )
+        default:
+            CofferError(.io, "\(subject): \(reason) (\(operation))")
+        }
+    }
+}
+
+/// Calls a system call again while a signal interrupts it.
+///
+/// - Parameters:
+///   - operation: The name for the error.
+///   - call: The call: a negative result is a failure with `errno`.
+/// - Returns: What the call returned.
+func retrying<Value: SignedInteger>(_ operation: StaticString, _ call: () -> Value) throws(SystemError) -> Value {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        if errno != EINTR { throw SystemError(operation) }
+    }
+}

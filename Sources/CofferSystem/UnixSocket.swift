@@ -1,0 +1,163 @@
+internal import CCofferShims
+internal import Glibc
+
+/// Stream sockets of the Unix domain.
+package enum UnixSocket {
+    /// The bytes of a socket's path that the kernel takes, without the closing NUL.
+    package static let pathBytes = 107
+
+    /// Connects, and stays blocking.
+    ///
+    /// - Parameter path: The path of the socket.
+    package static func connect(to path: String) throws(SystemError) -> OwnedDescriptor {
+        let socket = try make()
+        _ = unsafe try withAddress(path) { address, size in unsafe Glibc.connect(socket.number, address, size) }
+        return socket
+    }
+
+    /// Listens at a path, for the owner only. A socket that nobody listens at any more is replaced.
+    ///
+    /// - Parameter path: The path of the socket.
+    /// - Throws: `EADDRINUSE` where somebody listens there already.
+    package static func listen(at path: String) throws(SystemError) -> OwnedDescriptor {
+        if (try? connect(to: path)) != nil { throw SystemError("bind", code: EADDRINUSE) }
+        if unsafe unlink(path) != 0 && errno != ENOENT { throw SystemError("unlink") }
+        let socket = try make()
+        let mask = umask(0o177)
+        defer { umask(mask) }
+        _ = unsafe try withAddress(path) { address, size in unsafe bind(socket.number, address, size) }
+        _ = try retrying("listen") { Glibc.listen(socket.number, SOMAXCONN) }
+        try setNonBlocking(socket)
+        return socket
+    }
+
+    /// Two sockets that are each other's peer; the first is non-blocking.
+    package static func pair() throws(SystemError) -> Pair {
+        var numbers: [Int32] = [-1, -1]
+        _ = try retrying("socketpair") {
+            unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers)
+        }
+        let pair = Pair(server: OwnedDescriptor(owning: numbers[0]), client: OwnedDescriptor(owning: numbers[1]))
+        try setNonBlocking(pair.server)
+        return pair
+    }
+
+    /// Two sockets that are each other's peer.
+    package struct Pair: ~Copyable {
+        /// The non-blocking end.
+        package let server: OwnedDescriptor
+        /// The blocking end.
+        package let client: OwnedDescriptor
+
+        /// Takes the pair apart.
+        ///
+        /// - Parameter body: Gets both ends to own.
+        package consuming func split<Result>(
+            _ body: (consuming OwnedDescriptor, consuming OwnedDescriptor) throws -> Result
+        ) rethrows -> Result {
+            try body(server, client)
+        }
+    }
+
+    /// Makes a descriptor non-blocking: on an open file that nobody else shares.
+    ///
+    /// - Parameter descriptor: The descriptor.
+    package static func setNonBlocking(_ descriptor: borrowing OwnedDescriptor) throws(SystemError) {
+        let number = descriptor.number
+        let flags = try retrying("fcntl") { fcntl(number, F_GETFL) }
+        _ = try retrying("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
+    }
+
+    /// Accepts a connection.
+    ///
+    /// - Parameter listener: A listening, non-blocking socket.
+    /// - Returns: The connection, non-blocking, or `nil` where none is waiting.
+    package static func accept(from listener: borrowing OwnedDescriptor) throws(SystemError) -> OwnedDescriptor? {
+        let number = listener.number
+        do {
+            return OwnedDescriptor(owning: try retrying("accept") { coffer_accept(number) })
+        } catch where error.code == EAGAIN || error.code == ECONNABORTED {
+            return nil
+        }
+    }
+
+    private static func make() throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(
+            owning: try retrying("socket") {
+                Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            }
+        )
+    }
+
+    private static func withAddress(
+        _ path: String,
+        _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(SystemError) -> Int32 {
+        guard !path.isEmpty, path.utf8.count <= pathBytes, !path.utf8.contains(0) else {
+            throw SystemError("socket path", code: ENAMETOOLONG)
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        return try retrying("connect") {
+            unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                    unsafe call(generic, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+    }
+}
+
+/// What one receive brought.
+package struct Received: ~Copyable {
+    /// The bytes that were put into the buffer; 0 when the peer has closed.
+    package let count: Int
+    /// A descriptor that came along.
+    package var descriptor: OwnedDescriptor?
+    /// More descriptors came than a frame may carry. They are closed.
+    package let hasTooManyDescriptors: Bool
+}
+
+extension OwnedDescriptor {
+    /// Receives bytes and a descriptor from a stream socket.
+    ///
+    /// - Parameter buffer: Where to.
+    /// - Returns: What came; `nil` where nothing is waiting on a non-blocking socket.
+    package borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Received? {
+        var passed: Int32 = -1
+        var passedCount: Int32 = 0
+        var isTruncated: Int32 = 0
+        do {
+            let count = try retrying("recvmsg") {
+                unsafe coffer_receive(
+                    number, buffer.baseAddress, buffer.count, &passed, 1, &passedCount, &isTruncated)
+            }
+            return Received(
+                count: count,
+                descriptor: passedCount == 1 ? OwnedDescriptor(owning: passed) : nil,
+                hasTooManyDescriptors: isTruncated != 0
+            )
+        } catch where error.code == EAGAIN {
+            return nil
+        }
+    }
+
+    /// Sends once.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes; at least one.
+    ///   - descriptor: The number of a descriptor to pass with the first of them, which stays the caller's.
+    /// - Returns: The bytes sent; `nil` where there is no room on a non-blocking socket.
+    package borrowing func send(_ bytes: RawSpan, passing descriptor: Int32? = nil) throws(SystemError) -> Int? {
+        do {
+            return try retrying("sendmsg") {
+                unsafe bytes.withUnsafeBytes { buffer in
+                    unsafe coffer_send(number, buffer.baseAddress, buffer.count, descriptor ?? -1)
+                }
+            }
+        } catch where error.code == EAGAIN {
+            return nil
+        }
+    }
+}

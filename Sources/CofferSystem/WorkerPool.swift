@@ -1,0 +1,128 @@
+package import CofferCore
+internal import Glibc
+internal import Synchronization
+
+/// Threads for what must not hold the event loop up: key derivation and the bodies of files.
+///
+/// A thread is started for work and ends when there is no more: nothing idles in a daemon that mostly sleeps.
+package final class WorkerPool: Sendable {
+    private struct State {
+        var running = 0
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// Makes a pool without threads.
+    ///
+    /// - Parameter limit: The most threads at once; further work waits.
+    package init(limit: Int = Limits.workerThreads) { self.limit = limit }
+
+    /// Runs work on a thread of the pool and comes back to the caller's actor with its result.
+    ///
+    /// - Parameter work: The work; what it returns may be noncopyable.
+    /// - Returns: What `work` returned.
+    package func run<Success: ~Copyable & Sendable>(
+        _ work: @escaping @Sendable () throws(CofferError) -> Success
+    ) async throws(CofferError) -> Success {
+        let handoff = Handoff<Success>()
+        await withCheckedContinuation { done in
+            submit {
+                handoff.perform(work)
+                done.resume()
+            }
+        }
+        return try handoff.take()
+    }
+
+    private func submit(_ work: @escaping @Sendable () -> Void) {
+        let mayStart = state.withLock { state in
+            if state.running >= limit {
+                state.waiting.append(work)
+                return false
+            }
+            state.running += 1
+            return true
+        }
+        if mayStart { startThread(with: work) }
+    }
+
+    private func startThread(with work: @escaping @Sendable () -> Void) {
+        let body = unsafe Unmanaged.passRetained(ThreadBody { self.drain(startingWith: work) })
+        var thread = pthread_t()
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            body.toOpaque()
+        )
+        if code == 0 {
+            pthread_detach(thread)
+        } else {
+            // No thread to be had: slow is better than never.
+            unsafe body.takeRetainedValue().run()
+        }
+    }
+
+    private func drain(startingWith first: @Sendable () -> Void) {
+        first()
+        while let next = nextOrEnd() { next() }
+    }
+
+    private func nextOrEnd() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if state.waiting.isEmpty {
+                state.running -= 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}
+
+/// Carries a result that has one owner from one thread to another: a continuation can't.
+private final class Handoff<Success: ~Copyable & Sendable>: Sendable {
+    private enum Outcome: ~Copyable {
+        case pending
+        case success(Success)
+        case failure(CofferError)
+    }
+
+    private let outcome = Mutex<Outcome>(.pending)
+
+    func perform(_ work: () throws(CofferError) -> Success) {
+        do throws(CofferError) {
+            let value = try work()
+            put(value)
+        } catch {
+            outcome.withLock { $0 = .failure(error) }
+        }
+    }
+
+    private func put(_ value: consuming sending Success) {
+        var value: Success? = consume value
+        outcome.withLock { outcome in
+            if let value = value.take() { outcome = .success(value) }
+        }
+    }
+
+    func take() throws(CofferError) -> Success {
+        var taken = Outcome.pending
+        outcome.withLock { outcome in swap(&outcome, &taken) }
+        switch consume taken {
+        case .success(let value): return value
+        case .failure(let error): throw error
+        case .pending: preconditionFailure("a result is taken after it was put")
+        }
+    }
+}
