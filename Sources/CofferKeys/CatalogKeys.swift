@@ -1,0 +1,22 @@
+internal import CofferCore
+internal import CofferCrypto
+package import CofferMemory
+
+/// The keys of the catalog: the seals on names and attributes, and the tags that they are searched by.
+package struct CatalogKeys: ~Copyable, Sendable {
+    /// Seals the metadata of keychain items.
+    package let keychainMetadata: SymmetricKey
+    /// Seals the metadata of files.
+    package let fileMetadata: SymmetricKey
+    /// Makes the tags of the search columns.
+    package let search: SymmetricKey
+
+    init(from store: borrowing SymmetricKey) throws(CryptoError) {
+        let keychainMetadata = try KeyDerivation.subkey(of: store, for: "coffer keychain metadata v1")
+        let fileMetadata = try KeyDerivation.subkey(of: store, for: "coffer file metadata v1")
+        let search = try KeyDerivation.subkey(of: store, for: "coffer search v1")
+        self.keychainMetadata = keychainMetadata
+        self.fileMetadata = fileMetadata
+        self.search = search
+    }
+}

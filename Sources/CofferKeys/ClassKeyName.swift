@@ -1,0 +1,54 @@
+package import CofferCore
+
+/// The class keys, by the names of section 4 of the semantics. The raw value is the key's code in the keybag.
+package enum ClassKeyName: UInt8, CaseIterable, Sendable {
+    case a = 1
+    case bPrivate = 2
+    case c = 3
+    case cx = 4
+    case d = 5
+    case ak = 16
+    case ck = 17
+    case dk = 18
+    case aku = 19
+    case cku = 20
+    case dku = 21
+    case akpu = 22
+    case store = 32
+
+    /// Whether the device key alone wraps it, so that it is there in every state.
+    package var isHeldByDeviceKey: Bool {
+        switch self {
+        case .d, .dk, .dku, .store: true
+        case .a, .bPrivate, .c, .cx, .ak, .ck, .aku, .cku, .akpu: false
+        }
+    }
+
+    /// The key of a keychain item.
+    ///
+    /// - Parameter accessibility: The item's accessibility.
+    package init(_ accessibility: Accessibility) {
+        switch accessibility {
+        case .whenUnlocked: self = .ak
+        case .afterFirstUnlock: self = .ck
+        case .always: self = .dk
+        case .whenUnlockedThisDeviceOnly: self = .aku
+        case .afterFirstUnlockThisDeviceOnly: self = .cku
+        case .alwaysThisDeviceOnly: self = .dku
+        case .whenPasscodeSetThisDeviceOnly: self = .akpu
+        }
+    }
+
+    /// The key that unwraps the key of a file.
+    ///
+    /// - Parameter protectionClass: The file's class.
+    package init(_ protectionClass: ProtectionClass) {
+        switch protectionClass {
+        case .complete: self = .a
+        case .completeUnlessOpen: self = .bPrivate
+        case .completeUntilFirstUserAuthentication: self = .c
+        case .completeWhenUserInactive: self = .cx
+        case .none: self = .d
+        }
+    }
+}

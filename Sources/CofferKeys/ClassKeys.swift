@@ -1,0 +1,72 @@
+internal import CofferCore
+internal import CofferMemory
+
+// The class keys, grouped by how long they stay: a state of the vault is which of these groups are in memory.
+//
+// The initialisers go through constants because the compiler can't take back a half-made noncopyable value on a throw.
+
+/// There in every state: wrapped by the device key alone.
+struct DeviceClassKeys: ~Copyable {
+    let d, dk, dku, store: SymmetricKey
+
+    init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
+        let d = try key(.d)
+        let dk = try key(.dk)
+        let dku = try key(.dku)
+        let store = try key(.store)
+        self.d = d
+        self.dk = dk
+        self.dku = dku
+        self.store = store
+    }
+}
+
+/// There from the first unlock on.
+struct AfterFirstUnlockKeys: ~Copyable {
+    let c, cx, ck, cku: SymmetricKey
+
+    init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
+        let c = try key(.c)
+        let cx = try key(.cx)
+        let ck = try key(.ck)
+        let cku = try key(.cku)
+        self.c = c
+        self.cx = cx
+        self.ck = ck
+        self.cku = cku
+    }
+}
+
+/// There while unlocked; gone, wiped, when the grace after a lock ends.
+struct WhenUnlockedKeys: ~Copyable {
+    let a, bPrivate, ak, aku, akpu: SymmetricKey
+
+    init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
+        let a = try key(.a)
+        let bPrivate = try key(.bPrivate)
+        let ak = try key(.ak)
+        let aku = try key(.aku)
+        let akpu = try key(.akpu)
+        self.a = a
+        self.bPrivate = bPrivate
+        self.ak = ak
+        self.aku = aku
+        self.akpu = akpu
+    }
+}
+
+/// All the keys that an unlocked keyslot gives.
+package struct UnlockedKeys: ~Copyable, Sendable {
+    let afterFirstUnlock: AfterFirstUnlockKeys
+    let whenUnlocked: WhenUnlockedKeys
+
+    init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
+        let afterFirstUnlock = try AfterFirstUnlockKeys(key)
+        let whenUnlocked = try WhenUnlockedKeys(key)
+        self.afterFirstUnlock = afterFirstUnlock
+        self.whenUnlocked = whenUnlocked
+    }
+
+    /// Lets go of what is there while unlocked only; its keys are wiped on the spot.
+    consuming func forgettingWhenUnlocked() -> AfterFirstUnlockKeys { afterFirstUnlock }
+}

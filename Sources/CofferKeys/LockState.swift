@@ -1,0 +1,105 @@
+internal import CofferCore
+internal import CofferMemory
+
+/// Which keys are in memory. Locking is assignment, so wiping is `deinit`; a state can't be without the keys it means, or
+/// with others.
+enum LockState: ~Copyable {
+    case beforeFirstUnlock
+    case locked(AfterFirstUnlockKeys)
+    case locking(UnlockedKeys)
+    case unlocked(UnlockedKeys)
+
+    /// The state's name for clients, in a vault with a passcode.
+    var name: VaultState {
+        switch self {
+        case .beforeFirstUnlock: .beforeFirstUnlock
+        case .locked: .locked
+        case .locking: .locking
+        case .unlocked: .unlocked
+        }
+    }
+
+    /// Starts the grace: every key stays.
+    mutating func beginLocking() {
+        switch consume self {
+        case .unlocked(let keys): self = .locking(keys)
+        case .locking(let keys): self = .locking(keys)
+        case .locked(let keys): self = .locked(keys)
+        case .beforeFirstUnlock: self = .beforeFirstUnlock
+        }
+    }
+
+    /// Wipes what is there while unlocked only.
+    mutating func lock() {
+        switch consume self {
+        case .unlocked(let keys): self = .locked(keys.forgettingWhenUnlocked())
+        case .locking(let keys): self = .locked(keys.forgettingWhenUnlocked())
+        case .locked(let keys): self = .locked(keys)
+        case .beforeFirstUnlock: self = .beforeFirstUnlock
+        }
+    }
+
+    /// Uses a class key where it lies.
+    ///
+    /// - Parameters:
+    ///   - name: One that the keybag key wraps.
+    ///   - body: Gets the key.
+    /// - Returns: What `body` returns; `nil` where the key is not there in this state.
+    func withKey<Result: ~Copyable, Failure: Error>(
+        _ name: ClassKeyName,
+        _ body: (borrowing SymmetricKey) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        switch self {
+        case .beforeFirstUnlock: nil
+        case .locked(let keys): try keys.withKey(name, body)
+        case .locking(let keys): try keys.withKey(name, body)
+        case .unlocked(let keys): try keys.withKey(name, body)
+        }
+    }
+}
+
+extension UnlockedKeys {
+    func withKey<Result: ~Copyable, Failure: Error>(
+        _ name: ClassKeyName,
+        _ body: (borrowing SymmetricKey) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        switch name {
+        case .a: try body(whenUnlocked.a)
+        case .bPrivate: try body(whenUnlocked.bPrivate)
+        case .ak: try body(whenUnlocked.ak)
+        case .aku: try body(whenUnlocked.aku)
+        case .akpu: try body(whenUnlocked.akpu)
+        case .c, .cx, .ck, .cku, .d, .dk, .dku, .store: try afterFirstUnlock.withKey(name, body)
+        }
+    }
+}
+
+extension AfterFirstUnlockKeys {
+    func withKey<Result: ~Copyable, Failure: Error>(
+        _ name: ClassKeyName,
+        _ body: (borrowing SymmetricKey) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        switch name {
+        case .c: try body(c)
+        case .cx: try body(cx)
+        case .ck: try body(ck)
+        case .cku: try body(cku)
+        case .a, .bPrivate, .ak, .aku, .akpu, .d, .dk, .dku, .store: nil
+        }
+    }
+}
+
+extension DeviceClassKeys {
+    func withKey<Result: ~Copyable, Failure: Error>(
+        _ name: ClassKeyName,
+        _ body: (borrowing SymmetricKey) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        switch name {
+        case .d: try body(d)
+        case .dk: try body(dk)
+        case .dku: try body(dku)
+        case .store: try body(store)
+        case .a, .bPrivate, .c, .cx, .ak, .ck, .aku, .cku, .akpu: nil
+        }
+    }
+}
