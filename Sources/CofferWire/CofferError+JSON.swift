@@ -1,6 +1,8 @@
 internal import CofferCore
 
-/// The codes that JSON-RPC 2.0 reserves. Every other error travels under its `OSStatus`.
+/// The codes that JSON-RPC 2.0 reserves.
+///
+/// Every other error travels under its `OSStatus`.
 package enum RPCCode {
     /// The text is no JSON.
     package static let parseError = -32700
@@ -25,6 +27,7 @@ extension CofferError {
     /// The `error` member of a response.
     ///
     /// - Parameter rpcCode: The JSON-RPC code; `nil` for the one that follows from the error.
+    /// - Returns: The member.
     func json(rpcCode: Int?) -> JSONObject {
         var data: JSONObject = ["code": .string(code.rawValue), "osStatus": .integer(Int64(code.osStatus))]
         if let cocoaCode { data.set("cocoaCode", .integer(Int64(cocoaCode))) }
@@ -43,7 +46,7 @@ extension CofferError {
         ]
     }
 
-    /// Reads the `error` member of a response, whatever is missing from it: an error must not get lost over its details.
+    /// Reads the `error` member of a response, whatever is missing: an error must not get lost over its details.
     ///
     /// - Parameter json: The member.
     init(json: JSONObject) {

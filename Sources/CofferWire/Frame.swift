@@ -5,7 +5,9 @@ package import CofferMemory
 ///
 /// On the wire it is a ``FrameHeader``, the message as JSON, and the payload as it is.
 package struct Frame: ~Copyable {
-    /// The message. A text that is no JSON inside a frame that is one concerns its sender alone: the stream goes on.
+    /// The message.
+    ///
+    /// A text that is no JSON inside a frame that is one is its sender's concern alone: the stream goes on.
     package let json: Result<JSONValue, JSONError>
     /// The payload; `nil` where it has no bytes, so that the many frames without one cost no locked memory.
     package var payload: SecretBytes?
@@ -29,7 +31,9 @@ package struct FrameHeader: Equatable, Sendable {
         payloadCount = UInt32(truncatingIfNeeded: word)
     }
 
-    /// Writes a header. Whether the counts are within the limits is for the sender to know.
+    /// Writes a header.
+    ///
+    /// Whether the counts are within the limits is for the sender to know.
     ///
     /// - Parameters:
     ///   - jsonCount: The bytes of the JSON, fewer than 2³².
@@ -43,7 +47,9 @@ package struct FrameHeader: Equatable, Sendable {
     }
 }
 
-/// Why a stream of frames can't be read on. Nothing behind it makes sense: the connection has to be closed.
+/// Why a stream of frames can't be read on.
+///
+/// Nothing behind it makes sense: the connection has to be closed.
 package enum FrameError: Error, Equatable, Sendable {
     /// The header announces that many bytes of JSON, more than the limit.
     case jsonTooLong(UInt32)
@@ -59,7 +65,8 @@ extension FrameError {
     /// What the peer is told before the connection is closed.
     package var cofferError: CofferError {
         switch self {
-        case .jsonTooLong(let count): CofferError(.dataTooLarge, "the frame's JSON has \(count) bytes, more than allowed")
+        case .jsonTooLong(let count):
+            CofferError(.dataTooLarge, "the frame's JSON has \(count) bytes, more than allowed")
         case .payloadTooLong(let count):
             CofferError(.dataTooLarge, "the frame's payload has \(count) bytes, more than allowed")
         case .emptyJSON: CofferError(.param, "the frame has no JSON")

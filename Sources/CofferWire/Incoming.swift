@@ -9,7 +9,9 @@ package enum Incoming: Sendable {
 }
 
 extension Incoming {
-    /// Reads what the daemon sent. Members that this build does not know are ignored.
+    /// Reads what the daemon sent.
+    ///
+    /// Members that this build does not know are ignored.
     ///
     /// - Parameter value: The message.
     /// - Throws: `internal` where it is neither a response nor a notification.

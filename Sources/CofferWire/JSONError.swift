@@ -1,4 +1,6 @@
-/// Why a text is not the JSON that this module accepts. It never quotes the text, which may hold what must not be logged.
+/// Why a text is not the JSON that this module accepts.
+///
+/// It never quotes the text, which may hold what must not be logged.
 package struct JSONError: Error, Equatable, Sendable {
     /// What is wrong, in words for a person.
     package enum Reason: String, CaseIterable, Sendable {

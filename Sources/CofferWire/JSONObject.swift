@@ -1,8 +1,8 @@
-/// The members of a JSON object, in their order. Keys are compared as UTF-8 bytes.
+/// The members of a JSON object, in their order.
 ///
-/// Looking a member up walks the list: the objects of a protocol have few members.
+/// Keys are compared as UTF-8 bytes. Looking a member up walks the list: the objects of a protocol have few members.
 package struct JSONObject: Sendable {
-    /// The members, in the order in which they were written. No key occurs twice.
+    /// The members, in the order in which they were written; no key occurs twice.
     package private(set) var members: [(key: String, value: JSONValue)] = []
 
     /// Makes an object without members.

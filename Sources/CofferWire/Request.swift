@@ -6,7 +6,7 @@ package struct Request: Equatable, Sendable {
     package let id: RequestID?
     /// What is to be done.
     package let method: String
-    /// With what. Always an object: parameters have names here.
+    /// With what; always an object, since parameters have names here.
     package let params: JSONObject
 
     /// Makes a request.
@@ -21,7 +21,9 @@ package struct Request: Equatable, Sendable {
         self.params = params
     }
 
-    /// Reads a request. Members of the message that this build does not know are ignored; those of `params` are for a
+    /// Reads a request.
+    ///
+    /// Members of the message that this build does not know are ignored; those of `params` are for a
     /// ``ParameterReader`` to refuse.
     ///
     /// - Parameter value: The message.
