@@ -1,0 +1,85 @@
+internal import CofferCore
+
+/// The codes that JSON-RPC 2.0 reserves.
+///
+/// Every other error travels under its `OSStatus`.
+package enum RPCCode {
+    /// The text is no JSON.
+    package static let parseError = -32700
+    /// The JSON is no request.
+    package static let invalidRequest = -32600
+    /// There is no such method.
+    package static let methodNotFound = -32601
+    /// The parameters are not those of the method.
+    package static let invalidParams = -32602
+}
+
+extension CofferError {
+    /// The JSON-RPC code that follows from the error alone.
+    private var rpcCode: Int {
+        switch code {
+        case .unimplemented: RPCCode.methodNotFound
+        case .param: RPCCode.invalidParams
+        default: code.osStatus
+        }
+    }
+
+    /// The `error` member of a response.
+    ///
+    /// - Parameter rpcCode: The JSON-RPC code; `nil` for the one that follows from the error.
+    /// - Returns: The member.
+    func json(rpcCode: Int?) -> JSONObject {
+        var data: JSONObject = ["code": .string(code.rawValue), "osStatus": .integer(Int64(code.osStatus))]
+        if let cocoaCode { data.set("cocoaCode", .integer(Int64(cocoaCode))) }
+        switch retry {
+        case .afterUnlock: data.set("retry", "afterUnlock")
+        case .never: data.set("retry", "never")
+        case .afterDelay(let seconds):
+            data.set("retry", "afterDelay")
+            data.set("retryAfter", .integer(Int64(seconds)))
+        }
+        if let hint { data.set("hint", .string(hint)) }
+        return [
+            "code": .integer(Int64(rpcCode ?? self.rpcCode)),
+            "message": .string(message),
+            "data": .object(data),
+        ]
+    }
+
+    /// Reads the `error` member of a response, whatever is missing: an error must not get lost over its details.
+    ///
+    /// - Parameter json: The member.
+    init(json: JSONObject) {
+        let data = json["data"]?.objectValue ?? [:]
+        self.init(
+            code: data["code"]?.stringValue.map(ErrorCode.init(rawValue:)) ?? Self.code(forRPC: json["code"]),
+            message: json["message"]?.stringValue ?? "the daemon gave no reason",
+            hint: data["hint"]?.stringValue,
+            retry: Self.retry(in: data),
+            cocoaCode: data["cocoaCode"]?.integerValue.flatMap(Int.init(exactly:))
+        )
+    }
+
+    /// The code of an error that came without the name of one, from a peer that knows JSON-RPC only.
+    private static func code(forRPC value: JSONValue?) -> ErrorCode {
+        switch value?.integerValue.flatMap(Int.init(exactly:)) {
+        case RPCCode.parseError, RPCCode.invalidRequest, RPCCode.invalidParams: .param
+        case RPCCode.methodNotFound: .unimplemented
+        case let number: ErrorCode.table.first { $0.osStatus == number }?.code ?? .internal
+        }
+    }
+
+    private static func retry(in data: JSONObject) -> Retry {
+        switch data["retry"]?.stringValue {
+        case "afterUnlock": .afterUnlock
+        case "afterDelay":
+            if let seconds = data["retryAfter"]?.integerValue.flatMap(Int.init(exactly:)), seconds >= 0 {
+                .afterDelay(seconds: seconds)
+            } else {
+                .never
+            }
+        // A word of a newer peer: nothing can be promised.
+        default: .never
+        }
+    }
+}

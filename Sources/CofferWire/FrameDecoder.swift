@@ -1,0 +1,150 @@
+internal import CofferCore
+internal import CofferMemory
+
+/// Cuts a stream of bytes, arriving in whatever pieces, into frames.
+///
+/// JSON that lies whole inside one piece is parsed where it lies; otherwise it is collected in an array that grows with
+/// what has arrived, never by what was announced. A payload goes straight to the locked memory that it stays in, which is
+/// taken at the announced size when the first byte is there.
+package struct FrameDecoder: ~Copyable {
+    private let maximumJSONCount: Int
+    private let maximumPayloadCount: Int
+
+    private var failure: FrameError?
+    private var headerWord: UInt64 = 0
+    private var headerCount = 0
+    /// There once the header is complete, and within the limits.
+    private var header: FrameHeader?
+    private var collectedJSON: [UInt8] = []
+    /// There once the JSON is complete.
+    private var json: Result<JSONValue, JSONError>?
+    /// There once the payload has begun.
+    private var payload: SecretBytes?
+    private var payloadCount = 0
+
+    /// Begins with a stream.
+    ///
+    /// - Parameters:
+    ///   - maximumJSONCount: The most bytes of JSON in a frame.
+    ///   - maximumPayloadCount: The most bytes of payload in a frame.
+    package init(
+        maximumJSONCount: Int = Limits.frameJSONBytes,
+        maximumPayloadCount: Int = Limits.framePayloadBytes
+    ) {
+        self.maximumJSONCount = maximumJSONCount
+        self.maximumPayloadCount = maximumPayloadCount
+    }
+
+    /// Whether no frame is begun: a stream that ends anywhere else was cut off.
+    package var isBetweenFrames: Bool { headerCount == 0 && failure == nil }
+
+    /// Takes bytes of the stream up to the end of a frame, or all there are.
+    ///
+    /// Call it again with the same bytes until it returns `nil`: they may hold several frames.
+    ///
+    /// - Parameters:
+    ///   - bytes: A piece of the stream.
+    ///   - offset: Where to begin in it; afterwards, the first byte that was not taken. After `nil`, that is the end.
+    /// - Returns: A frame, once its last byte is there.
+    /// - Throws: ``FrameError`` where the stream can't be read on; every later call throws it again.
+    package mutating func decode(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
+        if let failure { throw failure }
+        do throws(FrameError) {
+            guard let header = try takeHeader(from: bytes, at: &offset),
+                let json = takeJSON(Int(header.jsonCount), from: bytes, at: &offset),
+                try takePayload(Int(header.payloadCount), from: bytes, at: &offset)
+            else { return nil }
+            return finishFrame(json)
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private mutating func finishFrame(_ json: Result<JSONValue, JSONError>) -> Frame {
+        headerWord = 0
+        headerCount = 0
+        header = nil
+        self.json = nil
+        payloadCount = 0
+        return Frame(json: json, payload: payload.take())
+    }
+}
+
+// MARK: - The parts of a frame
+
+extension FrameDecoder {
+    private mutating func takeHeader(
+        from bytes: RawSpan,
+        at offset: inout Int
+    ) throws(FrameError) -> FrameHeader? {
+        if let header { return header }
+        while headerCount < FrameHeader.byteCount {
+            guard offset < bytes.byteCount else { return nil }
+            headerWord = headerWord << 8 | UInt64(bytes[offset])
+            headerCount += 1
+            offset += 1
+        }
+        let complete = FrameHeader(word: headerWord)
+        // Nothing is allocated for a frame before this point.
+        if complete.jsonCount == 0 { throw .emptyJSON }
+        if complete.jsonCount > maximumJSONCount { throw .jsonTooLong(complete.jsonCount) }
+        if complete.payloadCount > maximumPayloadCount { throw .payloadTooLong(complete.payloadCount) }
+        header = complete
+        return complete
+    }
+
+    private mutating func takeJSON(
+        _ count: Int,
+        from bytes: RawSpan,
+        at offset: inout Int
+    ) -> Result<JSONValue, JSONError>? {
+        if let json { return json }
+        let range = offset..<min(bytes.byteCount, offset + count - collectedJSON.count)
+        offset = range.upperBound
+        if range.count == count {
+            json = Self.parse(bytes.extracting(range))
+        } else {
+            collectedJSON.append(bytes.extracting(range))
+            guard collectedJSON.count == count else { return nil }
+            json = unsafe Self.parse(collectedJSON.span.bytes)
+            collectedJSON = []
+        }
+        return json
+    }
+
+    private static func parse(_ bytes: RawSpan) -> Result<JSONValue, JSONError> {
+        do { return .success(try JSONValue(parsing: bytes)) } catch { return .failure(error) }
+    }
+
+    /// Says whether the payload is complete.
+    private mutating func takePayload(
+        _ count: Int,
+        from bytes: RawSpan,
+        at offset: inout Int
+    ) throws(FrameError) -> Bool {
+        if payloadCount == count { return true }
+        guard offset < bytes.byteCount else { return false }
+        let piece = bytes.extracting(offset..<min(bytes.byteCount, offset + count - payloadCount))
+        do throws(SecretMemoryError) {
+            if payload == nil { payload = try SecretBytes(zeros: count) }
+        } catch {
+            throw .noMemory
+        }
+        payload?.copy(piece, to: payloadCount)
+        offset += piece.byteCount
+        payloadCount += piece.byteCount
+        return payloadCount == count
+    }
+}
+
+extension SecretBytes {
+    /// Overwrites a part; traps where `bytes` reaches beyond the end.
+    fileprivate mutating func copy(_ bytes: RawSpan, to offset: Int) {
+        unsafe withUnsafeMutableBytes { memory in
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: source)
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// Why a text is not the JSON that this module accepts.
+///
+/// It never quotes the text, which may hold what must not be logged.
+package struct JSONError: Error, Equatable, Sendable {
+    /// What is wrong, in words for a person.
+    package enum Reason: String, CaseIterable, Sendable {
+        /// The input ended inside a value, or held none.
+        case unexpectedEnd = "the text ends too early"
+        /// A byte that can't stand where it does.
+        case unexpectedByte = "this byte can't stand here"
+        /// Something stands behind the value.
+        case trailingBytes = "something follows the value"
+        /// A byte order mark.
+        case byteOrderMark = "a byte order mark is not allowed"
+        /// A literal other than `true`, `false` and `null`.
+        case badLiteral = "expected 'true', 'false' or 'null'"
+        /// Something other than a string where a key has to stand.
+        case expectedKey = "expected a key in double quotes"
+        /// No colon behind a key.
+        case expectedColon = "expected a colon"
+        /// Neither a comma nor the end of the container behind a value.
+        case expectedSeparator = "expected a comma or the closing bracket"
+        /// A key that the object has already.
+        case duplicateKey = "the key occurs twice in its object"
+        /// Containers nested deeper than `Limits.jsonDepth`.
+        case tooDeep = "arrays and objects are nested too deeply"
+        /// A control character that is not escaped.
+        case controlCharacter = "a control character must be escaped"
+        /// An escape that JSON does not have.
+        case badEscape = "unknown escape sequence"
+        /// Half of a surrogate pair.
+        case loneSurrogate = "half of a surrogate pair"
+        /// Bytes that are not UTF-8.
+        case badUTF8 = "the string is not well-formed UTF-8"
+        /// A number whose form JSON does not have.
+        case badNumber = "expected a digit"
+        /// A number beyond what a double can hold.
+        case numberOutOfRange = "the number is out of range"
+    }
+
+    /// Where, in bytes from the beginning of the text.
+    package let offset: Int
+    /// What is wrong there.
+    package let reason: Reason
+
+    /// The sentence for a person.
+    package var message: String { "malformed JSON at byte \(offset): \(reason.rawValue)" }
+}

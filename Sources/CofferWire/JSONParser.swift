@@ -1,0 +1,285 @@
+internal import CofferCore
+
+extension JSONValue {
+    /// Reads exactly one JSON value, as RFC 8259 has it, and nothing beyond it.
+    ///
+    /// Stricter than the RFC demands where readers disagree, since what two readers understand differently is a way around
+    /// a check: UTF-8 only and well-formed, no byte order mark, no duplicate keys, no lone surrogates, at most
+    /// `Limits.jsonDepth` containers inside one another, no number that a double can't hold.
+    ///
+    /// - Parameter bytes: The text.
+    /// - Throws: ``JSONError`` with the place and the reason.
+    package init(parsing bytes: RawSpan) throws(JSONError) {
+        var parser = JSONParser()
+        self = try parser.document(in: bytes)
+    }
+}
+
+/// A recursive descent over the bytes, which come as an argument because a span can't be stored.
+private struct JSONParser {
+    private var position = 0
+
+    mutating func document(in bytes: RawSpan) throws(JSONError) -> JSONValue {
+        if bytes.byteCount >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
+            throw JSONError(offset: 0, reason: .byteOrderMark)
+        }
+        skipWhitespace(in: bytes)
+        let result = try value(in: bytes, depth: 0)
+        skipWhitespace(in: bytes)
+        guard position == bytes.byteCount else { throw JSONError(offset: position, reason: .trailingBytes) }
+        return result
+    }
+
+    private mutating func value(in bytes: RawSpan, depth: Int) throws(JSONError) -> JSONValue {
+        switch peek(in: bytes) {
+        case UInt8(ascii: "\""): return .string(try string(in: bytes))
+        case UInt8(ascii: "{"): return .object(try object(in: bytes, depth: depth + 1))
+        case UInt8(ascii: "["): return .array(try array(in: bytes, depth: depth + 1))
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number(in: bytes)
+        case UInt8(ascii: "t"): return try literal("true", .bool(true), in: bytes)
+        case UInt8(ascii: "f"): return try literal("false", .bool(false), in: bytes)
+        case UInt8(ascii: "n"): return try literal("null", .null, in: bytes)
+        default: throw fault(.unexpectedByte, in: bytes)
+        }
+    }
+
+    private mutating func literal(
+        _ word: StaticString,
+        _ value: JSONValue,
+        in bytes: RawSpan
+    ) throws(JSONError) -> JSONValue {
+        for index in 0..<word.utf8CodeUnitCount {
+            guard peek(in: bytes) == (unsafe word.utf8Start[index]) else { throw fault(.badLiteral, in: bytes) }
+            position += 1
+        }
+        return value
+    }
+
+    private mutating func array(in bytes: RawSpan, depth: Int) throws(JSONError) -> [JSONValue] {
+        try open(depth, in: bytes)
+        var elements: [JSONValue] = []
+        if close(UInt8(ascii: "]"), in: bytes) { return elements }
+        repeat {
+            skipWhitespace(in: bytes)
+            elements.append(try value(in: bytes, depth: depth))
+        } while try separator(before: UInt8(ascii: "]"), in: bytes)
+        return elements
+    }
+
+    private mutating func object(in bytes: RawSpan, depth: Int) throws(JSONError) -> JSONObject {
+        try open(depth, in: bytes)
+        var object = JSONObject()
+        var keys = KeyIndex()
+        if close(UInt8(ascii: "}"), in: bytes) { return object }
+        repeat {
+            skipWhitespace(in: bytes)
+            guard peek(in: bytes) == UInt8(ascii: "\"") else { throw fault(.expectedKey, in: bytes) }
+            let start = position
+            let key = try string(in: bytes)
+            guard keys.insert(key, into: object) else { throw JSONError(offset: start, reason: .duplicateKey) }
+            skipWhitespace(in: bytes)
+            guard peek(in: bytes) == UInt8(ascii: ":") else { throw fault(.expectedColon, in: bytes) }
+            position += 1
+            skipWhitespace(in: bytes)
+            object.append(uniqueKey: key, try value(in: bytes, depth: depth))
+        } while try separator(before: UInt8(ascii: "}"), in: bytes)
+        return object
+    }
+}
+
+// MARK: - Between the values
+
+extension JSONParser {
+    private mutating func open(_ depth: Int, in bytes: RawSpan) throws(JSONError) {
+        guard depth <= Limits.jsonDepth else { throw fault(.tooDeep, in: bytes) }
+        position += 1
+        skipWhitespace(in: bytes)
+    }
+
+    /// Takes the end of a container that has nothing in it.
+    private mutating func close(_ bracket: UInt8, in bytes: RawSpan) -> Bool {
+        guard peek(in: bytes) == bracket else { return false }
+        position += 1
+        return true
+    }
+
+    /// Takes a comma, and says yes, or the end of the container, and says no.
+    private mutating func separator(before bracket: UInt8, in bytes: RawSpan) throws(JSONError) -> Bool {
+        skipWhitespace(in: bytes)
+        let byte = peek(in: bytes)
+        guard byte == UInt8(ascii: ",") || byte == bracket else { throw fault(.expectedSeparator, in: bytes) }
+        position += 1
+        return byte != bracket
+    }
+
+    private mutating func skipWhitespace(in bytes: RawSpan) {
+        while position < bytes.byteCount {
+            switch bytes[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            default: return
+            }
+        }
+    }
+
+    /// The next byte, or 0 at the end: a byte that JSON has nowhere, so that no caller can take the end for something.
+    private func peek(in bytes: RawSpan) -> UInt8 { position < bytes.byteCount ? bytes[position] : 0 }
+
+    private func fault(_ reason: JSONError.Reason, in bytes: RawSpan) -> JSONError {
+        JSONError(offset: position, reason: position < bytes.byteCount ? reason : .unexpectedEnd)
+    }
+}
+
+// MARK: - Numbers
+
+extension JSONParser {
+    private mutating func number(in bytes: RawSpan) throws(JSONError) -> JSONValue {
+        let start = position
+        let isNegative = peek(in: bytes) == UInt8(ascii: "-")
+        if isNegative { position += 1 }
+        let integer = try wholePart(isNegative: isNegative, in: bytes)
+        let wholeEnd = position
+        if peek(in: bytes) == UInt8(ascii: ".") {
+            position += 1
+            try digits(in: bytes)
+        }
+        if peek(in: bytes) | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            if peek(in: bytes) == UInt8(ascii: "+") || peek(in: bytes) == UInt8(ascii: "-") { position += 1 }
+            try digits(in: bytes)
+        }
+        if let integer, position == wholeEnd { return .integer(integer) }
+        guard let value = bytes.text(in: start..<position).flatMap({ Double($0) }), value.isFinite else {
+            throw JSONError(offset: start, reason: .numberOutOfRange)
+        }
+        return .number(value)
+    }
+
+    /// Takes the digits before a fraction; `nil` where they don't fit.
+    private mutating func wholePart(isNegative: Bool, in bytes: RawSpan) throws(JSONError) -> Int64? {
+        if peek(in: bytes) == UInt8(ascii: "0") {
+            // A leading zero stands alone; a digit behind it is refused as what can't follow a value.
+            position += 1
+            return 0
+        }
+        let start = position
+        try digits(in: bytes)
+        var sum: Int64 = 0
+        for index in start..<position {
+            let (shifted, outgrown) = sum.multipliedReportingOverflow(by: 10)
+            let digit = Int64(bytes[index] - UInt8(ascii: "0"))
+            let (next, overflow) =
+                isNegative ? shifted.subtractingReportingOverflow(digit) : shifted.addingReportingOverflow(digit)
+            if outgrown || overflow { return nil }
+            sum = next
+        }
+        return sum
+    }
+
+    /// Takes one digit or more.
+    private mutating func digits(in bytes: RawSpan) throws(JSONError) {
+        let start = position
+        while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(peek(in: bytes)) { position += 1 }
+        guard position > start else { throw fault(.badNumber, in: bytes) }
+    }
+}
+
+// MARK: - Strings
+
+extension JSONParser {
+    private mutating func string(in bytes: RawSpan) throws(JSONError) -> String {
+        position += 1
+        let start = position
+        try skipPlainCharacters(in: bytes)
+        guard peek(in: bytes) == UInt8(ascii: "\"") else { return try escapedString(from: start, in: bytes) }
+        guard let text = bytes.text(in: start..<position) else { throw JSONError(offset: start, reason: .badUTF8) }
+        position += 1
+        return text
+    }
+
+    /// Goes on with a string at its first escape.
+    private mutating func escapedString(from start: Int, in bytes: RawSpan) throws(JSONError) -> String {
+        var text: [UInt8] = []
+        var runStart = start
+        while true {
+            text.append(bytes.extracting(runStart..<position))
+            let isEnd = peek(in: bytes) == UInt8(ascii: "\"")
+            position += 1
+            if isEnd { break }
+            try appendEscape(to: &text, in: bytes)
+            runStart = position
+            try skipPlainCharacters(in: bytes)
+        }
+        guard let string = String(validating: text, as: UTF8.self) else {
+            throw JSONError(offset: start, reason: .badUTF8)
+        }
+        return string
+    }
+
+    /// Stops at a quote or a backslash.
+    private mutating func skipPlainCharacters(in bytes: RawSpan) throws(JSONError) {
+        var index = position
+        defer { position = index }
+        while index < bytes.byteCount {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return }
+            if byte < 0x20 { throw JSONError(offset: index, reason: .controlCharacter) }
+            index += 1
+        }
+        throw JSONError(offset: index, reason: .unexpectedEnd)
+    }
+
+    /// Takes an escape whose backslash was taken.
+    private mutating func appendEscape(to text: inout [UInt8], in bytes: RawSpan) throws(JSONError) {
+        let byte = peek(in: bytes)
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"):
+            position += 1
+            text.append(contentsOf: String(try escapedScalar(in: bytes)).utf8)
+            return
+        default: throw fault(.badEscape, in: bytes)
+        }
+        position += 1
+    }
+
+    /// Takes four digits, and the escape of the other half where they are the first half of a pair.
+    private mutating func escapedScalar(in bytes: RawSpan) throws(JSONError) -> Unicode.Scalar {
+        let start = position
+        let first = try codeUnit(in: bytes)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard UTF16.isLeadSurrogate(first), peek(in: bytes) == UInt8(ascii: "\\") else {
+            throw position < bytes.byteCount
+                ? JSONError(offset: start, reason: .loneSurrogate) : fault(.unexpectedEnd, in: bytes)
+        }
+        position += 1
+        guard peek(in: bytes) == UInt8(ascii: "u") else { throw fault(.loneSurrogate, in: bytes) }
+        position += 1
+        let second = try codeUnit(in: bytes)
+        guard UTF16.isTrailSurrogate(second),
+            let scalar = Unicode.Scalar(0x10000 + (UInt32(first) & 0x3FF) << 10 + UInt32(second) & 0x3FF)
+        else { throw JSONError(offset: start, reason: .loneSurrogate) }
+        return scalar
+    }
+
+    private mutating func codeUnit(in bytes: RawSpan) throws(JSONError) -> UInt16 {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            let byte = peek(in: bytes)
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: throw fault(.badEscape, in: bytes)
+            }
+            unit = unit << 4 | UInt16(digit)
+            position += 1
+        }
+        return unit
+    }
+}

@@ -1,0 +1,100 @@
+/// Writes JSON as UTF-8, without white space.
+package struct JSONWriter: Sendable {
+    /// What was written.
+    package private(set) var bytes: [UInt8]
+
+    /// Begins with nothing.
+    ///
+    /// - Parameter capacity: About how many bytes will be written.
+    package init(capacity: Int = 0) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Appends a value.
+    ///
+    /// - Parameter value: The value. A number that is not finite becomes `null`, as JSON has no word for it.
+    package mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: write(raw: "null")
+        case .bool(let value): write(raw: value ? "true" : "false")
+        case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+        // The description of a double is the shortest text that reads back as the same one, and has a form of JSON.
+        case .number(let value): bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+        case .string(let value): write(value)
+        case .array(let elements): write(elements)
+        case .object(let object): write(object)
+        }
+    }
+
+    /// Appends a list.
+    ///
+    /// - Parameter elements: Its elements.
+    package mutating func write(_ elements: [JSONValue]) {
+        bytes.append(UInt8(ascii: "["))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            write(element)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// Appends an object.
+    ///
+    /// - Parameter object: The object, whose members are written in their order.
+    package mutating func write(_ object: JSONObject) {
+        bytes.append(UInt8(ascii: "{"))
+        for (index, member) in object.members.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            write(member.key)
+            bytes.append(UInt8(ascii: ":"))
+            write(member.value)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends a text in double quotes, escaped where it has to be.
+    ///
+    /// - Parameter text: The text.
+    package mutating func write(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: Self.needsEscape) {
+            for byte in text.utf8 { writeEscaped(byte) }
+        } else {
+            bytes.append(contentsOf: text.utf8)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends what is JSON already: the fixed parts of a message.
+    mutating func write(raw text: String) { bytes.append(contentsOf: text.utf8) }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func writeEscaped(_ byte: UInt8) {
+        guard Self.needsEscape(byte) else { return bytes.append(byte) }
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+        default: write(raw: byte < 0x10 ? "u000\(String(byte, radix: 16))" : "u00\(String(byte, radix: 16))")
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value as UTF-8 JSON, without white space.
+    ///
+    /// - Returns: The bytes.
+    package func serialized() -> [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        writer.write(self)
+        return writer.bytes
+    }
+}

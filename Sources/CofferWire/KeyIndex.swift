@@ -1,0 +1,31 @@
+/// Notices keys that occur twice in an object that is being read.
+///
+/// The few of an ordinary object are compared one by one; beyond that a set takes over, since comparing a hundred thousand
+/// short keys with each other would cost their sender a megabyte and us minutes.
+struct KeyIndex {
+    private struct Key: Hashable {
+        let text: String
+
+        static func == (one: Key, other: Key) -> Bool { one.text.hasSameBytes(as: other.text) }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in text.utf8 { hasher.combine(byte) }
+        }
+    }
+
+    private static let threshold = 16
+    private var keys: Set<Key> = []
+
+    /// Notes a key that is about to be appended to an object.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - object: The object; the same at every call.
+    /// - Returns: `false` where it has that key already.
+    mutating func insert(_ key: String, into object: JSONObject) -> Bool {
+        let members = object.members
+        if members.count < Self.threshold { return !members.contains { $0.key.hasSameBytes(as: key) } }
+        if keys.isEmpty { keys = Set(members.map { Key(text: $0.key) }) }
+        return keys.insert(Key(text: key)).inserted
+    }
+}

@@ -1,0 +1,20 @@
+/// The only loads from raw memory in this module. Both check their bounds.
+extension RawSpan {
+    /// The byte at an offset; traps outside the span.
+    subscript(offset: Int) -> UInt8 {
+        // Any bit pattern is a byte, and the checked variant keeps the load inside the span.
+        unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    }
+
+    /// The text of a part of the span, or `nil` where it is not well-formed UTF-8.
+    func text(in range: Range<Int>) -> String? {
+        unsafe extracting(range).withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    }
+}
+
+extension [UInt8] {
+    /// Appends the bytes of a span.
+    mutating func append(_ bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    }
+}

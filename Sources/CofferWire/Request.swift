@@ -1,0 +1,99 @@
+package import CofferCore
+
+/// A JSON-RPC 2.0 request, or a notification where it has no identifier.
+package struct Request: Equatable, Sendable {
+    /// What the response will carry; `nil` where none is wanted.
+    package let id: RequestID?
+    /// What is to be done.
+    package let method: String
+    /// With what; always an object, since parameters have names here.
+    package let params: JSONObject
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - id: What the response will carry; `nil` where none is wanted.
+    ///   - method: What is to be done.
+    ///   - params: With what.
+    package init(id: RequestID?, method: String, params: JSONObject = [:]) {
+        self.id = id
+        self.method = method
+        self.params = params
+    }
+
+    /// Reads a request.
+    ///
+    /// Members of the message that this build does not know are ignored; those of `params` are for a
+    /// ``ParameterReader`` to refuse.
+    ///
+    /// - Parameter value: The message.
+    /// - Throws: ``RequestError``, which can be answered with.
+    package init(_ value: JSONValue) throws(RequestError) {
+        guard let message = value.objectValue else { throw RequestError("the request is not an object") }
+        // First, so that every other fault is answered under the identifier of its request.
+        id = try Self.identifier(in: message)
+        guard message["jsonrpc"] == "2.0" else { throw RequestError("expected 'jsonrpc' to be '2.0'", id: id) }
+        guard let method = message["method"]?.stringValue else {
+            throw RequestError("expected 'method' to be a string", id: id)
+        }
+        self.method = method
+        guard let params = (message["params"] ?? [:]).objectValue else {
+            throw RequestError("expected 'params' to be an object", id: id)
+        }
+        self.params = params
+    }
+
+    private static func identifier(in message: JSONObject) throws(RequestError) -> RequestID? {
+        guard let value = message["id"] else { return nil }
+        guard let id = RequestID(value) else {
+            throw RequestError("expected 'id' to be a whole number, or a string of at most 64 bytes")
+        }
+        return id
+    }
+
+    /// The request as JSON.
+    ///
+    /// - Returns: The bytes.
+    package func serialized() -> [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        writer.write(raw: #"{"jsonrpc":"2.0""#)
+        if let id {
+            writer.write(raw: #","id":"#)
+            writer.write(id.json)
+        }
+        writer.write(raw: #","method":"#)
+        writer.write(method)
+        writer.write(raw: #","params":"#)
+        writer.write(params)
+        writer.write(raw: "}")
+        return writer.bytes
+    }
+}
+
+/// Why a frame holds no request, with all that its answer needs.
+package struct RequestError: Error, Sendable {
+    /// The identifier of the request, where it could be read.
+    package let id: RequestID?
+    /// The JSON-RPC code: ``RPCCode/parseError`` or ``RPCCode/invalidRequest``.
+    package let code: Int
+    /// What is wrong.
+    package let error: CofferError
+
+    /// Makes the error of a frame whose text is no JSON.
+    ///
+    /// - Parameter fault: What is wrong with the text.
+    package init(_ fault: JSONError) {
+        id = nil
+        code = RPCCode.parseError
+        error = CofferError(.param, fault.message)
+    }
+
+    init(_ message: String, id: RequestID? = nil) {
+        self.id = id
+        code = RPCCode.invalidRequest
+        error = CofferError(.param, message)
+    }
+
+    /// The answer, as JSON.
+    package var responseBytes: [UInt8] { Response.failureBytes(id: id, error: error, rpcCode: code) }
+}
