@@ -1,0 +1,70 @@
+internal import CofferCore
+internal import CofferCrypto
+
+/// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks. proto-docs/FORMATS.md has the table.
+struct ContentFormat {
+    static let headerBytes = 32
+    private static let magic = Array("COFFERFS".utf8)
+    private static let version: UInt16 = 1
+    private static let chunkExponent: UInt8 = 16
+
+    let cipher: ChunkCipher
+    let header: [UInt8]
+
+    /// The format of a new content.
+    init(for id: ItemID, suite: CipherSuite) {
+        var writer = ByteWriter()
+        writer.write(raw: Self.magic)
+        writer.write(Self.version)
+        writer.write(suite.rawValue)
+        writer.write(Self.chunkExponent)
+        writer.write(UInt32(0))
+        writer.write(raw: id.bytes)
+        header = writer.bytes
+        cipher = ChunkCipher(suite: suite, header: header)
+    }
+
+    /// Reads a header and checks that it belongs to the content that the catalog names.
+    ///
+    /// - Returns: What is wrong, in words, where something is.
+    static func read(_ header: [UInt8], expecting id: ItemID) -> Result<ContentFormat, Finding> {
+        guard header.count == headerBytes, header.starts(with: magic) else {
+            return .failure(Finding("it has no header"))
+        }
+        guard let suite = CipherSuite(rawValue: header[10]) else { return .failure(Finding("its cipher is unknown")) }
+        guard suite.isAvailable else { return .failure(Finding("this machine does not have its cipher")) }
+        let format = ContentFormat(for: id, suite: suite)
+        guard format.header == header else {
+            return .failure(Finding("its header is that of another content, or was changed"))
+        }
+        return .success(format)
+    }
+
+    /// What was found wrong with a content.
+    struct Finding: Error {
+        let words: String
+        init(_ words: String) { self.words = words }
+    }
+
+    // MARK: Sizes
+
+    private static let sealedChunkBytes = Int64(Limits.chunkBytes + CipherSuite.tagBytes)
+
+    /// The chunks of a content: one at least, so that an empty file is authenticated too.
+    static func chunkCount(ofPlaintext count: Int64) -> Int64 {
+        max(1, (count + Int64(Limits.chunkBytes) - 1) / Int64(Limits.chunkBytes))
+    }
+
+    /// The bytes on disk of a content.
+    static func storedByteCount(ofPlaintext count: Int64) -> Int64 {
+        Int64(headerBytes) + count + chunkCount(ofPlaintext: count) * Int64(CipherSuite.tagBytes)
+    }
+
+    /// Where a chunk begins on disk.
+    static func offset(ofChunk index: Int64) -> Int64 { Int64(headerBytes) + index * sealedChunkBytes }
+
+    /// The plaintext bytes of a chunk.
+    static func plaintextByteCount(ofChunk index: Int64, in count: Int64) -> Int {
+        Int(min(Int64(Limits.chunkBytes), count - index * Int64(Limits.chunkBytes)))
+    }
+}

@@ -1,0 +1,319 @@
+package import CofferCore
+package import CofferDatabase
+package import CofferKeys
+internal import CofferMemory
+package import CofferSystem
+
+/// The file-protection store: files of any size, each under a key of its own that its class key wraps.
+///
+/// The catalog is changed on the store's own actor; contents are sealed and opened on other threads, through
+/// ``ContentWrite`` and ``ContentRead``. After the transaction of a change is committed, ``settle()`` moves and removes
+/// contents on disk accordingly; where that is cut off, ``recover()`` does it when the store comes up.
+package final class FileStore {
+    private let connection: Connection
+    private let keys: VaultKeys
+    private let contents: ContentDirectory
+    private let tree: FileTree
+    private var openKeys: [ItemID: [ContentKey]] = [:]
+    private var toPlace: [ItemID] = []
+    private var toRemove: [ItemID] = []
+
+    /// The tables of the store, in the order of their making. Never edited: a change is a new one.
+    package static let migrations = [
+        Migration(
+            name: "files: the tree",
+            sql: """
+                CREATE TABLE file_nodes (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    parent INTEGER NOT NULL,
+                    name_tag BLOB NOT NULL,
+                    kind INTEGER NOT NULL,
+                    class_key INTEGER NOT NULL,
+                    content BLOB UNIQUE,
+                    wrapped_key BLOB NOT NULL,
+                    metadata BLOB NOT NULL,
+                    UNIQUE (parent, name_tag)
+                ) STRICT;
+                CREATE TABLE file_dead_contents (content BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+                """
+        )
+    ]
+
+    /// Opens the store in a catalog that was migrated.
+    ///
+    /// - Parameters:
+    ///   - connection: The catalog.
+    ///   - keys: The vault's keys.
+    ///   - contents: Where contents lie.
+    package init(connection: Connection, keys: VaultKeys, contents: ContentDirectory) {
+        self.connection = connection
+        self.keys = keys
+        self.contents = contents
+        tree = FileTree(connection: connection, keys: keys)
+    }
+
+    // MARK: Finding
+
+    /// Finds a file, in every state of the vault.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    /// - Returns: The file; `nil` where there is none.
+    package func find(_ name: ItemName, in group: String) throws -> FileItem? {
+        guard let node = try tree.node(at: name, in: group) else { return nil }
+        return FileItem(node, path: name.path)
+    }
+
+    /// Looks at every file of the store, in no order that means anything.
+    ///
+    /// - Parameter each: Gets a file, or the error where its row is damaged; says whether to go on.
+    package func forEachFile(_ each: (Result<FileItem, CofferError>) throws -> Bool) throws {
+        var paths: [Int64: String] = [:]
+        try tree.forEachNode { outcome in
+            switch outcome {
+            case .failure(let error): return try each(.failure(error))
+            case .success(let node):
+                let path = (paths[node.parent].map { $0 + "/" } ?? "") + node.metadata.name
+                if node.kind == .directory { paths[node.id] = path }
+                guard let file = FileItem(node, path: path) else { return true }
+                return try each(.success(file))
+            }
+        }
+    }
+
+    /// How many files there are.
+    package func count() throws -> Int { try tree.fileCount() }
+
+    // MARK: Contents
+
+    /// Prepares to write a new content for a path.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    ///   - protectionClass: The class of the file: its key has to be there now, and to replace a file that file's as well.
+    /// - Throws: `interactionNotAllowed`; `param` where a part of the path is a file.
+    package func prepareWrite(
+        _ name: ItemName,
+        in group: String,
+        as protectionClass: ProtectionClass
+    ) throws -> ContentWrite {
+        try checkPath(name, in: group)
+        if let existing = try find(name, in: group), !existing.protectionClass.permits(.write, in: keys.state) {
+            throw CofferError.locked(name.quoted, in: keys.state, for: .write)
+        }
+        let id = ItemID()
+        let new: WrappedItemKey
+        do {
+            new = try keys.newFileKey(for: protectionClass, of: id)
+        } catch let error as KeyError {
+            throw error.cofferError(name.quoted, in: keys.state, for: .write)
+        }
+        let wrapped = new.wrapped
+        return ContentWrite(
+            id: id,
+            subject: name.quoted,
+            protectionClass: protectionClass,
+            wrappedKey: wrapped,
+            key: opened(new.takeKey(), of: id, as: protectionClass),
+            directory: contents
+        )
+    }
+
+    /// Prepares to read a file.
+    ///
+    /// - Parameter file: The file.
+    /// - Throws: `interactionNotAllowed`; `decode` where its wrapped key is damaged.
+    package func prepareRead(_ file: FileItem) throws -> ContentRead {
+        let subject = quotedForDisplay(file.path)
+        let key: SymmetricKey
+        do {
+            key = try keys.fileKey(
+                unwrapping: file.wrappedKey.span.bytes, for: file.protectionClass, of: file.content)
+        } catch let error as KeyError {
+            throw error.cofferError(subject, in: keys.state, for: .read)
+        }
+        return ContentRead(
+            id: file.content,
+            subject: subject,
+            key: opened(key, of: file.content, as: file.protectionClass),
+            directory: contents,
+            byteCount: file.byteCount
+        )
+    }
+
+    private func opened(
+        _ key: consuming sending SymmetricKey,
+        of id: ItemID,
+        as protectionClass: ProtectionClass
+    ) -> ContentKey {
+        let key = ContentKey(key)
+        // Handles of the other classes go on after a lock.
+        if protectionClass == .complete { openKeys[id, default: []].append(key) }
+        return key
+    }
+
+    /// Forgets the keys of a content that nobody reads or writes any more.
+    ///
+    /// - Parameters:
+    ///   - write: A write that ended, well or not.
+    package func finished(_ write: ContentWrite) { close(write.key, of: write.id) }
+
+    /// Forgets the keys of a content that nobody reads or writes any more.
+    ///
+    /// - Parameters:
+    ///   - read: A read that ended, well or not.
+    package func finished(_ read: ContentRead) { close(read.key, of: read.id) }
+
+    private func close(_ key: ContentKey, of id: ItemID) {
+        key.revoke()
+        openKeys[id]?.removeAll { $0 === key }
+        if openKeys[id]?.isEmpty == true { openKeys[id] = nil }
+    }
+
+    /// Wipes the keys of all contents of class A that are open: the vault was locked.
+    package func revokeOpenKeys() {
+        for key in openKeys.values.joined() { key.revoke() }
+        openKeys = [:]
+    }
+
+    // MARK: Changing
+
+    /// Puts a written content in place of what was at a path, within the transaction that is open.
+    ///
+    /// - Parameters:
+    ///   - write: The write, performed.
+    ///   - name: The path it was prepared for.
+    ///   - group: The caller's group.
+    ///   - byteCount: What performing it returned.
+    ///   - kind: What the owner says it is.
+    ///   - created: When the item that it replaces was created, in milliseconds since 1970.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `interactionNotAllowed` where the vault was locked meanwhile.
+    package func commit(
+        _ write: ContentWrite,
+        at name: ItemName,
+        in group: String,
+        byteCount: Int64,
+        kind: ItemKind?,
+        created: Int64?,
+        now: Int64
+    ) throws {
+        try checkPath(name, in: group)
+        let existing = try find(name, in: group)
+        let mayCreate = write.protectionClass.permits(.create, in: keys.state)
+        guard mayCreate, existing?.protectionClass.permits(.write, in: keys.state) ?? true else {
+            throw CofferError.locked(name.quoted, in: keys.state, for: .write)
+        }
+        try connection.transaction {
+            // The parents come first: removing the old file would prune them.
+            let parent = try tree.makeParents(of: name, in: group, now: now)
+            if let existing {
+                try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(existing.node))
+                try connection.execute(
+                    "INSERT INTO file_dead_contents (content) VALUES (?)", .blob(existing.content.bytes))
+            }
+            let metadata = NodeMetadata(
+                group: group,
+                name: String(name.components[name.components.count - 1]),
+                kind: kind ?? existing?.kind,
+                byteCount: byteCount,
+                created: existing?.created ?? created ?? now,
+                modified: now
+            )
+            _ = try tree.insert(
+                metadata, under: parent, .file, class: write.protectionClass, content: write.id,
+                wrappedKey: write.wrappedKey)
+        }
+        toPlace.append(write.id)
+        if let existing { toRemove.append(existing.content) }
+    }
+
+    /// Removes a file, in every state of the vault, within the transaction that is open.
+    ///
+    /// - Parameter file: The file.
+    package func remove(_ file: FileItem) throws {
+        try connection.transaction { try tree.remove(file) }
+        toRemove.append(file.content)
+    }
+
+    /// Gives up a write that was performed and will not be committed.
+    ///
+    /// - Parameter write: The write.
+    package func discard(_ write: ContentWrite) { contents.discardStaged(write.id) }
+
+    private func checkPath(_ name: ItemName, in group: String) throws {
+        if try tree.fileInTheWay(of: name, in: group) {
+            throw CofferError(
+                .param,
+                "can't store \(name.quoted): the path, or a part of it, is taken by a file or a directory",
+                hint: "'coffer list' shows what is there"
+            )
+        }
+    }
+
+    // MARK: The disk
+
+    /// Follows the catalog after its transaction was committed. What fails here is made up for by ``recover()``.
+    package func settle() {
+        for id in toPlace { try? contents.place(id) }
+        toPlace = []
+        if toRemove.isEmpty { return }
+        let removed = toRemove.filter { id in (try? contents.remove(id)) != nil }
+        toRemove = []
+        // Its own transaction, and no reason to fail anything: what stays is swept when the store comes up.
+        try? connection.transaction {
+            for id in removed {
+                try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
+            }
+        }
+    }
+
+    /// Follows the catalog after its transaction was undone.
+    package func abandon() {
+        for id in toPlace { contents.discardStaged(id) }
+        toPlace = []
+        toRemove = []
+    }
+
+    /// Finishes what a crash cut off.
+    package func recover() throws {
+        for name in try contents.stagedNames() {
+            if let id = ItemID(hexadecimal: name), try tree.contains(id) {
+                try contents.place(id)
+            } else {
+                contents.discardStaged(named: name)
+            }
+        }
+        var dead: [ItemID] = []
+        try connection.rows("SELECT content FROM file_dead_contents") { row in
+            if let id = ItemID(try row.blob(0)) { dead.append(id) }
+            return true
+        }
+        if dead.isEmpty { return }
+        for id in dead { try contents.remove(id) }
+        try connection.execute("DELETE FROM file_dead_contents")
+    }
+}
+
+extension FileItem {
+    fileprivate init?(_ node: FileTree.Node, path: String) {
+        guard node.kind == .file, let protectionClass = node.protectionClass, let content = node.content else {
+            return nil
+        }
+        self.init(
+            node: node.id,
+            parent: node.parent,
+            group: node.metadata.group,
+            path: path,
+            protectionClass: protectionClass,
+            byteCount: node.metadata.byteCount,
+            kind: node.metadata.kind,
+            created: node.metadata.created,
+            modified: node.metadata.modified,
+            content: content,
+            wrappedKey: node.wrappedKey
+        )
+    }
+}

@@ -1,0 +1,234 @@
+package import CofferCore
+internal import CofferCrypto
+package import CofferMemory
+package import CofferSystem
+
+/// What another thread needs to write a new content. Nothing of it is visible until the store commits it.
+package struct ContentWrite: Sendable {
+    /// The new content.
+    package let id: ItemID
+    /// The name in quotes, for errors.
+    let subject: String
+    let protectionClass: ProtectionClass
+    let wrappedKey: [UInt8]
+    let key: ContentKey
+    let directory: ContentDirectory
+
+    /// Seals what comes from a client into a staged content, and syncs it. Lasts as long as the client takes: not for the
+    /// event loop.
+    ///
+    /// - Parameters:
+    ///   - prefix: The first bytes, which came with the request.
+    ///   - rest: The bytes behind them.
+    ///   - progress: Called now and then with the bytes done.
+    /// - Returns: The bytes of the content.
+    /// - Throws: `interactionNotAllowed` where the vault was locked meanwhile, `diskFull`, `io`, `dataTooLarge`. Nothing
+    ///   stays on disk then.
+    package func perform(
+        prefix: borrowing SecretBytes?,
+        rest: borrowing PeerStream?,
+        progress: @Sendable (Int64) -> Void = { _ in }
+    ) throws(CofferError) -> Int64 {
+        do {
+            let file = try directory.create(id)
+            let format = ContentFormat(for: id, suite: .preferred)
+            try directory.fileSystem.willPerform(.write)
+            try file.write(all: format.header.span.bytes)
+            let count = try seal(prefix, rest, into: file, format, progress)
+            try directory.synchronize(file)
+            return count
+        } catch {
+            directory.discardStaged(id)
+            throw transferError(error, subject, for: .write)
+        }
+    }
+
+    private func seal(
+        _ prefix: borrowing SecretBytes?,
+        _ rest: borrowing PeerStream?,
+        into file: borrowing OwnedDescriptor,
+        _ format: ContentFormat,
+        _ progress: (Int64) -> Void
+    ) throws -> Int64 {
+        var source = PlaintextSource()
+        var chunk = try SecretBytes(zeros: Limits.chunkBytes)
+        var next = try SecretBytes(zeros: Limits.chunkBytes)
+        var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
+        var total: Int64 = 0
+        var index: UInt64 = 0
+        var count = try source.fill(&chunk, prefix, rest)
+        while true {
+            // Whether a chunk is the last is known only when there is no other behind it.
+            let nextCount = count == Limits.chunkBytes ? try source.fill(&next, prefix, rest) : 0
+            let isLast = nextCount == 0
+            try key.withKey { (key) in
+                chunk.withBytes { bytes in
+                    unsafe sealed.withUnsafeMutableBytes { output in
+                        unsafe format.cipher.seal(
+                            bytes.extracting(first: count), at: index, isLast: isLast, under: key,
+                            into: UnsafeMutableRawBufferPointer(rebasing: output[..<(count + CipherSuite.tagBytes)]))
+                    }
+                }
+            }
+            try directory.fileSystem.willPerform(.write)
+            try file.write(all: sealed.span.bytes.extracting(first: count + CipherSuite.tagBytes))
+            total += Int64(count)
+            index += 1
+            if index % 64 == 0 { progress(total) }
+            if isLast { return total }
+            guard total <= Limits.fileBytes else { throw tooLarge }
+            swap(&chunk, &next)
+            count = nextCount
+        }
+    }
+
+    private var tooLarge: CofferError {
+        CofferError(
+            .dataTooLarge, "can't store \(subject): a file has at most \(Limits.fileBytes >> 40) TiB", operation: .write)
+    }
+}
+
+/// The bytes that came with a request, then those of the descriptor behind them.
+private struct PlaintextSource {
+    private var prefixOffset = 0
+
+    mutating func fill(
+        _ chunk: inout SecretBytes,
+        _ prefix: borrowing SecretBytes?,
+        _ rest: borrowing PeerStream?
+    ) throws(TransferError) -> Int {
+        var done = 0
+        switch prefix {
+        case .none: break
+        case .some(let prefix):
+            done = min(chunk.count, prefix.count - prefixOffset)
+            let offset = prefixOffset
+            prefix.withBytes { bytes in
+                unsafe chunk.withUnsafeMutableBytes { buffer in
+                    unsafe bytes.extracting(offset..<(offset + done)).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
+                }
+            }
+            prefixOffset += done
+        }
+        switch rest {
+        case .none: return done
+        case .some(let stream):
+            let start = done
+            return unsafe try chunk.withUnsafeMutableBytes { (buffer) throws(TransferError) in
+                unsafe start + (try stream.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[start...])))
+            }
+        }
+    }
+}
+
+/// What another thread needs to read a content.
+package struct ContentRead: Sendable {
+    /// The content.
+    package let id: ItemID
+    let subject: String
+    let key: ContentKey
+    let directory: ContentDirectory
+    /// The bytes of the content, as the catalog knows them.
+    package let byteCount: Int64
+
+    /// Opens a range of the content and hands it over chunk by chunk: nothing that is not authentic gets out. Lasts as long
+    /// as the client takes: not for the event loop.
+    ///
+    /// - Parameters:
+    ///   - range: The bytes; within the content.
+    ///   - output: Takes the plaintext.
+    ///   - progress: Called now and then with the bytes done.
+    /// - Throws: `decode` where the content is damaged, `interactionNotAllowed` where the vault was locked meanwhile, `io`.
+    package func perform(
+        _ range: Range<Int64>,
+        to output: (RawSpan) throws -> Void,
+        progress: @Sendable (Int64) -> Void = { _ in }
+    ) throws(CofferError) {
+        do {
+            let file = try openContent()
+            let format = try readHeader(file)
+            var plaintext = try SecretBytes(zeros: Limits.chunkBytes)
+            var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
+            let chunkBytes = Int64(Limits.chunkBytes)
+            // An empty content has a chunk too, which proves that it is empty.
+            let last = max(range.lowerBound, range.upperBound - 1) / chunkBytes
+            for index in (range.lowerBound / chunkBytes)...last {
+                let count = try open(index, file, format, &sealed, &plaintext)
+                let start = index * chunkBytes
+                let wanted = max(range.lowerBound, start)..<max(range.lowerBound, min(range.upperBound, start + Int64(count)))
+                try plaintext.withBytes { bytes in
+                    try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+                }
+                if index % 64 == 63 { progress(wanted.upperBound - range.lowerBound) }
+            }
+        } catch {
+            throw transferError(error, subject, for: .read)
+        }
+    }
+
+    private func openContent() throws -> OwnedDescriptor {
+        guard let file = try directory.open(id) else { throw ContentFormat.Finding("its content is missing") }
+        let stored = Int64(try file.status().st_size)
+        let expected = ContentFormat.storedByteCount(ofPlaintext: byteCount)
+        guard stored == expected else {
+            throw ContentFormat.Finding("its content has \(stored) bytes on disk and not \(expected)")
+        }
+        return file
+    }
+
+    private func readHeader(_ file: borrowing OwnedDescriptor) throws -> ContentFormat {
+        var header = [UInt8](repeating: 0, count: ContentFormat.headerBytes)
+        let outcome = unsafe header.withUnsafeMutableBytes { buffer in
+            Result { () throws(SystemError) in unsafe try file.read(into: buffer, at: 0) }
+        }
+        _ = try outcome.get()
+        return try ContentFormat.read(header, expecting: id).get()
+    }
+
+    /// - Returns: The plaintext bytes of the chunk, which are in `plaintext`.
+    private func open(
+        _ index: Int64,
+        _ file: borrowing OwnedDescriptor,
+        _ format: ContentFormat,
+        _ sealed: inout [UInt8],
+        _ plaintext: inout SecretBytes
+    ) throws -> Int {
+        let count = ContentFormat.plaintextByteCount(ofChunk: index, in: byteCount)
+        let sealedCount = count + CipherSuite.tagBytes
+        let isLast = index == ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
+        let outcome = unsafe sealed.withUnsafeMutableBytes { buffer in
+            Result { () throws(SystemError) in
+                unsafe try file.read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<sealedCount]),
+                    at: ContentFormat.offset(ofChunk: index))
+            }
+        }
+        guard try outcome.get() == sealedCount else { throw ContentFormat.Finding("its content ends early") }
+        do {
+            try key.withKey { (key) in
+                unsafe try plaintext.withUnsafeMutableBytes { (buffer) throws(CryptoError) in
+                    unsafe try format.cipher.open(
+                        sealed.span.bytes.extracting(first: sealedCount), at: UInt64(index), isLast: isLast, under: key,
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+                }
+            }
+        } catch is CryptoError {
+            throw ContentFormat.Finding("chunk \(index) of its content is not authentic")
+        }
+        return count
+    }
+}
+
+/// One place that says what an error of a transfer means to a client.
+private func transferError(_ error: any Error, _ subject: String, for operation: ItemOperation) -> CofferError {
+    switch error {
+    case let error as CofferError: error
+    case let error as SystemError:
+        error.cofferError(operation == .read ? "can't read \(subject)" : "can't store \(subject)")
+    case let error as ContentFormat.Finding: .damaged(subject, found: error.words)
+    case is ContentKey.Revoked: .locked(subject, in: .locked, for: operation)
+    case TransferError.system(let error): error.cofferError("can't use the descriptor passed for \(subject)")
+    case is TransferError: CofferError(.io, "the transfer of \(subject) was cancelled")
+    default: .noSecretMemory
+    }
+}

@@ -1,0 +1,235 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+
+/// The tree of directories and files in the catalog: rows found by the tag of their name within their parent, every column
+/// of which the sealed metadata is bound to.
+struct FileTree {
+    static let root: Int64 = 0
+
+    enum Kind: Int64 {
+        case directory = 1
+        case file = 2
+    }
+
+    /// A row of the tree.
+    struct Node {
+        let id: Int64
+        let parent: Int64
+        let kind: Kind
+        /// A file's class; `nil` for a directory.
+        let protectionClass: ProtectionClass?
+        let content: ItemID?
+        let wrappedKey: [UInt8]
+        let metadata: NodeMetadata
+    }
+
+    let connection: Connection
+    let keys: VaultKeys
+
+    // MARK: Finding
+
+    /// The node at a path.
+    func node(at name: ItemName, in group: String) throws -> Node? {
+        var parent = Self.root
+        let components = name.components
+        for component in components.dropLast() {
+            guard let next = try identify(component, under: parent, in: group), next.kind == .directory else { return nil }
+            parent = next.id
+        }
+        return try node(tagged: tag(components[components.count - 1], under: parent, in: group), under: parent, name.quoted)
+    }
+
+    /// Whether a part of the path that has to be a directory is a file.
+    func fileInTheWay(of name: ItemName, in group: String) throws -> Bool {
+        var parent = Self.root
+        for component in name.components.dropLast() {
+            guard let next = try identify(component, under: parent, in: group) else { return false }
+            if next.kind == .file { return true }
+            parent = next.id
+        }
+        return try identify(name.components[name.components.count - 1], under: parent, in: group)?.kind == .directory
+    }
+
+    private func identify(
+        _ component: Substring,
+        under parent: Int64,
+        in group: String
+    ) throws -> (id: Int64, kind: Kind)? {
+        try connection.row(
+            "SELECT id, kind FROM file_nodes WHERE parent = ? AND name_tag = ?",
+            .integer(parent),
+            .blob(tag(component, under: parent, in: group))
+        ) { row in
+            guard let kind = Kind(rawValue: try row.integer(1)) else {
+                throw CofferError.damaged("a directory", found: "its row has impossible values")
+            }
+            return (try row.integer(0), kind)
+        }
+    }
+
+    private func node(tagged tag: [UInt8], under parent: Int64, _ subject: String) throws -> Node? {
+        try connection.row(
+            """
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
+            WHERE parent = ? AND name_tag = ?
+            """,
+            .integer(parent),
+            .blob(tag)
+        ) { row in try decode(row, subject) }
+    }
+
+    /// Looks at every node, a directory always before what is in it.
+    func forEachNode(_ each: (Result<Node, CofferError>) throws -> Bool) throws {
+        try connection.rows(
+            "SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes ORDER BY id"
+        ) { row in
+            do {
+                return try each(.success(try decode(row, "a file")))
+            } catch let error as CofferError {
+                return try each(.failure(error))
+            }
+        }
+    }
+
+    func fileCount() throws -> Int {
+        try connection.row("SELECT count(*) FROM file_nodes WHERE kind = 2") { Int(try $0.integer(0)) } ?? 0
+    }
+
+    func contains(_ content: ItemID) throws -> Bool {
+        try connection.row("SELECT 1 FROM file_nodes WHERE content = ?", .blob(content.bytes)) { _ in true } ?? false
+    }
+
+    // MARK: Changing
+
+    /// The directory that a path lies in, made with its parents if it is not there.
+    func makeParents(of name: ItemName, in group: String, now: Int64) throws -> Int64 {
+        var parent = Self.root
+        for component in name.components.dropLast() {
+            if let next = try identify(component, under: parent, in: group) {
+                parent = next.id
+            } else {
+                let metadata = NodeMetadata(
+                    group: group, name: String(component), kind: nil, byteCount: 0, created: now, modified: now)
+                parent = try insert(metadata, under: parent, .directory, class: nil, content: nil, wrappedKey: [])
+            }
+        }
+        return parent
+    }
+
+    func insert(
+        _ metadata: NodeMetadata,
+        under parent: Int64,
+        _ kind: Kind,
+        class protectionClass: ProtectionClass?,
+        content: ItemID?,
+        wrappedKey: [UInt8]
+    ) throws -> Int64 {
+        let tag = tag(metadata.name[...], under: parent, in: metadata.group)
+        let classKey = Self.code(of: protectionClass)
+        let context = Self.context(parent, tag, kind, classKey, content, wrappedKey)
+        try connection.execute(
+            """
+            INSERT INTO file_nodes (parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            .integer(parent),
+            .blob(tag),
+            .integer(kind.rawValue),
+            .integer(classKey),
+            content.map { .blob($0.bytes) } ?? .null,
+            .blob(wrappedKey),
+            .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context))
+        )
+        return connection.lastInsertedRowID
+    }
+
+    /// Removes a file, remembers its content as dead, and removes the directories that are empty then.
+    func remove(_ file: FileItem) throws {
+        try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(file.node))
+        try connection.execute("INSERT INTO file_dead_contents (content) VALUES (?)", .blob(file.content.bytes))
+        var directory = file.parent
+        while directory != Self.root {
+            let isEmpty = try connection.row("SELECT 1 FROM file_nodes WHERE parent = ? LIMIT 1", .integer(directory)) { _ in
+                false
+            }
+            if isEmpty == false { return }
+            let parent = try connection.row("SELECT parent FROM file_nodes WHERE id = ?", .integer(directory)) {
+                try $0.integer(0)
+            }
+            try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(directory))
+            directory = parent ?? Self.root
+        }
+    }
+
+    // MARK: Rows
+
+    private func decode(_ row: borrowing Row, _ subject: String) throws -> Node {
+        let classKey = try row.integer(4)
+        let content = try row.optionalBlob(5).flatMap { ItemID($0) }
+        let protectionClass = ProtectionClass.allCases.first { Self.code(of: $0) == classKey }
+        guard let kind = Kind(rawValue: try row.integer(3)),
+            (kind == .file) == (protectionClass != nil), (kind == .file) == (content != nil)
+        else { throw CofferError.damaged(subject, found: "its row has impossible values") }
+        let wrappedKey = try row.blob(6)
+        let parent = try row.integer(1)
+        let context = Self.context(parent, try row.blob(2), kind, classKey, content, wrappedKey)
+        let metadata: NodeMetadata
+        do {
+            metadata = try row.withBlob(7) { sealed in
+                let opened = try AEAD.open(sealed, under: keys.catalog.fileMetadata, context: context)
+                return try NodeMetadata(decoding: opened.exposeBytes())
+            }
+        } catch is CryptoError {
+            throw CofferError.damaged(subject, found: "its metadata is not authentic")
+        } catch is ByteReader.Malformed {
+            throw CofferError.damaged(subject, found: "its metadata has an unknown form")
+        }
+        return Node(
+            id: try row.integer(0),
+            parent: parent,
+            kind: kind,
+            protectionClass: protectionClass,
+            content: content,
+            wrappedKey: wrappedKey,
+            metadata: metadata
+        )
+    }
+
+    private func tag(_ component: Substring, under parent: Int64, in group: String) -> [UInt8] {
+        var place = ByteWriter()
+        place.write(parent)
+        return KeyedHash.tag(
+            under: keys.catalog.search,
+            for: "coffer file name tag v1",
+            byteCount: 32,
+            Array(group.utf8),
+            place.bytes,
+            Array(component.utf8)
+        )
+    }
+
+    private static func code(of protectionClass: ProtectionClass?) -> Int64 {
+        protectionClass.map { Int64(ClassKeyName($0).rawValue) } ?? 0
+    }
+
+    private static func context(
+        _ parent: Int64,
+        _ tag: [UInt8],
+        _ kind: Kind,
+        _ classKey: Int64,
+        _ content: ItemID?,
+        _ wrappedKey: [UInt8]
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(raw: "coffer file metadata v1".utf8)
+        writer.write(parent)
+        writer.write(raw: tag)
+        writer.write(UInt8(truncatingIfNeeded: kind.rawValue))
+        writer.write(UInt8(truncatingIfNeeded: classKey))
+        writer.write(raw: content?.bytes ?? [])
+        writer.write(counted: wrappedKey)
+        return writer.bytes
+    }
+}

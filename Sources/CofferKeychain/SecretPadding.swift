@@ -1,0 +1,39 @@
+internal import CofferCore
+internal import CofferMemory
+
+/// Hides the length of a secret before it is sealed: a count in front, zeros behind.
+enum SecretPadding {
+    private static let countBytes = 4
+
+    /// The padded length: steps of 64 bytes for short secrets, of an eighth of the next power of two for long ones.
+    static func paddedCount(_ count: Int) -> Int {
+        let needed = count + countBytes
+        var step = 64
+        while step * 8 < needed { step *= 2 }
+        return (needed + step - 1) / step * step
+    }
+
+    static func pad(_ secret: borrowing SecretBytes) throws(SecretMemoryError) -> SecretBytes {
+        var padded = try SecretBytes(zeros: paddedCount(secret.count))
+        let count = UInt32(secret.count)
+        secret.withBytes { bytes in
+            unsafe padded.withUnsafeMutableBytes { buffer in
+                unsafe buffer.storeBytes(of: count.bigEndian, as: UInt32.self)
+                unsafe bytes.withUnsafeBytes { source in
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[countBytes...]).copyMemory(from: source)
+                }
+            }
+        }
+        return padded
+    }
+
+    /// - Returns: The secret; `nil` where the count does not fit.
+    static func unpad(_ padded: borrowing SecretBytes) throws(SecretMemoryError) -> SecretBytes? {
+        try padded.withBytes { (bytes) throws(SecretMemoryError) -> SecretBytes? in
+            guard bytes.byteCount >= countBytes else { return nil }
+            let count = Int(UInt32(bigEndian: unsafe bytes.unsafeLoad(as: UInt32.self)))
+            guard count <= bytes.byteCount - countBytes else { return nil }
+            return try SecretBytes(copying: bytes.extracting(countBytes..<(countBytes + count)))
+        }
+    }
+}
