@@ -1,0 +1,107 @@
+internal import CSQLite
+
+/// A compiled statement, which the connection alone holds, and lends to one use at a time.
+@safe
+final class Statement {
+    let handle: OpaquePointer
+    private let parameterCount: Int
+    /// Whether a use of it is going on: the same statement can't be run from within its own rows.
+    private(set) var isInUse = false
+
+    // SQLITE_TRANSIENT, which is a cast in the header: SQLite copies before the call returns.
+    private static let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    /// - Throws: The error of the compiler; `misuse` unless `sql` is exactly one statement.
+    init(_ sql: StaticString, on connection: Connection) throws(DatabaseError) {
+        var compiled: OpaquePointer?
+        var tail: UnsafePointer<CChar>?
+        let code = unsafe sql.utf8Start.withMemoryRebound(to: CChar.self, capacity: sql.utf8CodeUnitCount + 1) {
+            // The count includes the terminator, which saves SQLite a copy of the text.
+            unsafe sqlite3_prepare_v3(
+                connection.handle,
+                $0,
+                Int32(sql.utf8CodeUnitCount + 1),
+                UInt32(SQLITE_PREPARE_PERSISTENT),
+                &compiled,
+                &tail
+            )
+        }
+        guard code == SQLITE_OK else { throw connection.failure(code) }
+        guard let compiled = unsafe compiled else { throw .misuse("there is no statement in the SQL") }
+        unsafe handle = compiled
+        parameterCount = unsafe Int(sqlite3_bind_parameter_count(compiled))
+        // SQLite compiles the first statement only, and would never run what follows it.
+        guard unsafe tail?.pointee == 0 else { throw .misuse("there is more than one statement in the SQL") }
+    }
+
+    deinit { unsafe sqlite3_finalize(handle) }
+
+    /// Begins a use, which ``endUse()`` has to end, also after an error.
+    func beginUse() { isInUse = true }
+
+    /// Ends a use: forgets the rows and the bindings.
+    ///
+    /// - Returns: The code of the last step, or that of the commit which a statement makes here that was left early.
+    @discardableResult
+    func endUse() -> Int32 {
+        let code = unsafe sqlite3_reset(handle)
+        unsafe sqlite3_clear_bindings(handle)
+        isInUse = false
+        return code
+    }
+
+    func bind(_ values: [DatabaseValue], on connection: Connection) throws(DatabaseError) {
+        guard values.count == parameterCount else {
+            throw .misuse("\(values.count) bindings for \(parameterCount) parameters")
+        }
+        var position: Int32 = 0
+        for value in values {
+            position += 1
+            let code = bind(value, at: position)
+            guard code == SQLITE_OK else { throw connection.failure(code) }
+        }
+    }
+
+    private func bind(_ value: DatabaseValue, at position: Int32) -> Int32 {
+        switch value {
+        case .null:
+            return unsafe sqlite3_bind_null(handle, position)
+        case .integer(let integer):
+            return unsafe sqlite3_bind_int64(handle, position, integer)
+        case .blob(let bytes) where bytes.isEmpty:
+            // An empty array may have no address, and a blob without an address would be bound as null.
+            return unsafe sqlite3_bind_zeroblob(handle, position, 0)
+        case .blob(let bytes):
+            return unsafe bytes.withUnsafeBytes {
+                unsafe sqlite3_bind_blob64(handle, position, $0.baseAddress, UInt64($0.count), Self.transient)
+            }
+        case .text(var text):
+            return text.withUTF8 { utf8 in
+                unsafe utf8.withMemoryRebound(to: CChar.self) {
+                    guard let start = $0.baseAddress else {
+                        return unsafe sqlite3_bind_text(handle, position, "", 0, Self.transient)
+                    }
+                    return unsafe sqlite3_bind_text64(
+                        handle,
+                        position,
+                        start,
+                        UInt64($0.count),
+                        Self.transient,
+                        UInt8(SQLITE_UTF8)
+                    )
+                }
+            }
+        }
+    }
+
+    /// Goes to the next row.
+    ///
+    /// - Returns: Whether there is one.
+    func step(on connection: Connection) throws(DatabaseError) -> Bool {
+        switch unsafe sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw connection.failure(code)
+        }
+    }
+}
