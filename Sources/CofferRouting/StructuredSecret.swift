@@ -146,10 +146,11 @@ private struct LineShape {
     }
 
     private mutating func begin(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "#"), UInt8(ascii: ";"): place = .comment
-        case UInt8(ascii: "["): place = .section
-        default:
+        if byte.beginsComment {
+            place = .comment
+        } else if byte == UInt8(ascii: "[") {
+            place = .section
+        } else {
             place = byte.beginsName ? .name : .elsewhere
             nameBytes = 1
         }
@@ -163,6 +164,8 @@ private struct LineShape {
     private mutating func takeAfterSection(_ byte: UInt8, isEnd: Bool) {
         if isEnd {
             place = .start
+        } else if byte.beginsComment {
+            place = .comment
         } else if !byte.isBlank {
             place = .elsewhere
         }
@@ -196,6 +199,8 @@ extension UInt8 {
     }
 
     fileprivate var isSpace: Bool { isBlank || self == UInt8(ascii: "\n") }
+
+    fileprivate var beginsComment: Bool { self == UInt8(ascii: "#") || self == UInt8(ascii: ";") }
 
     /// Any character outside ASCII may be a letter here: names in every language count.
     fileprivate var beginsName: Bool {
