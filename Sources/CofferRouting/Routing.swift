@@ -1,0 +1,61 @@
+package import CofferCore
+
+/// The decision matrix: from facts to a store, a protection and the reason.
+package enum Routing {
+    /// Decides where an item goes and how it is protected there.
+    ///
+    /// A total function of its arguments: the same question always gets the same answer, which is what lets `explain`
+    /// promise what `put` will do.
+    ///
+    /// - Parameters:
+    ///   - facts: What is known of the item.
+    ///   - wishes: What was said about it.
+    /// - Returns: The verdict.
+    /// - Throws: `dataTooLarge` where the item would have to be in the keychain and does not fit; `param` where the
+    ///   caller named two protections.
+    package static func route(
+        _ facts: RoutingFacts,
+        wishes: RoutingWishes = RoutingWishes()
+    ) throws(CofferError) -> Verdict {
+        let named = try wishes.named()
+        let rule = Rule(for: facts)
+        guard let store = wishes.store ?? rule.store, store == .file || facts.size.fits(in: Limits.secretBytes) else {
+            throw tooLarge(facts, rule: rule, wishes: wishes)
+        }
+        let (said, source) = protection(in: store, named: named, wishes: wishes, scenario: facts.scenario)
+        return Verdict(
+            store: store,
+            storeSource: wishes.store == nil ? .matrix : .caller,
+            rule: rule,
+            protection: said.converted(to: store),
+            protectionSource: source,
+            convertedFrom: said.store == store ? nil : said
+        )
+    }
+
+    private static func protection(
+        in store: StoreName,
+        named: Protection?,
+        wishes: RoutingWishes,
+        scenario: Scenario?
+    ) -> (Protection, ProtectionSource) {
+        if let named { return (named, .caller) }
+        if let existing = wishes.existing { return (existing, .existingItem) }
+        if let entitled = wishes.entitled { return (entitled, .entitlement) }
+        if let scenario { return (scenario.protection, .scenario) }
+        return (.standard(in: store), .standard)
+    }
+
+    private static func tooLarge(_ facts: RoutingFacts, rule: Rule, wishes: RoutingWishes) -> CofferError {
+        var remedies: [String] = []
+        if rule == .r2 { remedies.append("say '--kind document'") }
+        if wishes.store == .keychain { remedies.append("leave out '--store keychain'") }
+        return CofferError(
+            .dataTooLarge,
+            "can't put it in the keychain: it has \(facts.size.words) bytes, and the limit is "
+                + "\(Limits.secretBytes) (32 KiB)",
+            hint: "store it as a document: \(remedies.joined(separator: " and "))",
+            operation: .create
+        )
+    }
+}

@@ -1,0 +1,72 @@
+import CofferCore
+import Testing
+
+/// Section 4 of the semantics.
+@Suite struct AccessibilityTests {
+    private static let columns: [VaultState] = [
+        .unlocked, .locked, .beforeFirstUnlock, .locking, .noPasscode, .noVault,
+    ]
+
+    /// By name: unlocked, locked, before first unlock; then the grace, a vault without a passcode, and no vault.
+    private static let table: [(name: String, cells: String)] = [
+        ("WhenUnlocked", "yes no no yes yes no"),
+        ("AfterFirstUnlock", "yes yes no yes yes no"),
+        ("Always", "yes yes yes yes yes no"),
+        ("WhenUnlockedThisDeviceOnly", "yes no no yes yes no"),
+        ("AfterFirstUnlockThisDeviceOnly", "yes yes no yes yes no"),
+        ("AlwaysThisDeviceOnly", "yes yes yes yes yes no"),
+        ("WhenPasscodeSetThisDeviceOnly", "yes no no yes no no"),
+    ]
+
+    @Test(arguments: table)
+    func `each accessibility is available in the states of section 4`(name: String, cells: String) throws {
+        let accessibility = try #require(Accessibility(rawValue: name))
+        let answers = Self.columns.map { accessibility.isAvailable(in: $0) ? "yes" : "no" }.joined(separator: " ")
+        #expect(answers == cells)
+    }
+
+    @Test func `the table has every accessibility and every state`() {
+        #expect(Self.table.map(\.name) == Accessibility.allCases.map(\.rawValue))
+        #expect(Set(Self.columns) == Set(VaultState.allCases))
+    }
+
+    @Test(arguments: Accessibility.allCases)
+    func `only Always and AlwaysThisDeviceOnly are deprecated`(accessibility: Accessibility) {
+        #expect(accessibility.isDeprecated == ["Always", "AlwaysThisDeviceOnly"].contains(accessibility.rawValue))
+    }
+
+    @Test(arguments: ProtectionClass.allCases, VaultState.allCases)
+    func `the accessibility that matches a class is readable in the same states`(
+        protectionClass: ProtectionClass,
+        state: VaultState
+    ) {
+        let accessibility = Accessibility(matching: protectionClass)
+        #expect(accessibility.isAvailable(in: state) == protectionClass.permits(.read, in: state))
+    }
+
+    @Test(arguments: Accessibility.allCases, VaultState.allCases)
+    func `the class that matches an accessibility is readable in the same states`(
+        accessibility: Accessibility,
+        state: VaultState
+    ) {
+        let isSpecial = accessibility == .whenPasscodeSetThisDeviceOnly && state == .noPasscode
+        let isReadable = ProtectionClass(matching: accessibility).permits(.read, in: state)
+        #expect(isReadable == (accessibility.isAvailable(in: state) || isSpecial))
+    }
+
+    @Test(arguments: VaultState.allCases)
+    func `a protection answers as its accessibility or its class does`(state: VaultState) {
+        for accessibility in Accessibility.allCases {
+            let protection = Protection.keychain(accessibility)
+            #expect(protection.isReadable(in: state) == accessibility.isAvailable(in: state))
+            #expect(protection.store == .keychain)
+            #expect(protection.name == accessibility.rawValue)
+        }
+        for protectionClass in ProtectionClass.allCases {
+            let protection = Protection.file(protectionClass)
+            #expect(protection.isReadable(in: state) == protectionClass.permits(.read, in: state))
+            #expect(protection.store == .file)
+            #expect(protection.name == protectionClass.rawValue)
+        }
+    }
+}

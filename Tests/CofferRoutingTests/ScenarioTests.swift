@@ -1,0 +1,61 @@
+import CofferCore
+import CofferRouting
+import Testing
+
+@Suite struct ScenarioTests {
+    @Test(
+        arguments: [
+            (.health, "complete", "WhenUnlocked"),
+            (.financial, "complete", "WhenUnlocked"),
+            (.userDocument, "complete", "WhenUnlocked"),
+            (.personalPhoto, "complete", "WhenUnlocked"),
+            (.download, "completeUnlessOpen", "WhenUnlocked"),
+            (.recording, "completeUnlessOpen", "WhenUnlocked"),
+            (.upload, "completeUnlessOpen", "WhenUnlocked"),
+            (.appData, "completeUntilFirstUserAuthentication", "AfterFirstUnlock"),
+            (.database, "completeUntilFirstUserAuthentication", "AfterFirstUnlock"),
+            (.downloadedImage, "completeUntilFirstUserAuthentication", "AfterFirstUnlock"),
+            (.cache, "none", "Always"),
+            (.temporary, "none", "Always"),
+            (.password, "complete", "WhenUnlocked"),
+            (.backgroundToken, "completeUntilFirstUserAuthentication", "AfterFirstUnlock"),
+        ] as [(Scenario, String, String)]
+    )
+    func `a scenario decides the protection in both stores`(
+        scenario: Scenario,
+        file: String,
+        keychain: String
+    ) throws {
+        for (store, name) in [(StoreName.file, file), (.keychain, keychain)] {
+            let verdict = try Routing.route(
+                RoutingFacts(size: .exactly(10), scenario: scenario),
+                wishes: RoutingWishes(store: store)
+            )
+            #expect(verdict.protection.store == store)
+            #expect(verdict.protection.name == name)
+            #expect(verdict.protectionSource == .scenario)
+        }
+    }
+
+    @Test(arguments: [(StoreName.file, "completeUntilFirstUserAuthentication"), (.keychain, "WhenUnlocked")])
+    func `an item that nobody said anything about gets the standard`(store: StoreName, name: String) throws {
+        let verdict = try Routing.route(RoutingFacts(size: .exactly(10)), wishes: RoutingWishes(store: store))
+        #expect(verdict.protection.name == name)
+        #expect(verdict.protectionSource == .standard)
+        #expect(verdict.convertedFrom == nil)
+    }
+
+    @Test(arguments: Scenario.allCases, RoutingFacts.product.filter { $0.size == .exactly(1025) })
+    func `a scenario never changes the store`(scenario: Scenario, facts: RoutingFacts) throws {
+        let named = RoutingFacts(
+            kind: facts.kind,
+            size: facts.size,
+            isDeclaredStructured: facts.isDeclaredStructured,
+            looksStructured: facts.looksStructured,
+            isPresentedAsFile: facts.isPresentedAsFile,
+            scenario: scenario
+        )
+        #expect(try Routing.route(named).rule == Routing.route(facts).rule)
+        #expect(try Routing.route(named).store == Routing.route(facts).store)
+    }
+}

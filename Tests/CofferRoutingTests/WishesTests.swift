@@ -1,0 +1,208 @@
+import CofferCore
+import CofferRouting
+import Testing
+
+@Suite struct WishesTests {
+    private static let small = RoutingFacts(size: .exactly(10))
+    private static let large = RoutingFacts(size: .exactly(100_000))
+
+    // MARK: The store
+
+    @Test(arguments: StoreName.allCases, RoutingFacts.product.filter { $0.size == .exactly(1025) })
+    func `a named store overrides the matrix, and the rule is still named`(store: StoreName, facts: RoutingFacts) throws
+    {
+        let verdict = try Routing.route(facts, wishes: RoutingWishes(store: store))
+        #expect(verdict.store == store)
+        #expect(verdict.storeSource == .caller)
+        #expect(verdict.rule == Rule(for: facts))
+        #expect(verdict.protection == .standard(in: store))
+        #expect(
+            verdict.reason == "the caller named the store; without that, "
+                + "\(verdict.rule.rawValue): \(verdict.rule.reason)"
+        )
+    }
+
+    @Test(arguments: ItemKind.allCases, [(32767, true), (32768, true), (32769, false)] as [(Int64, Bool)])
+    func `nothing over 32 KiB gets into the keychain, whoever asks`(
+        kind: ItemKind,
+        boundary: (size: Int64, fits: Bool)
+    ) throws {
+        let facts = RoutingFacts(kind: kind, size: .exactly(boundary.size))
+        let wishes = RoutingWishes(store: .keychain)
+        if boundary.fits {
+            #expect(try Routing.route(facts, wishes: wishes).store == .keychain)
+        } else {
+            #expect(throws: CofferError(.dataTooLarge, "")) { try Routing.route(facts, wishes: wishes) }
+        }
+    }
+
+    @Test func `nothing whose end was not seen gets into the keychain`() {
+        #expect(throws: CofferError(.dataTooLarge, "")) {
+            try Routing.route(RoutingFacts(size: .moreThan(10)), wishes: RoutingWishes(store: .keychain))
+        }
+    }
+
+    @Test func `a large key is stored where the caller names the file store`() throws {
+        let facts = RoutingFacts(kind: .key, size: .exactly(32769))
+        let verdict = try Routing.route(facts, wishes: RoutingWishes(store: .file))
+        #expect(verdict.store == .file)
+        #expect(verdict.rule == .r2)
+    }
+
+    // MARK: The words of the errors
+
+    @Test(
+        arguments: [
+            (.key, nil, "store it as a document: say '--kind document'"),
+            (.key, .keychain, "store it as a document: say '--kind document' and leave out '--store keychain'"),
+            (nil, .keychain, "store it as a document: leave out '--store keychain'"),
+        ] as [(ItemKind?, StoreName?, String)]
+    )
+    func `too large names the limit and a way out that works`(
+        kind: ItemKind?,
+        store: StoreName?,
+        hint: String
+    ) throws {
+        let facts = RoutingFacts(kind: kind, size: .exactly(40_000))
+        let error = try #require(throws: CofferError.self) {
+            try Routing.route(facts, wishes: RoutingWishes(store: store))
+        }
+        #expect(error.message == "can't put it in the keychain: it has 40000 bytes, and the limit is 32768 (32 KiB)")
+        #expect(error.hint == hint)
+        #expect(error.retry == .never)
+        #expect(error.cocoaCode == 263)
+        let way = RoutingFacts(kind: hint.contains("--kind") ? .document : kind, size: facts.size)
+        #expect(try Routing.route(way).store == .file)
+    }
+
+    @Test func `too large says that the end was not seen`() throws {
+        let error = try #require(throws: CofferError.self) {
+            try Routing.route(RoutingFacts(kind: .token, size: .moreThan(32768)))
+        }
+        #expect(error.message.contains("it has more than 32768 bytes"))
+    }
+
+    @Test(arguments: ProtectionClass.allCases, Accessibility.allCases)
+    func `a class and an accessibility together are refused, also where they match`(
+        protectionClass: ProtectionClass,
+        accessibility: Accessibility
+    ) throws {
+        let wishes = RoutingWishes(protectionClass: protectionClass, accessibility: accessibility)
+        let error = try #require(throws: CofferError.self) { try Routing.route(Self.small, wishes: wishes) }
+        #expect(error.code == .param)
+        #expect(error.message.contains("'\(protectionClass.rawValue)'"))
+        #expect(error.message.contains("'\(accessibility.rawValue)'"))
+    }
+
+    @Test func `contradicting words are refused before the size is looked at`() {
+        let wishes = RoutingWishes(store: .keychain, protectionClass: .complete, accessibility: .whenUnlocked)
+        #expect(throws: CofferError(.param, "")) { try Routing.route(Self.large, wishes: wishes) }
+    }
+
+    // MARK: Precedence
+
+    // Each source says something of its own, so that the answer shows who was heard.
+    @Test(arguments: 0..<16)
+    func `the first source that says something wins`(bits: Int) throws {
+        let says = (0..<4).map { bits >> $0 & 1 == 1 }
+        let expected: [(ProtectionSource, ProtectionClass)] = [
+            (.caller, .none), (.existingItem, .completeWhenUserInactive), (.entitlement, .completeUnlessOpen),
+            (.scenario, .complete), (.standard, .completeUntilFirstUserAuthentication),
+        ]
+        let verdict = try Routing.route(
+            RoutingFacts(size: .exactly(100_000), scenario: says[3] ? .health : nil),
+            wishes: RoutingWishes(
+                protectionClass: says[0] ? ProtectionClass.none : nil,
+                existing: says[1] ? .file(.completeWhenUserInactive) : nil,
+                entitled: says[2] ? .file(.completeUnlessOpen) : nil
+            )
+        )
+        let winner = expected[says.firstIndex(of: true) ?? 4]
+        #expect(verdict.protectionSource == winner.0)
+        #expect(verdict.protection == .file(winner.1))
+        #expect(verdict.convertedFrom == nil)
+    }
+
+    @Test func `the sources keep their names`() {
+        #expect(
+            ProtectionSource.allCases.map(\.rawValue)
+                == ["caller", "existingItem", "entitlement", "scenario", "standard"]
+        )
+        #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller"])
+    }
+
+    // MARK: Conversion
+
+    @Test(arguments: ProtectionClass.allCases)
+    func `a file that stays in its store keeps its class`(protectionClass: ProtectionClass) throws {
+        let verdict = try Routing.route(Self.large, wishes: RoutingWishes(existing: .file(protectionClass)))
+        #expect(verdict.protection == .file(protectionClass))
+        #expect(verdict.convertedFrom == nil)
+    }
+
+    @Test(arguments: Accessibility.allCases)
+    func `an item that stays in the keychain keeps its accessibility`(accessibility: Accessibility) throws {
+        let verdict = try Routing.route(Self.small, wishes: RoutingWishes(existing: .keychain(accessibility)))
+        #expect(verdict.protection == .keychain(accessibility))
+        #expect(verdict.convertedFrom == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.complete, .whenUnlocked),
+            (.completeUnlessOpen, .whenUnlocked),
+            (.completeUntilFirstUserAuthentication, .afterFirstUnlock),
+            (.completeWhenUserInactive, .afterFirstUnlock),
+            (ProtectionClass.none, .always),
+        ] as [(ProtectionClass, Accessibility)]
+    )
+    func `a file that shrinks into the keychain keeps its policy`(
+        protectionClass: ProtectionClass,
+        accessibility: Accessibility
+    ) throws {
+        for wishes in [
+            RoutingWishes(existing: .file(protectionClass)), RoutingWishes(entitled: .file(protectionClass)),
+            RoutingWishes(protectionClass: protectionClass),
+        ] {
+            let verdict = try Routing.route(Self.small, wishes: wishes)
+            #expect(verdict.protection == .keychain(accessibility))
+            #expect(verdict.convertedFrom == .file(protectionClass))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.whenUnlocked, .complete),
+            (.afterFirstUnlock, .completeUntilFirstUserAuthentication),
+            (.always, .none),
+            (.whenUnlockedThisDeviceOnly, .complete),
+            (.afterFirstUnlockThisDeviceOnly, .completeUntilFirstUserAuthentication),
+            (.alwaysThisDeviceOnly, .none),
+            (.whenPasscodeSetThisDeviceOnly, .complete),
+        ] as [(Accessibility, ProtectionClass)]
+    )
+    func `an item that grows out of the keychain keeps its policy`(
+        accessibility: Accessibility,
+        protectionClass: ProtectionClass
+    ) throws {
+        for wishes in [
+            RoutingWishes(existing: .keychain(accessibility)), RoutingWishes(entitled: .keychain(accessibility)),
+            RoutingWishes(accessibility: accessibility), RoutingWishes(store: .file, accessibility: accessibility),
+        ] {
+            let verdict = try Routing.route(Self.large, wishes: wishes)
+            #expect(verdict.protection == .file(protectionClass))
+            #expect(verdict.convertedFrom == .keychain(accessibility))
+        }
+    }
+
+    // Two things lie outside the states: the expiry of class CX, and a vault that never had a passcode.
+    @Test(arguments: [VaultState.beforeFirstUnlock, .locked, .locking, .unlocked])
+    func `a converted item is readable in the same states`(state: VaultState) {
+        let protections = ProtectionClass.allCases.map(Protection.file) + Accessibility.allCases.map(Protection.keychain)
+        for original in protections {
+            for store in StoreName.allCases {
+                #expect(original.converted(to: store).isReadable(in: state) == original.isReadable(in: state))
+            }
+        }
+    }
+}
