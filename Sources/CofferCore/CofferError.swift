@@ -89,3 +89,25 @@ extension CofferError {
         )
     }
 }
+
+extension CofferError {
+    /// The answer where stored data is not what was stored.
+    ///
+    /// - Parameters:
+    ///   - subject: The item, in words.
+    ///   - finding: What was found.
+    public static func damaged(_ subject: String, found finding: String) -> CofferError {
+        CofferError(
+            .decode,
+            "\(subject) is damaged or was tampered with: \(finding)",
+            hint: "other items are not affected; restore this one from a backup"
+        )
+    }
+
+    /// The answer where memory could not be locked.
+    public static let noSecretMemory = CofferError(
+        .internal,
+        "memory for secrets can't be locked",
+        hint: "raise the limit on locked memory: LimitMEMLOCK= in the unit, 'ulimit -l' in a shell"
+    )
+}

@@ -22,6 +22,18 @@ public struct ItemID: Hashable, Sendable {
         low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// Reads one from its digits.
+    ///
+    /// - Parameter hexadecimal: What ``hexadecimal`` gave; anything else gives `nil`.
+    public init?(hexadecimal: String) {
+        let digits = Array(hexadecimal.utf8)
+        guard digits.count == 2 * Self.byteCount, hexadecimal == hexadecimal.lowercased() else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { place in
+            UInt8(String(decoding: digits[place...(place + 1)], as: UTF8.self), radix: 16)
+        }
+        self.init(bytes.compactMap { $0 })
+    }
+
     /// The sixteen bytes.
     public var bytes: [UInt8] {
         [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }

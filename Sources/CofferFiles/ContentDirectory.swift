@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 package import CofferSystem
 internal import Glibc
 

@@ -1,5 +1,5 @@
 internal import CofferCore
-package import CofferMemory
+internal import CofferMemory
 internal import Synchronization
 
 /// The key of one file's content while it is being read or written on another thread.

@@ -2,7 +2,7 @@ package import CofferCore
 package import CofferDatabase
 package import CofferKeys
 internal import CofferMemory
-package import CofferSystem
+internal import CofferSystem
 
 /// The file-protection store: files of any size, each under a key of its own that its class key wraps.
 ///
@@ -17,6 +17,7 @@ package final class FileStore {
     private var openKeys: [ItemID: [ContentKey]] = [:]
     private var toPlace: [ItemID] = []
     private var toRemove: [ItemID] = []
+    private var removed: [ItemID] = []
 
     /// The tables of the store, in the order of their making. Never edited: a change is a new one.
     package static let migrations = [
@@ -107,7 +108,7 @@ package final class FileStore {
         let new: WrappedItemKey
         do {
             new = try keys.newFileKey(for: protectionClass, of: id)
-        } catch let error as KeyError {
+        } catch {
             throw error.cofferError(name.quoted, in: keys.state, for: .write)
         }
         let wrapped = new.wrapped
@@ -129,9 +130,9 @@ package final class FileStore {
         let subject = quotedForDisplay(file.path)
         let key: SymmetricKey
         do {
-            key = try keys.fileKey(
+            key = unsafe try keys.fileKey(
                 unwrapping: file.wrappedKey.span.bytes, for: file.protectionClass, of: file.content)
-        } catch let error as KeyError {
+        } catch {
             throw error.cofferError(subject, in: keys.state, for: .read)
         }
         return ContentRead(
@@ -207,6 +208,7 @@ package final class FileStore {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
         try connection.transaction {
+            try forgetRemoved()
             // The parents come first: removing the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
             if let existing {
@@ -234,7 +236,10 @@ package final class FileStore {
     ///
     /// - Parameter file: The file.
     package func remove(_ file: FileItem) throws {
-        try connection.transaction { try tree.remove(file) }
+        try connection.transaction {
+            try forgetRemoved()
+            try tree.remove(file)
+        }
         toRemove.append(file.content)
     }
 
@@ -259,15 +264,17 @@ package final class FileStore {
     package func settle() {
         for id in toPlace { try? contents.place(id) }
         toPlace = []
-        if toRemove.isEmpty { return }
-        let removed = toRemove.filter { id in (try? contents.remove(id)) != nil }
+        removed += toRemove.filter { id in (try? contents.remove(id)) != nil }
         toRemove = []
-        // Its own transaction, and no reason to fail anything: what stays is swept when the store comes up.
-        try? connection.transaction {
-            for id in removed {
-                try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
-            }
+    }
+
+    /// Strikes contents that were removed from the list of the dead. It rides on the next change: a commit of its own would
+    /// cost every replacement a second sync.
+    private func forgetRemoved() throws {
+        for id in removed {
+            try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
         }
+        removed = []
     }
 
     /// Follows the catalog after its transaction was undone.

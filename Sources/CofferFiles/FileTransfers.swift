@@ -2,6 +2,7 @@ package import CofferCore
 internal import CofferCrypto
 package import CofferMemory
 package import CofferSystem
+internal import Glibc
 
 /// What another thread needs to write a new content. Nothing of it is visible until the store commits it.
 package struct ContentWrite: Sendable {
@@ -33,7 +34,7 @@ package struct ContentWrite: Sendable {
             let file = try directory.create(id)
             let format = ContentFormat(for: id, suite: .preferred)
             try directory.fileSystem.willPerform(.write)
-            try file.write(all: format.header.span.bytes)
+            unsafe try file.write(all: format.header.span.bytes)
             let count = try seal(prefix, rest, into: file, format, progress)
             try directory.synchronize(file)
             return count
@@ -71,7 +72,7 @@ package struct ContentWrite: Sendable {
                 }
             }
             try directory.fileSystem.willPerform(.write)
-            try file.write(all: sealed.span.bytes.extracting(first: count + CipherSuite.tagBytes))
+            unsafe try file.write(all: sealed.span.bytes.extracting(first: count + CipherSuite.tagBytes))
             total += Int64(count)
             index += 1
             if index % 64 == 0 { progress(total) }

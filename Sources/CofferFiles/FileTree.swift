@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
+internal import CofferMemory
 
 /// The tree of directories and files in the catalog: rows found by the tag of their name within their parent, every column
 /// of which the sealed metadata is bound to.
@@ -140,7 +141,7 @@ struct FileTree {
             .integer(classKey),
             content.map { .blob($0.bytes) } ?? .null,
             .blob(wrappedKey),
-            .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context))
+            unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context))
         )
         return connection.lastInsertedRowID
     }

@@ -190,7 +190,7 @@ package final class KeychainStore {
         let itemKey: WrappedItemKey
         do {
             itemKey = try keys.newItemKey(for: accessibility, of: id)
-        } catch let error as KeyError {
+        } catch {
             throw error.cofferError(key.quoted, in: keys.state, for: .write)
         }
         let padded: SecretBytes
@@ -206,7 +206,7 @@ package final class KeychainStore {
         )
         let tag = primaryTag(key)
         let context = Self.metadataContext(id, Int64(ClassKeyName(accessibility).rawValue), tag)
-        return SealedItem(
+        return unsafe SealedItem(
             id: id,
             primaryTag: tag,
             metadata: AEAD.seal(
