@@ -198,8 +198,9 @@ import Testing
     // Two things lie outside the states: the expiry of class CX, and a vault that never had a passcode.
     @Test(arguments: [VaultState.beforeFirstUnlock, .locked, .locking, .unlocked])
     func `a converted item is readable in the same states`(state: VaultState) {
-        let protections = ProtectionClass.allCases.map(Protection.file) + Accessibility.allCases.map(Protection.keychain)
-        for original in protections {
+        let files = ProtectionClass.allCases.map { Protection.file($0) }
+        let items = Accessibility.allCases.map { Protection.keychain($0) }
+        for original in files + items {
             for store in StoreName.allCases {
                 #expect(original.converted(to: store).isReadable(in: state) == original.isReadable(in: state))
             }
