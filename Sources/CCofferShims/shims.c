@@ -15,9 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-ssize_t coffer_send(int socket, const void *bytes, size_t count, int fd) {
-    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+ssize_t coffer_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count, int fd) {
+    struct iovec parts[2] = {
+        {.iov_base = (void *)first, .iov_len = first_count}, {.iov_base = (void *)second, .iov_len = second_count}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;

@@ -34,28 +34,52 @@ public struct ItemName: Hashable, Sendable {
     }
 
     /// The parts between the slashes.
-    public var components: [Substring] { path.split(separator: "/") }
+    public var components: [Substring] {
+        // By bytes: a combining mark behind a slash makes one Character of both.
+        path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
+    }
 
     /// The generic password that the name stands for in the keychain: the service is all before the last slash.
-    public var service: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
+    public var service: String { lastSlash.map { String(path[..<$0]) } ?? "" }
 
     /// The generic password that the name stands for in the keychain: the account is the last part.
-    public var account: String { path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path }
+    public var account: String { lastSlash.map { String(path[path.utf8.index(after: $0)...]) } ?? path }
+
+    private var lastSlash: String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
 
     /// The name in single quotes, control characters made visible, for a sentence.
     public var quoted: String { quotedForDisplay(path) }
+
+    /// Whether the bytes are the same: what the stores tell apart is two names.
+    public static func == (one: ItemName, other: ItemName) -> Bool { one.path.utf8.elementsEqual(other.path.utf8) }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        for byte in path.utf8 { hasher.combine(byte) }
+    }
 }
 
-/// Puts a value in single quotes for a sentence: control characters are escaped, and a long one is cut.
+/// Puts a value in single quotes for a sentence: what could break the line or the quotes is escaped, and a long value is
+/// cut.
 ///
 /// - Parameter value: The value, from whatever source.
-/// - Returns: At most about 80 characters.
+/// - Returns: At most 80 characters.
 public func quotedForDisplay(_ value: String) -> String {
     let limit = 76
-    var words = "'"
-    for scalar in value.unicodeScalars.prefix(limit) {
-        let isControl = scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
-        words += isControl ? scalar.escaped(asASCII: true) : String(scalar)
+    var words = ""
+    for scalar in value.unicodeScalars {
+        let piece = scalar.needsEscape ? scalar.escaped(asASCII: true) : String(scalar)
+        if words.unicodeScalars.count + piece.unicodeScalars.count > limit { return "'\(words)…'" }
+        words += piece
     }
-    return words + (value.unicodeScalars.count > limit ? "…'" : "'")
+    return "'\(words)'"
+}
+
+extension Unicode.Scalar {
+    fileprivate var needsEscape: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true
+        default: self == "'" || self == "\\"
+        }
+    }
 }

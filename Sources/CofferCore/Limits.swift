@@ -2,8 +2,8 @@
 public enum Limits {
     /// The bytes of a frame's JSON: a page of a thousand listed names of the longest usual kind fits.
     public static let frameJSONBytes = 1 << 20
-    /// The bytes of a frame's payload: the largest content that travels inside a frame rather than by descriptor.
-    public static let framePayloadBytes = 1 << 20
+    /// The bytes of a frame's payload: four chunks of a file. It is taken from locked memory, of which there may be 8 MiB only.
+    public static let framePayloadBytes = 256 << 10
     /// The descriptors that may come with one frame: source or destination, and one to spare for neither.
     public static let frameDescriptors = 1
     /// Containers inside one another in a JSON text: requests need three.

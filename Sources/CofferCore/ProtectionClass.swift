@@ -23,7 +23,7 @@ public enum ItemOperation: String, CaseIterable, Sendable {
     case write
     /// Makes a new item.
     case create
-    /// Goes on with a handle that was opened while the vault was unlocked.
+    /// Goes on with a handle that was opened, or made, when that was possible.
     case proceed
 }
 
@@ -39,7 +39,7 @@ extension ProtectionClass {
         switch (state, self) {
         case (.noVault, _): false
         case (.noPasscode, _), (.unlocked, _), (.locking, _), (_, .none): true
-        case (.beforeFirstUnlock, .completeUnlessOpen): operation == .create
+        case (.beforeFirstUnlock, .completeUnlessOpen): operation == .create || operation == .proceed
         case (.beforeFirstUnlock, _): false
         case (.locked, .complete): false
         case (.locked, .completeUnlessOpen): operation == .create || operation == .proceed

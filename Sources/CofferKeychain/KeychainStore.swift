@@ -187,12 +187,7 @@ package final class KeychainStore {
         _ now: Int64
     ) throws -> SealedItem {
         let id = existing?.id ?? ItemID()
-        let itemKey: WrappedItemKey
-        do {
-            itemKey = try keys.newItemKey(for: accessibility, of: id)
-        } catch {
-            throw error.cofferError(key.quoted, in: keys.state, for: .write)
-        }
+        let itemKey = try newItemKey(for: accessibility, of: id, key.quoted)
         let padded: SecretBytes
         do { padded = try SecretPadding.pad(secret) } catch { throw CofferError.noSecretMemory }
         let sealedSecret = padded.withBytes { AEAD.seal($0, under: itemKey.key, context: Self.secretContext(id)) }
@@ -214,6 +209,18 @@ package final class KeychainStore {
             wrappedKey: itemKey.wrapped,
             secret: sealedSecret
         )
+    }
+
+    private func newItemKey(
+        for accessibility: Accessibility,
+        of id: ItemID,
+        _ subject: String
+    ) throws(CofferError) -> WrappedItemKey {
+        do {
+            return try keys.newItemKey(for: accessibility, of: id)
+        } catch {
+            throw error.cofferError(subject, in: keys.state, for: .write)
+        }
     }
 
     /// - Parameter key: What the row was found by; `nil` where all are looked at.

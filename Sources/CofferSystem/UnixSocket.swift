@@ -146,14 +146,22 @@ extension OwnedDescriptor {
     /// Sends once.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes; at least one.
+    ///   - bytes: The bytes.
+    ///   - more: The bytes behind them. At least one byte in both.
     ///   - descriptor: The number of a descriptor to pass with the first of them, which stays the caller's.
     /// - Returns: The bytes sent; `nil` where there is no room on a non-blocking socket.
-    package borrowing func send(_ bytes: RawSpan, passing descriptor: Int32? = nil) throws(SystemError) -> Int? {
+    package borrowing func send(
+        _ bytes: RawSpan,
+        _ more: RawSpan = RawSpan(),
+        passing descriptor: Int32? = nil
+    ) throws(SystemError) -> Int? {
         do {
             return try retrying("sendmsg") {
-                unsafe bytes.withUnsafeBytes { buffer in
-                    unsafe coffer_send(number, buffer.baseAddress, buffer.count, descriptor ?? -1)
+                unsafe bytes.withUnsafeBytes { first in
+                    unsafe more.withUnsafeBytes { second in
+                        unsafe coffer_send(
+                            number, first.baseAddress, first.count, second.baseAddress, second.count, descriptor ?? -1)
+                    }
                 }
             }
         } catch where error.code == EAGAIN {

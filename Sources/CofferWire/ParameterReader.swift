@@ -120,6 +120,18 @@ package struct ParameterReader {
         return texts
     }
 
+    /// Reads a list of objects that has to be there.
+    ///
+    /// - Parameter key: The name of the parameter.
+    /// - Returns: The objects, possibly none.
+    /// - Throws: `param` where it is absent or something else.
+    package mutating func objects(_ key: String) throws(CofferError) -> [JSONObject] {
+        let elements = take(key)?.arrayValue
+        let objects = elements?.compactMap(\.objectValue)
+        guard let objects, objects.count == elements?.count else { throw Self.mismatch(key, "an array of objects") }
+        return objects
+    }
+
     /// Ends reading.
     ///
     /// - Throws: `param`, naming the first parameter that nobody asked for.

@@ -15,7 +15,7 @@ import Testing
         //                    A       B       C       CX      D
         (.noVault, ["", "", "", "", ""]),
         (.noPasscode, ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"]),
-        (.beforeFirstUnlock, ["", "N", "", "", "RWNO"]),
+        (.beforeFirstUnlock, ["", "NO", "", "", "RWNO"]),
         (.unlocked, ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"]),
         (.locking, ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"]),
         (.locked, ["", "NO", "RWNO", "RWNO", "RWNO"]),

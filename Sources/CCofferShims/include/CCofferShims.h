@@ -8,8 +8,9 @@
 #include <sys/epoll.h>
 #include <sys/types.h>
 
-// Sends bytes and up to one descriptor (fd, or -1 for none) on a stream socket; never raises SIGPIPE.
-ssize_t coffer_send(int socket, const void *bytes, size_t count, int fd);
+// Sends two runs of bytes, either may be empty, and up to one descriptor (fd, or -1 for none) on a stream socket; never
+// raises SIGPIPE.
+ssize_t coffer_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count, int fd);
 
 // Receives bytes and descriptors. Those that came are stored in fds, close-on-exec, and counted in *nfds; what did not
 // fit there was closed by the kernel, and *truncated is set. Control messages other than SCM_RIGHTS are ignored.

@@ -1,0 +1,115 @@
+/// An item as a listing shows it: never its content.
+public struct ItemInfo: Hashable, Sendable {
+    /// The name.
+    public let name: String
+    /// How it is protected; says which store it is in.
+    public let protection: Protection
+    /// The bytes of its content.
+    public let byteCount: Int64
+    /// What its owner said it is.
+    public let kind: ItemKind?
+    /// When it was created, in milliseconds since 1970.
+    public let created: Int64
+    /// When its content was last replaced, in milliseconds since 1970.
+    public let modified: Int64
+    /// Whether its content can be read now.
+    public let isReadable: Bool
+
+    /// Describes an item.
+    public init(
+        name: String,
+        protection: Protection,
+        byteCount: Int64,
+        kind: ItemKind?,
+        created: Int64,
+        modified: Int64,
+        isReadable: Bool
+    ) {
+        self.name = name
+        self.protection = protection
+        self.byteCount = byteCount
+        self.kind = kind
+        self.created = created
+        self.modified = modified
+        self.isReadable = isReadable
+    }
+}
+
+/// A part of a listing, in the order of the names' bytes.
+public struct ItemPage: Hashable, Sendable {
+    /// The items.
+    public let items: [ItemInfo]
+    /// The name to go on after; `nil` where the listing is complete.
+    public let next: String?
+    /// The rows that are damaged, and so have no name to list.
+    public let damagedCount: Int
+
+    /// Makes a page.
+    public init(items: [ItemInfo], next: String?, damagedCount: Int) {
+        self.items = items
+        self.next = next
+        self.damagedCount = damagedCount
+    }
+}
+
+/// Where an item goes, or went, and why.
+public struct Placement: Hashable, Sendable {
+    /// How it is protected; says which store it is in.
+    public let protection: Protection
+    /// The rule of the decision matrix.
+    public let rule: String
+    /// The rule in words.
+    public let reason: String
+    /// Whose word decided the protection: `caller`, `existingItem`, `entitlement`, `scenario` or `standard`.
+    public let protectionSource: String
+    /// What the caller ought to know: a deprecated value, a protection that changed its name on the way.
+    public let warnings: [String]
+
+    /// Describes a placement.
+    public init(
+        protection: Protection,
+        rule: String,
+        reason: String,
+        protectionSource: String,
+        warnings: [String]
+    ) {
+        self.protection = protection
+        self.rule = rule
+        self.reason = reason
+        self.protectionSource = protectionSource
+        self.warnings = warnings
+    }
+}
+
+/// The state of a vault and what is in it.
+public struct VaultStatus: Hashable, Sendable {
+    /// The state.
+    public let state: VaultState
+    /// The items in the keychain; `nil` where there is no vault.
+    public let keychainCount: Int?
+    /// The files; `nil` where there is no vault.
+    public let fileCount: Int?
+    /// The milliseconds until the grace of a lock ends; `nil` where none is running.
+    public let graceMilliseconds: Int64?
+    /// The version of the daemon.
+    public let version: String
+    /// The protocol that it speaks.
+    public let protocolNumber: Int
+
+    /// Describes a vault.
+    public init(
+        state: VaultState,
+        keychainCount: Int?,
+        fileCount: Int?,
+        graceMilliseconds: Int64?,
+        version: String = Version.program,
+        protocolNumber: Int = Version.protocolNumber
+    ) {
+        self.state = state
+        self.keychainCount = keychainCount
+        self.fileCount = fileCount
+        self.graceMilliseconds = graceMilliseconds
+        self.version = version
+        self.protocolNumber = protocolNumber
+    }
+}

@@ -1,0 +1,319 @@
+package import CofferCore
+
+/// What a caller says about an item, for the decision matrix: part of the parameters of `item.put` and `item.explain`.
+package struct ItemWishes: WireObject {
+    /// What the item is.
+    package var kind: ItemKind?
+    /// What it is used for.
+    package var scenario: Scenario?
+    /// The class it is to have as a file.
+    package var protectionClass: ProtectionClass?
+    /// The accessibility it is to have in the keychain.
+    package var accessibility: Accessibility?
+    /// The store it is to be in.
+    package var store: StoreName?
+    /// Whether it consists of fields with names.
+    package var isStructured = false
+    /// Whether the caller has it as a file.
+    package var isPresentedAsFile = false
+    /// The access group; the caller's first if nothing is said.
+    package var group: String?
+
+    package init() {}
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        kind = try reader.value("kind", as: ItemKind.self)
+        scenario = try reader.value("scenario", as: Scenario.self)
+        protectionClass = try reader.value("protection", as: ProtectionClass.self)
+        accessibility = try reader.value("accessible", as: Accessibility.self)
+        store = try reader.value("store", as: StoreName.self)
+        isStructured = try reader.optionalBool("structured") ?? false
+        isPresentedAsFile = try reader.optionalBool("asFile") ?? false
+        group = try reader.optionalString("group")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("kind", kind?.rawValue)
+        object.set("scenario", scenario?.rawValue)
+        object.set("protection", protectionClass?.rawValue)
+        object.set("accessible", accessibility?.rawValue)
+        object.set("store", store?.rawValue)
+        if isStructured { object.set("structured", true) }
+        if isPresentedAsFile { object.set("asFile", true) }
+        object.set("group", group)
+        return object
+    }
+}
+
+/// The parameters of `item.put`. The content is the payload, and behind it what a passed descriptor gives.
+package struct PutParameters: WireObject {
+    /// The name.
+    package let name: ItemName
+    /// What the caller says about it.
+    package let wishes: ItemWishes
+    /// Whether notifications are wanted while it lasts.
+    package let wantsProgress: Bool
+
+    package init(name: ItemName, wishes: ItemWishes, wantsProgress: Bool = false) {
+        self.name = name
+        self.wishes = wishes
+        self.wantsProgress = wantsProgress
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        wishes = try ItemWishes(reading: &reader)
+        wantsProgress = try reader.optionalBool("progress") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = wishes.json
+        object.set("name", name.path)
+        if wantsProgress { object.set("progress", true) }
+        return object
+    }
+}
+
+/// The parameters of `item.get`. A descriptor may be passed that takes the content of a file.
+package struct GetParameters: WireObject {
+    /// The name.
+    package let name: ItemName
+    /// Where to begin, in bytes.
+    package let offset: Int64?
+    /// How many bytes at most.
+    package let length: Int64?
+    /// Whether notifications are wanted while it lasts.
+    package let wantsProgress: Bool
+
+    package init(name: ItemName, offset: Int64? = nil, length: Int64? = nil, wantsProgress: Bool = false) {
+        self.name = name
+        self.offset = offset
+        self.length = length
+        self.wantsProgress = wantsProgress
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.name("name")
+        offset = try reader.optionalInteger("offset", in: 0...Limits.fileBytes)
+        length = try reader.optionalInteger("length", in: 0...Limits.fileBytes)
+        wantsProgress = try reader.optionalBool("progress") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("name", name.path)
+        object.set("offset", offset)
+        object.set("length", length)
+        if wantsProgress { object.set("progress", true) }
+        return object
+    }
+}
+
+/// How the content came back.
+package enum Delivery: String, CaseIterable, Sendable {
+    /// As the payload of the reply.
+    case payload
+    /// Written to the descriptor that was passed.
+    case descriptor
+}
+
+/// The result of `item.get`.
+package struct GetResult: WireObject {
+    /// The store it was in.
+    package let store: StoreName
+    /// The bytes that were delivered.
+    package let byteCount: Int64
+    /// How.
+    package let delivery: Delivery
+
+    package init(store: StoreName, byteCount: Int64, delivery: Delivery) {
+        self.store = store
+        self.byteCount = byteCount
+        self.delivery = delivery
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        store = try reader.required("store", as: StoreName.self)
+        byteCount = try reader.integer("size")
+        delivery = try reader.required("delivery", as: Delivery.self)
+    }
+
+    package var json: JSONObject {
+        ["store": .string(store.rawValue), "size": .integer(byteCount), "delivery": .string(delivery.rawValue)]
+    }
+}
+
+/// The parameters of `item.show` and `item.remove`.
+package struct NameParameters: WireObject {
+    /// The name.
+    package let name: ItemName
+
+    package init(name: ItemName) { self.name = name }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) { name = try reader.name("name") }
+
+    package var json: JSONObject { ["name": .string(name.path)] }
+}
+
+/// The parameters of `item.list`.
+package struct ListParameters: WireObject {
+    /// Names that begin with it only.
+    package let prefix: String?
+    /// Items of that store only.
+    package let store: StoreName?
+    /// Names behind it only: the `next` of the page before.
+    package let after: String?
+    /// The most items.
+    package let limit: Int64?
+
+    package init(prefix: String? = nil, store: StoreName? = nil, after: String? = nil, limit: Int64? = nil) {
+        self.prefix = prefix
+        self.store = store
+        self.after = after
+        self.limit = limit
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        prefix = try reader.optionalString("prefix")
+        store = try reader.value("store", as: StoreName.self)
+        after = try reader.optionalString("after")
+        limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("prefix", prefix)
+        object.set("store", store?.rawValue)
+        object.set("after", after)
+        object.set("limit", limit)
+        return object
+    }
+}
+
+/// The parameters of `item.explain`: an item that is stored, or facts about one that is not. The first bytes of its content
+/// may be the payload.
+package struct ExplainParameters: WireObject {
+    /// The name: if an item is stored there, its protection counts.
+    package let name: ItemName?
+    /// The bytes of the content.
+    package let byteCount: Int64?
+    /// What the caller says about it.
+    package let wishes: ItemWishes
+
+    package init(name: ItemName?, byteCount: Int64?, wishes: ItemWishes) {
+        self.name = name
+        self.byteCount = byteCount
+        self.wishes = wishes
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.optionalString("name").map { (path) throws(CofferError) in try ItemName(path) }
+        byteCount = try reader.optionalInteger("size", in: 0...Limits.fileBytes)
+        wishes = try ItemWishes(reading: &reader)
+    }
+
+    package var json: JSONObject {
+        var object = wishes.json
+        object.set("name", name?.path)
+        object.set("size", byteCount)
+        return object
+    }
+}
+
+extension Protection {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        switch try reader.required("store", as: StoreName.self) {
+        case .keychain: self = .keychain(try reader.required("accessible", as: Accessibility.self))
+        case .file: self = .file(try reader.required("protection", as: ProtectionClass.self))
+        }
+    }
+
+    func write(to object: inout JSONObject) {
+        object.set("store", store.rawValue)
+        switch self {
+        case .keychain(let accessibility): object.set("accessible", accessibility.rawValue)
+        case .file(let protectionClass): object.set("protection", protectionClass.rawValue)
+        }
+    }
+}
+
+extension ItemInfo: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        self.init(
+            name: try reader.string("name"),
+            protection: try Protection(reading: &reader),
+            byteCount: try reader.integer("size"),
+            kind: try reader.value("kind", as: ItemKind.self),
+            created: try reader.integer("created"),
+            modified: try reader.integer("modified"),
+            isReadable: try reader.optionalBool("readable") ?? false
+        )
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("name", name)
+        protection.write(to: &object)
+        object.set("size", byteCount)
+        object.set("kind", kind?.rawValue)
+        object.set("created", created)
+        object.set("modified", modified)
+        object.set("readable", isReadable)
+        return object
+    }
+}
+
+extension ItemPage: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        self.init(
+            items: try reader.objects("items").map { (object) throws(CofferError) in
+                try ItemInfo(result: .object(object))
+            },
+            next: try reader.optionalString("next"),
+            damagedCount: Int(try reader.integer("damaged"))
+        )
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("items", .array(items.map { .object($0.json) }))
+        object.set("next", next)
+        object.set("damaged", damagedCount)
+        return object
+    }
+}
+
+extension Placement: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        self.init(
+            protection: try Protection(reading: &reader),
+            rule: try reader.string("rule"),
+            reason: try reader.string("reason"),
+            protectionSource: try reader.string("protectionSource"),
+            warnings: try reader.strings("warnings")
+        )
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        protection.write(to: &object)
+        object.set("rule", rule)
+        object.set("reason", reason)
+        object.set("protectionSource", protectionSource)
+        object.set("warnings", .array(warnings.map { .string($0) }))
+        return object
+    }
+}
+
+/// The parameters of the notification `progress`.
+package struct ProgressParameters: WireObject {
+    /// The bytes that are done.
+    package let done: Int64
+
+    package init(done: Int64) { self.done = done }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) { done = try reader.integer("done") }
+
+    package var json: JSONObject { ["done": .integer(done)] }
+}

@@ -1,0 +1,20 @@
+/// Every method of the protocol, by its name on the wire.
+package enum Method: String, CaseIterable, Sendable {
+    case hello
+    case vaultInit = "vault.init"
+    case vaultLock = "vault.lock"
+    case vaultStatus = "vault.status"
+    case vaultUnlock = "vault.unlock"
+    case itemExplain = "item.explain"
+    case itemGet = "item.get"
+    case itemList = "item.list"
+    case itemPut = "item.put"
+    case itemRemove = "item.remove"
+    case itemShow = "item.show"
+}
+
+/// Every notification of the protocol, by its name on the wire.
+package enum Notification: String, CaseIterable, Sendable {
+    /// How far a transfer has come.
+    case progress
+}

@@ -1,0 +1,107 @@
+package import CofferCore
+
+/// The parameters of `hello`.
+package struct HelloParameters: WireObject {
+    /// The protocol that the client speaks.
+    package let protocolNumber: Int64
+
+    package init(protocolNumber: Int64) { self.protocolNumber = protocolNumber }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        protocolNumber = try reader.integer("protocol", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject { ["protocol": .integer(protocolNumber)] }
+}
+
+/// The result of `hello`.
+package struct HelloResult: WireObject {
+    /// The protocol that both speak from here on.
+    package let protocolNumber: Int64
+    /// The version of the daemon.
+    package let version: String
+
+    package init(protocolNumber: Int64, version: String) {
+        self.protocolNumber = protocolNumber
+        self.version = version
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        protocolNumber = try reader.integer("protocol")
+        version = try reader.string("version")
+    }
+
+    package var json: JSONObject { ["protocol": .integer(protocolNumber), "version": .string(version)] }
+}
+
+/// What a guess of the passcode is to cost, by the names of the wire.
+package enum PasscodeCostName: String, CaseIterable, Sendable {
+    case interactive, moderate, sensitive
+}
+
+/// The parameters of `vault.init`. The passcode is the payload.
+package struct InitParameters: WireObject {
+    /// What a guess is to cost; moderate if nothing is said.
+    package let kdf: PasscodeCostName?
+    /// Whether the vault is to have no passcode: there is no payload then.
+    package let hasNoPasscode: Bool
+
+    package init(kdf: PasscodeCostName?, hasNoPasscode: Bool) {
+        self.kdf = kdf
+        self.hasNoPasscode = hasNoPasscode
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        kdf = try reader.value("kdf", as: PasscodeCostName.self)
+        hasNoPasscode = try reader.optionalBool("noPasscode") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("kdf", kdf?.rawValue)
+        object.set("noPasscode", hasNoPasscode)
+        return object
+    }
+}
+
+/// The parameters of `vault.lock`.
+package struct LockParameters: WireObject {
+    /// Seconds of grace; the daemon's setting if nothing is said.
+    package let graceSeconds: Int64?
+
+    package init(graceSeconds: Int64?) { self.graceSeconds = graceSeconds }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        graceSeconds = try reader.optionalInteger("grace", in: 0...Int64(Limits.maximumGraceSeconds))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("grace", graceSeconds)
+        return object
+    }
+}
+
+extension VaultStatus: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        self.init(
+            state: try reader.required("state", as: VaultState.self),
+            keychainCount: try reader.optionalInteger("keychainItems").map { Int($0) },
+            fileCount: try reader.optionalInteger("files").map { Int($0) },
+            graceMilliseconds: try reader.optionalInteger("graceMilliseconds"),
+            version: try reader.string("version"),
+            protocolNumber: Int(try reader.integer("protocol"))
+        )
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("state", state.rawValue)
+        object.set("keychainItems", keychainCount)
+        object.set("files", fileCount)
+        object.set("graceMilliseconds", graceMilliseconds)
+        object.set("version", version)
+        object.set("protocol", protocolNumber)
+        return object
+    }
+}

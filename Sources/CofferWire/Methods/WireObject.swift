@@ -1,0 +1,72 @@
+package import CofferCore
+
+/// A value that travels as a JSON object: the parameters of a method, or its result.
+package protocol WireObject: Sendable {
+    /// Reads the members it knows.
+    ///
+    /// - Parameter reader: The object.
+    init(reading reader: inout ParameterReader) throws(CofferError)
+
+    /// The object. Members without a value are left out.
+    var json: JSONObject { get }
+}
+
+extension WireObject {
+    /// Reads the parameters of a request: a member that the method does not know is an error.
+    ///
+    /// - Parameter params: The object.
+    package init(params: JSONObject) throws(CofferError) {
+        var reader = ParameterReader(params)
+        try self.init(reading: &reader)
+        try reader.finish()
+    }
+
+    /// Reads the result of a request: a member that a newer daemon added is passed over.
+    ///
+    /// - Parameter result: The value.
+    package init(result: JSONValue) throws(CofferError) {
+        guard let object = result.objectValue else {
+            throw CofferError(.internal, "the daemon's answer is not an object")
+        }
+        var reader = ParameterReader(object)
+        try self.init(reading: &reader)
+    }
+}
+
+/// No parameters, or no result.
+package struct Nothing: WireObject {
+    package init() {}
+    package init(reading reader: inout ParameterReader) {}
+    package var json: JSONObject { [:] }
+}
+
+extension JSONObject {
+    /// Sets a member that may have no value.
+    mutating func set(_ key: String, _ value: String?) {
+        if let value { set(key, .string(value)) }
+    }
+
+    mutating func set(_ key: String, _ value: Int64?) {
+        if let value { set(key, .integer(value)) }
+    }
+
+    mutating func set(_ key: String, _ value: Int?) { set(key, value.map(Int64.init)) }
+
+    mutating func set(_ key: String, _ value: Bool?) {
+        if let value { set(key, .bool(value)) }
+    }
+}
+
+extension ParameterReader {
+    /// Reads one of the names that an enumeration has, which has to be there.
+    mutating func required<Value: RawRepresentable<String> & CaseIterable>(
+        _ key: String,
+        as type: Value.Type
+    ) throws(CofferError) -> Value {
+        if let value = try value(key, as: type) { return value }
+        let names = type.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        throw CofferError(.param, "parameter '\(key)' is missing: expected one of \(names)")
+    }
+
+    mutating func name(_ key: String) throws(CofferError) -> ItemName { try ItemName(try string(key)) }
+}
