@@ -108,8 +108,8 @@ import Testing
         )
     }
 
-    @Test(arguments: ["", "File", "files", 1, .null.self] as [JSONValue])
-    func `a name that an enumeration lacks is refused with those it has`(_ value: JSONValue) {
+    @Test(arguments: ["", "File", "files", 1, .null] as [JSONValue])
+    func `a name that an enumeration lacks is refused with those it has, and null is none`(_ value: JSONValue) {
         let found = message(["store": value]) { (r) throws(CofferError) in _ = try r.value("store", as: StoreName.self)
         }
         #expect(found == (value == .null ? nil : "parameter 'store': expected one of 'keychain', 'file'"))
