@@ -4,7 +4,7 @@ package import CofferMemory
 /// What travels at once: a message, and bytes that must not ride inside JSON.
 ///
 /// On the wire it is a ``FrameHeader``, the message as JSON, and the payload as it is.
-package struct Frame: ~Copyable {
+package struct Frame: ~Copyable, Sendable {
     /// The message.
     ///
     /// A text that is no JSON inside a frame that is one is its sender's concern alone: the stream goes on.

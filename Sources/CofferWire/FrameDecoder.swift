@@ -6,7 +6,7 @@ internal import CofferMemory
 /// JSON that lies whole inside one piece is parsed where it lies; otherwise it is collected in an array that grows with
 /// what has arrived, never by what was announced. A payload goes straight to the locked memory that it stays in, which is
 /// taken at the announced size when the first byte is there.
-package struct FrameDecoder: ~Copyable {
+package struct FrameDecoder: ~Copyable, Sendable {
     private let maximumJSONCount: Int
     private let maximumPayloadCount: Int
 

@@ -43,6 +43,16 @@ package struct JSONError: Error, Equatable, Sendable {
     /// What is wrong there.
     package let reason: Reason
 
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - offset: Where, in bytes from the beginning of the text.
+    ///   - reason: What is wrong there.
+    package init(offset: Int, reason: Reason) {
+        self.offset = offset
+        self.reason = reason
+    }
+
     /// The sentence for a person.
     package var message: String { "malformed JSON at byte \(offset): \(reason.rawValue)" }
 }

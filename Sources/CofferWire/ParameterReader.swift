@@ -5,7 +5,7 @@ package import CofferCore
 ///
 /// `null` counts as absent. An integer is never read from a number with a fraction or an exponent. Every error is
 /// `param`, names the parameter and says what was expected.
-package struct ParameterReader {
+package struct ParameterReader: Sendable {
     private let params: JSONObject
     private var known: [String] = []
 
