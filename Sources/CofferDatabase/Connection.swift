@@ -26,7 +26,7 @@ package final class Connection {
     /// The file gets the mode that the umask leaves: it has to lie in a directory that is closed to others. SQLite keeps
     /// `<path>-wal` beside it.
     ///
-    /// - Parameter path: The path of the file, with no symbolic link anywhere in it: resolve the directory first.
+    /// - Parameter path: The absolute path of the file, with no symbolic link anywhere in it: resolve the directory first.
     /// - Throws: `busy` at once where another connection, of whatever process, has the file open; `cannotOpen`;
     ///   `damaged` where the file is no database, or is damaged at its beginning.
     package init(path: String) throws(DatabaseError) {
@@ -44,8 +44,11 @@ package final class Connection {
         let flags =
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
             | SQLITE_OPEN_EXRESCODE
-        // SQLite would stop reading at the NUL, and open another file than the one named.
-        guard !path.utf8.contains(0) else { throw DatabaseError(code: SQLITE_CANTOPEN, "a NUL byte in the path") }
+        // SQLite would stop reading at a NUL, and open another file than the one named. Other paths than absolute ones
+        // may be a database in memory, or a URI, which undoes the flags.
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw DatabaseError(code: SQLITE_CANTOPEN, "the path is not absolute, or has a NUL byte in it")
+        }
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened = unsafe opened else {

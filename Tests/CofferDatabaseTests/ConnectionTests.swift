@@ -143,8 +143,9 @@ import Testing
         #expect(failure { _ = try Connection(path: directory.path("folder/vault.sqlite")) }?.kind == .cannotOpen)
     }
 
-    @Test func `is refused where there can be no log`() {
-        #expect(failure { _ = try Connection(path: ":memory:") }?.kind == .cannotOpen)
+    @Test(arguments: ["", ":memory:", "vault.sqlite", "file:vault.sqlite?mode=memory", "file:///tmp/vault.sqlite"])
+    func `takes an absolute path only`(path: String) {
+        #expect(failure { _ = try Connection(path: path) }?.kind == .cannotOpen)
     }
 }
 
