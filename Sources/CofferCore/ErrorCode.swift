@@ -34,6 +34,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     public static let io = ErrorCode(rawValue: "io")
     /// The method, or the version of the protocol, is unknown.
     public static let unimplemented = ErrorCode(rawValue: "unimplemented")
+    /// The peer sent what the protocol does not allow.
+    public static let protocolViolation = ErrorCode(rawValue: "protocolViolation")
     /// A fault of the daemon itself.
     public static let `internal` = ErrorCode(rawValue: "internal")
 
@@ -52,6 +54,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
         (.diskFull, -34, 640, 640),
         (.io, -36, nil, nil),
         (.unimplemented, -4, nil, nil),
+        (.protocolViolation, -25257, nil, nil),
         (.internal, -2070, nil, nil),
     ]
 

@@ -26,7 +26,7 @@ package struct ContentWrite: Sendable {
     /// - Throws: `interactionNotAllowed` where the vault was locked meanwhile, `diskFull`, `io`, `dataTooLarge`. Nothing
     ///   stays on disk then.
     package func perform(
-        prefix: borrowing SecretBytes?,
+        prefix: borrowing SecretBytes,
         rest: borrowing PeerStream?,
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) -> Int64 {
@@ -45,7 +45,7 @@ package struct ContentWrite: Sendable {
     }
 
     private func seal(
-        _ prefix: borrowing SecretBytes?,
+        _ prefix: borrowing SecretBytes,
         _ rest: borrowing PeerStream?,
         into file: borrowing OwnedDescriptor,
         _ format: ContentFormat,
@@ -95,26 +95,20 @@ private struct PlaintextSource {
 
     mutating func fill(
         _ chunk: inout SecretBytes,
-        _ prefix: borrowing SecretBytes?,
+        _ prefix: borrowing SecretBytes,
         _ rest: borrowing PeerStream?
     ) throws(TransferError) -> Int {
-        var done = 0
-        switch prefix {
-        case .none: break
-        case .some(let prefix):
-            done = min(chunk.count, prefix.count - prefixOffset)
-            let offset = prefixOffset
-            prefix.withBytes { bytes in
-                unsafe chunk.withUnsafeMutableBytes { buffer in
-                    unsafe bytes.extracting(offset..<(offset + done)).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
-                }
+        let start = min(chunk.count, prefix.count - prefixOffset)
+        let part = prefixOffset..<(prefixOffset + start)
+        prefix.withBytes { bytes in
+            unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe bytes.extracting(part).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
             }
-            prefixOffset += done
         }
+        prefixOffset = part.upperBound
         switch rest {
-        case .none: return done
+        case .none: return start
         case .some(let stream):
-            let start = done
             return unsafe try chunk.withUnsafeMutableBytes { (buffer) throws(TransferError) in
                 unsafe start + (try stream.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[start...])))
             }
@@ -165,6 +159,26 @@ package struct ContentRead: Sendable {
         } catch {
             throw transferError(error, subject, for: .read)
         }
+    }
+
+    /// Opens a range of the content into memory.
+    ///
+    /// - Parameter range: The bytes; within the content, and few enough to hold.
+    /// - Returns: The plaintext.
+    /// - Throws: As ``perform(_:to:progress:)``.
+    package func collect(_ range: Range<Int64>) throws(CofferError) -> SecretBytes {
+        var collected: SecretBytes
+        do { collected = try SecretBytes(zeros: range.count) } catch { throw .noSecretMemory }
+        var done = 0
+        try perform(range, to: { chunk in
+            unsafe collected.withUnsafeMutableBytes { buffer in
+                unsafe chunk.withUnsafeBytes { bytes in
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: bytes)
+                }
+            }
+            done += chunk.byteCount
+        })
+        return collected
     }
 
     private func openContent() throws -> OwnedDescriptor {

@@ -70,6 +70,14 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         try unsafe body(UnsafeMutableRawBufferPointer(start: address, count: count))
     }
 
+    /// Wipes the first bytes, in memory that is used again.
+    ///
+    /// - Parameter count: How many; at most what there are.
+    package mutating func wipe(first count: Int) {
+        precondition(count >= 0 && count <= self.count)
+        unsafe sodium_memzero(address, count)
+    }
+
     /// Cuts the bytes off behind the first `count`, and wipes what is cut off.
     ///
     /// - Parameter count: How many to keep; at most what there are.

@@ -53,6 +53,19 @@ package final class Directory: Sendable {
         self.fileSystem = fileSystem
     }
 
+    /// Holds the directory against every other process that asks the same, until this value goes.
+    ///
+    /// - Returns: Whether nobody else holds it.
+    package func lock() throws(SystemError) -> Bool {
+        let number = descriptor.number
+        do {
+            _ = try retrying("flock") { flock(number, LOCK_EX | LOCK_NB) }
+            return true
+        } catch where error.code == EWOULDBLOCK {
+            return false
+        }
+    }
+
     /// Opens a directory inside this one, made if it is not there.
     ///
     /// - Parameter name: One component.

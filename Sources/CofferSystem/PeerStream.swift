@@ -63,14 +63,14 @@ package struct PeerStream: ~Copyable, Sendable {
         case S_IFREG:
             kind = .regular
             remainingByteCount = max(0, Int64(status.st_size) - Int64(lseek(number, 0, SEEK_CUR)))
-        case S_IFIFO:
+        case S_IFIFO, S_IFCHR:
             kind = .pipe
             remainingByteCount = nil
         case S_IFSOCK where Self.isStream(number):
             kind = .socket
             remainingByteCount = nil
         default:
-            throw CofferError(.param, "the descriptor passed is neither a regular file nor a pipe nor a stream socket")
+            throw CofferError(.param, "the descriptor passed is neither a file nor a pipe nor a stream socket")
         }
         self.descriptor = descriptor
         self.cancellation = cancellation
@@ -156,4 +156,12 @@ package enum TransferError: Error, Sendable {
     case cancelled
     /// The peer's descriptor failed.
     case system(SystemError)
+
+    /// The error as a client sees it.
+    package var cofferError: CofferError {
+        switch self {
+        case .cancelled: CofferError(.io, "the transfer was cancelled")
+        case .system(let error): error.cofferError("can't use the descriptor passed")
+        }
+    }
 }

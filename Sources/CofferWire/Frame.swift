@@ -11,6 +11,9 @@ package struct Frame: ~Copyable, Sendable {
     package let json: Result<JSONValue, JSONError>
     /// The payload; `nil` where it has no bytes, so that the many frames without one cost no locked memory.
     package var payload: SecretBytes?
+
+    /// Takes the payload out.
+    package consuming func takePayload() -> SecretBytes? { payload }
 }
 
 /// The eight bytes before a frame: the byte counts of its JSON and of its payload, each as a big-endian 32-bit integer.

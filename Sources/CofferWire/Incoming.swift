@@ -14,7 +14,7 @@ extension Incoming {
     /// Members that this build does not know are ignored.
     ///
     /// - Parameter value: The message.
-    /// - Throws: `internal` where it is neither a response nor a notification.
+    /// - Throws: `protocolViolation` where it is neither a response nor a notification.
     package init(_ value: JSONValue) throws(CofferError) {
         guard let message = value.objectValue, message["jsonrpc"] == "2.0" else {
             throw Self.fault("it is not a JSON-RPC 2.0 object")
@@ -42,6 +42,6 @@ extension Incoming {
     }
 
     private static func fault(_ reason: String) -> CofferError {
-        CofferError(.internal, "the daemon sent a message that makes no sense: \(reason)")
+        CofferError(.protocolViolation, "the daemon sent a message that makes no sense: \(reason)")
     }
 }

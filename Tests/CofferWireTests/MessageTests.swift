@@ -219,7 +219,7 @@ private func requestError(_ json: String) throws -> RequestError? {
     func `what is neither a response nor a notification is refused`(_ json: String) throws {
         let value = try parse(json)
         let error = #expect(throws: CofferError.self) { try Incoming(value) }
-        #expect(error?.code == .internal)
+        #expect(error?.code == .protocolViolation)
         #expect(error?.message.hasPrefix("the daemon sent a message that makes no sense: ") == true)
     }
 }

@@ -310,10 +310,23 @@ extension Placement: WireObject {
 package struct ProgressParameters: WireObject {
     /// The bytes that are done.
     package let done: Int64
+    /// The bytes there are; `nil` where the end of a pipe is not in sight.
+    package let total: Int64?
 
-    package init(done: Int64) { self.done = done }
+    package init(done: Int64, total: Int64?) {
+        self.done = done
+        self.total = total
+    }
 
-    package init(reading reader: inout ParameterReader) throws(CofferError) { done = try reader.integer("done") }
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        done = try reader.integer("done")
+        total = try reader.optionalInteger("total")
+    }
 
-    package var json: JSONObject { ["done": .integer(done)] }
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.set("done", done)
+        object.set("total", total)
+        return object
+    }
 }

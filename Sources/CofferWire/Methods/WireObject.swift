@@ -26,7 +26,7 @@ extension WireObject {
     /// - Parameter result: The value.
     package init(result: JSONValue) throws(CofferError) {
         guard let object = result.objectValue else {
-            throw CofferError(.internal, "the daemon's answer is not an object")
+            throw CofferError(.protocolViolation, "the daemon's answer is not an object")
         }
         var reader = ParameterReader(object)
         try self.init(reading: &reader)

@@ -1,0 +1,88 @@
+public import CofferCore
+package import CofferMemory
+package import CofferWire
+
+extension CofferClient {
+    /// Stores an item where the decision matrix says.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - wishes: What is said about it.
+    ///   - content: Its first bytes.
+    ///   - rest: The number of a descriptor that gives the bytes behind them.
+    ///   - progress: Told how far the transfer has come.
+    /// - Returns: Where it went, and why.
+    package func put(
+        _ name: ItemName,
+        _ wishes: ItemWishes,
+        content: borrowing SecretBytes?,
+        rest: Int32? = nil,
+        progress: ((Int64, Int64?) -> Void)? = nil
+    ) throws(CofferError) -> Placement {
+        let params = PutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
+        return try call(
+            .itemPut, params, payload: content, passing: rest, returning: Placement.self, progress: progress
+        ).value
+    }
+
+    /// Fetches the content of an item.
+    ///
+    /// - Parameters:
+    ///   - params: Which item, and which part of it.
+    ///   - descriptor: The number of a descriptor that takes the content of a file.
+    ///   - progress: Told how far the transfer has come.
+    /// - Returns: How it came, and the content where it came with the answer.
+    package func get(
+        _ params: GetParameters,
+        into descriptor: Int32? = nil,
+        progress: ((Int64, Int64?) -> Void)? = nil
+    ) throws(CofferError) -> Returned<GetResult> {
+        try call(.itemGet, params, passing: descriptor, returning: GetResult.self, progress: progress)
+    }
+
+    /// Lists items, in the order of their names' bytes.
+    ///
+    /// - Parameters:
+    ///   - prefix: Names that begin with it only.
+    ///   - store: Items of that store only.
+    ///   - after: Names behind it only: the `next` of the page before.
+    ///   - limit: The most items; at most ``Limits/pageItems``, which it is by default.
+    /// - Returns: A page.
+    public func list(
+        prefix: String? = nil,
+        store: StoreName? = nil,
+        after: String? = nil,
+        limit: Int? = nil
+    ) throws(CofferError) -> ItemPage {
+        let params = ListParameters(prefix: prefix, store: store, after: after, limit: limit.map { Int64($0) })
+        return try call(.itemList, params, returning: ItemPage.self).value
+    }
+
+    /// Describes an item, in every state of the vault.
+    ///
+    /// - Parameter name: Its name.
+    /// - Throws: `itemNotFound`.
+    public func show(_ name: ItemName) throws(CofferError) -> ItemInfo {
+        try call(.itemShow, NameParameters(name: name), returning: ItemInfo.self).value
+    }
+
+    /// Removes an item, in every state of the vault.
+    ///
+    /// - Parameter name: Its name.
+    /// - Throws: `itemNotFound`.
+    public func remove(_ name: ItemName) throws(CofferError) {
+        _ = try call(.itemRemove, NameParameters(name: name), returning: Nothing.self)
+    }
+
+    /// Says where a put would store an item, and why, without storing it.
+    ///
+    /// - Parameters:
+    ///   - params: An item that is stored, or facts about one that is not.
+    ///   - sample: The first bytes of the content, for the rules that look at it.
+    package func explain(
+        _ params: ExplainParameters,
+        sample: borrowing SecretBytes? = nil
+    ) throws(CofferError) -> Placement {
+        try call(.itemExplain, params, payload: sample, returning: Placement.self).value
+    }
+}

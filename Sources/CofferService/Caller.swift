@@ -1,0 +1,44 @@
+internal import CofferCore
+internal import CofferSystem
+
+/// Who asks, decided once at accept and carried along: handlers look nothing up.
+struct Caller: Sendable {
+    /// What the kernel says.
+    let identity: PeerIdentity
+    /// The access groups that the caller holds; the first is the default.
+    let groups: [String]
+
+    /// The group of the vault's owner.
+    static let ownersGroup = "default"
+
+    /// Lets the vault's owner in, and nobody else, root included.
+    ///
+    /// - Throws: `missingEntitlement` for everyone else.
+    init(_ identity: PeerIdentity, ownerID: UInt32) throws(CofferError) {
+        guard identity.userID == ownerID else {
+            throw CofferError(
+                .missingEntitlement,
+                "user \(identity.userID) may not use this vault",
+                hint: "it belongs to user \(ownerID)"
+            )
+        }
+        self.identity = identity
+        groups = [Self.ownersGroup]
+    }
+
+    /// The group that a request means.
+    ///
+    /// - Parameter named: What it names, if anything.
+    /// - Throws: `missingEntitlement` where the caller does not hold the group.
+    func group(_ named: String?) throws(CofferError) -> String {
+        guard let named else { return groups[0] }
+        guard groups.contains(where: { $0.utf8.elementsEqual(named.utf8) }) else {
+            throw CofferError(
+                .missingEntitlement,
+                "you don't hold the access group \(quotedForDisplay(named))",
+                hint: "you hold " + groups.map { quotedForDisplay($0) }.joined(separator: ", ")
+            )
+        }
+        return named
+    }
+}

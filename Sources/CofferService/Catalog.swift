@@ -1,0 +1,102 @@
+internal import CofferCore
+internal import CofferDatabase
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferSystem
+
+/// The two stores on their one database: everything that a vault holds.
+///
+/// All changes of one turn of the event loop share a transaction, and so one sync of the disk: the answers to all of them
+/// wait for it.
+final class Catalog {
+    private static let fileName = "vault.sqlite"
+    /// `COFR`, in the header of the database.
+    private static let applicationID: Int32 = 0x434f_4652
+
+    let keychain: KeychainStore
+    let files: FileStore
+    private let connection: Connection
+
+    /// Opens the catalog of a vault, made if it is not there, and finishes what a crash cut off.
+    init(in directory: Directory, path: String, keys: VaultKeys) throws(CofferError) {
+        do {
+            connection = try Connection(path: "\(path)/\(Self.fileName)")
+            try connection.migrate(
+                Self.migrations + KeychainStore.migrations + FileStore.migrations, applicationID: Self.applicationID)
+            keychain = KeychainStore(connection: connection, keys: keys)
+            files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
+            try Self.bind(connection, to: keys.vaultID)
+            try files.recover()
+        } catch {
+            throw .init(mapping: error, "can't open the catalog")
+        }
+    }
+
+    /// Whether there is a catalog in a state directory.
+    static func exists(in directory: Directory) throws(SystemError) -> Bool {
+        try directory.openIfPresent(fileName) != nil
+    }
+
+    private static let migrations = [
+        Migration(
+            name: "catalog: settings",
+            sql: "CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;"
+        )
+    ]
+
+    /// A catalog belongs to one keybag: with another one nothing in it could be opened, or be told from damage.
+    private static func bind(_ connection: Connection, to vaultID: ItemID) throws {
+        let stored = try connection.row("SELECT value FROM catalog_settings WHERE name = 'vaultID'") { try $0.blob(0) }
+        guard let stored else {
+            return try connection.execute(
+                "INSERT INTO catalog_settings (name, value) VALUES ('vaultID', ?)", .blob(vaultID.bytes))
+        }
+        if stored != vaultID.bytes {
+            throw CofferError(
+                .decode,
+                "the catalog belongs to another keybag than the one beside it",
+                hint: "restore 'keybag' and 'vault.sqlite' from the same backup"
+            )
+        }
+    }
+
+    // MARK: One commit a turn
+
+    /// Whether changes wait for ``commit()``.
+    var hasChanges: Bool { connection.isInBatch }
+
+    /// Makes a change that becomes durable with the turn, or not at all.
+    ///
+    /// - Parameter body: The change. If it throws, nothing of it stays.
+    /// - Returns: What `body` returns.
+    func change<Result>(_ body: () throws -> Result) throws -> Result {
+        if !connection.isInBatch { try connection.beginBatch() }
+        return try connection.transaction(body)
+    }
+
+    /// Ends the turn: when this returns, its changes are on the disk.
+    ///
+    /// - Throws: Why none of them is.
+    func commit() throws(CofferError) {
+        do {
+            try connection.commitBatch()
+            files.settle()
+        } catch {
+            files.abandon()
+            throw error.cofferError
+        }
+    }
+}
+
+extension CofferError {
+    /// Turns what a store threw into what a client is told.
+    init(mapping error: any Error, _ subject: String) {
+        switch error {
+        case let error as CofferError: self = error
+        case let error as DatabaseError: self = error.cofferError
+        case let error as SystemError: self = error.cofferError(subject)
+        default: self = CofferError(.internal, "\(subject): an error that nobody expected")
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package import CofferSystem
+internal import CofferCore
+
+/// What a daemon is told before it starts.
+package struct Configuration: Sendable {
+    /// The vault's state directory.
+    package var statePath: String
+    /// Seconds from a lock to the end of class A.
+    package var graceSeconds: Int
+    /// The user who may connect: the vault's owner.
+    package var ownerID: UInt32
+    /// The time that deadlines are counted in.
+    package var clock: BootClock
+    /// The seam for failing operations on disk.
+    package var fileSystem: FileSystem
+
+    /// Makes the configuration of a vault.
+    ///
+    /// - Parameters:
+    ///   - statePath: The vault's state directory.
+    ///   - ownerID: The user who may connect.
+    package init(
+        statePath: String,
+        ownerID: UInt32,
+        graceSeconds: Int = Limits.defaultGraceSeconds,
+        clock: BootClock = .system,
+        fileSystem: FileSystem = .real
+    ) {
+        self.statePath = statePath
+        self.graceSeconds = graceSeconds
+        self.ownerID = ownerID
+        self.clock = clock
+        self.fileSystem = fileSystem
+    }
+}

@@ -1,0 +1,35 @@
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+/// A frame on its way to a client.
+final class OutgoingFrame {
+    /// The request that it answers; `nil` for what answers none.
+    let id: RequestID?
+    /// Header and JSON.
+    let head: [UInt8]
+    /// The payload, in locked memory until it is sent.
+    let payload: SecretBytes?
+    /// How many bytes of both are sent.
+    var sentCount = 0
+
+    init(id: RequestID?, json: [UInt8], payload: consuming SecretBytes? = nil) {
+        self.id = id
+        let payloadCount = payload.byteCount
+        head = FrameHeader.encode(jsonCount: json.count, payloadCount: payloadCount) + json
+        self.payload = payload
+    }
+
+    /// The bytes of both.
+    var byteCount: Int { head.count + payload.byteCount }
+}
+
+extension SecretBytes? {
+    /// The bytes there are.
+    var byteCount: Int {
+        switch self {
+        case .none: 0
+        case .some(let bytes): bytes.count
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+/// What a handler answers: a result, and bytes that must not ride in JSON.
+struct Reply: ~Copyable {
+    let result: JSONObject
+    let payload: SecretBytes?
+
+    init(_ result: some WireObject, payload: consuming SecretBytes? = nil) {
+        self.result = result.json
+        self.payload = payload
+    }
+
+    /// Takes the payload out.
+    consuming func takePayload() -> SecretBytes? { payload }
+}
+
+/// What came with a request besides its parameters. A class, so that a handler that waits can hold it.
+final class Attachments {
+    private var payload: SecretBytes?
+    private var descriptor: OwnedDescriptor?
+
+    init(payload: consuming SecretBytes?, descriptor: consuming OwnedDescriptor?) {
+        self.payload = payload
+        self.descriptor = descriptor
+    }
+
+    /// Takes the payload, which is then the handler's.
+    func takePayload() -> SecretBytes? { payload.take() }
+
+    /// Takes the descriptor, which is then the handler's.
+    func takeDescriptor() -> OwnedDescriptor? { descriptor.take() }
+
+    /// Refuses what the method has no use for: a client that sends it has made a mistake.
+    func refuseLeftovers(of method: Method) throws(CofferError) {
+        if payload.byteCount > 0 { throw CofferError(.param, "'\(method.rawValue)' takes no payload") }
+        if descriptor != nil { throw CofferError(.param, "'\(method.rawValue)' takes no descriptor") }
+    }
+}

@@ -1,0 +1,242 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferRouting
+internal import CofferSystem
+internal import CofferWire
+internal import Glibc
+
+/// An item of the one namespace, in whichever store it is.
+enum StoredItem {
+    case keychain(KeychainItem)
+    case file(FileItem)
+}
+
+extension Server {
+    /// Finds an item, in every state of the vault. One name is in one store at a time.
+    func stored(_ name: ItemName, in group: String) throws(CofferError) -> Located? {
+        do {
+            let catalog = try vault.catalog
+            let state = try vault.keys.state
+            if let item = try catalog.keychain.find(GenericPasswordKey(name, in: group)) {
+                return Located(item: .keychain(item), info: ItemInfo(item, in: state))
+            }
+            return try catalog.files.find(name, in: group).map { file in
+                Located(item: .file(file), info: ItemInfo(file, in: state))
+            }
+        } catch {
+            throw .init(mapping: error, "can't look for \(name.quoted)")
+        }
+    }
+
+    /// An item, and how it is shown.
+    struct Located {
+        let item: StoredItem
+        let info: ItemInfo
+    }
+
+    private func require(_ name: ItemName, in group: String) throws(CofferError) -> Located {
+        if let located = try stored(name, in: group) { return located }
+        throw .notFound(name)
+    }
+
+    // MARK: Reading
+
+    /// A secret comes back at once; a file is streamed to the descriptor that was passed, or comes back if it is small.
+    func getItem(
+        _ params: GetParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Answer {
+        let descriptor = attachments.takeDescriptor()
+        try attachments.refuseLeftovers(of: .itemGet)
+        let group = try caller.group(nil)
+        do {
+            let catalog = try vault.catalog
+            if let secret = try catalog.keychain.secret(of: GenericPasswordKey(params.name, in: group)) {
+                return .now(try Self.secretReply(secret, params))
+            }
+            guard let file = try catalog.files.find(params.name, in: group) else { throw CofferError.notFound(params.name) }
+            let range = try Self.range(params, in: file.byteCount)
+            let read = try catalog.files.prepareRead(file)
+            switch consume descriptor {
+            case .some(let descriptor): return .later(stream(read, range, to: descriptor, params.wantsProgress))
+            case .none: return .later(try deliver(read, range, params.name))
+            }
+        } catch {
+            throw .init(mapping: error, "can't read \(params.name.quoted)")
+        }
+    }
+
+    private static func secretReply(
+        _ secret: consuming SecretBytes,
+        _ params: GetParameters
+    ) throws(CofferError) -> Reply {
+        let range = try range(params, in: Int64(secret.count))
+        let part: SecretBytes
+        if range.count == secret.count {
+            part = secret
+        } else {
+            do {
+                part = try secret.withBytes { (bytes) throws(SecretMemoryError) in
+                    try SecretBytes(copying: bytes.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
+                }
+            } catch {
+                throw .noSecretMemory
+            }
+        }
+        let result = GetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
+        return Reply(result, payload: part)
+    }
+
+    private static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
+        let start = params.offset ?? 0
+        guard start <= count else {
+            throw CofferError(.param, "the range begins at \(start), and \(params.name.quoted) has \(count) bytes")
+        }
+        return start..<min(count, start + (params.length ?? count))
+    }
+
+    private func stream(
+        _ read: ContentRead,
+        _ range: Range<Int64>,
+        to descriptor: consuming OwnedDescriptor,
+        _ wantsProgress: Bool
+    ) -> Work {
+        let handoff = DescriptorHandoff(descriptor)
+        return { (transfer) async throws(CofferError) in
+            defer { self.vault.openCatalog?.files.finished(read) }
+            let cancellation = try self.makeCancellation(for: transfer)
+            let report = self.progressReport(wantsProgress, total: Int64(range.count), transfer)
+            try await self.workers.run { () throws(CofferError) in
+                guard let descriptor = handoff.take() else { return }
+                let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
+                try read.perform(range, to: { try output.write(all: $0) }, progress: report)
+            }
+            return Reply(GetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor))
+        }
+    }
+
+    private func deliver(_ read: ContentRead, _ range: Range<Int64>, _ name: ItemName) throws(CofferError) -> Work {
+        guard range.count <= Limits.framePayloadBytes else {
+            vault.openCatalog?.files.finished(read)
+            throw CofferError(
+                .dataTooLarge,
+                "\(name.quoted) has \(range.count) bytes, and a reply carries \(Limits.framePayloadBytes) at most",
+                hint: "pass a descriptor to write it to, or ask for a range"
+            )
+        }
+        return { (_) async throws(CofferError) in
+            defer { self.vault.openCatalog?.files.finished(read) }
+            let content = try await self.workers.run { () throws(CofferError) in try read.collect(range) }
+            let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
+            return Reply(result, payload: content)
+        }
+    }
+
+    func showItem(_ params: NameParameters, from caller: Caller) throws(CofferError) -> ItemInfo {
+        try require(params.name, in: try caller.group(nil)).info
+    }
+
+    /// One page of both stores together, in the order of the names' bytes. What is held in memory is one page.
+    func listItems(_ params: ListParameters, from caller: Caller) throws(CofferError) -> ItemPage {
+        var page = PageBuilder(params, in: try caller.group(nil), state: try vault.keys.state)
+        do {
+            let catalog = try vault.catalog
+            if params.store != .file {
+                try catalog.keychain.forEachItem { outcome in
+                    page.add(outcome.map { ($0.key.group, .keychain($0)) })
+                    return true
+                }
+            }
+            if params.store != .keychain {
+                try catalog.files.forEachFile { outcome in
+                    page.add(outcome.map { ($0.group, .file($0)) })
+                    return true
+                }
+            }
+        } catch {
+            throw .init(mapping: error, "can't list the items")
+        }
+        return page.finish()
+    }
+
+    // MARK: Changing
+
+    func removeItem(_ params: NameParameters, from caller: Caller) throws(CofferError) -> Nothing {
+        let group = try caller.group(nil)
+        let located = try require(params.name, in: group)
+        do {
+            let catalog = try vault.catalog
+            try catalog.change {
+                switch located.item {
+                case .keychain(let item): _ = try catalog.keychain.remove(item.key)
+                case .file(let file): try catalog.files.remove(file)
+                }
+            }
+        } catch {
+            throw .init(mapping: error, "can't remove \(params.name.quoted)")
+        }
+        return Nothing()
+    }
+
+    // MARK: Explaining
+
+    /// What a put of these facts would do, without doing it.
+    func explainItem(
+        _ params: ExplainParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Reply {
+        let sample = attachments.takePayload()
+        try attachments.refuseLeftovers(of: .itemExplain)
+        let group = try caller.group(params.wishes.group)
+        let located = try params.name.flatMap { (name) throws(CofferError) in try stored(name, in: group) }
+        let sampleCount = Int64(sample.byteCount)
+        let byteCount = params.byteCount ?? located?.info.byteCount ?? sampleCount
+        var wishes = params.wishes
+        wishes.kind = wishes.kind ?? located?.info.kind
+        let looksStructured: Bool
+        switch sample {
+        case .some(let sample) where byteCount == sampleCount && sampleCount <= Int64(Rule.structuredBytes):
+            looksStructured = sample.withBytes { CofferRouting.looksStructured($0) }
+        default: looksStructured = false
+        }
+        let verdict = try route(params.name, wishes, .exactly(byteCount), looksStructured, group)
+        return Reply(Placement(verdict))
+    }
+}
+
+extension ItemInfo {
+    init(_ item: KeychainItem, in state: VaultState) {
+        self.init(
+            name: item.key.path,
+            protection: .keychain(item.accessibility),
+            byteCount: Int64(item.secretByteCount),
+            kind: item.kind,
+            created: item.created,
+            modified: item.modified,
+            isReadable: item.accessibility.isAvailable(in: state)
+        )
+    }
+
+    init(_ file: FileItem, in state: VaultState) {
+        self.init(
+            name: file.path,
+            protection: .file(file.protectionClass),
+            byteCount: file.byteCount,
+            kind: file.kind,
+            created: file.created,
+            modified: file.modified,
+            isReadable: file.protectionClass.permits(.read, in: state)
+        )
+    }
+}
+
+extension CofferError {
+    fileprivate static func notFound(_ name: ItemName) -> CofferError {
+        CofferError(.itemNotFound, "there is no item \(name.quoted)", hint: "'coffer list' shows what there is")
+    }
+}

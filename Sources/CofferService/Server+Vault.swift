@@ -1,0 +1,122 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+extension Server {
+    func vaultStatus() throws(CofferError) -> VaultStatus {
+        let state = try vault.state()
+        guard state != .noVault else {
+            return VaultStatus(state: state, keychainCount: nil, fileCount: nil, graceMilliseconds: nil)
+        }
+        let catalog = try vault.catalog
+        do {
+            return VaultStatus(
+                state: state,
+                keychainCount: try catalog.keychain.count(),
+                fileCount: try catalog.files.count(),
+                graceMilliseconds: graceDeadline.map { deadline in
+                    let now = configuration.clock.now
+                    return deadline > now ? Int64((deadline - now) / 1_000_000) : 0
+                }
+            )
+        } catch {
+            throw .init(mapping: error, "can't count the items")
+        }
+    }
+
+    /// Makes a vault, unlocked.
+    func initVault(_ params: InitParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+        let passcode = attachments.takePayload()
+        try attachments.refuseLeftovers(of: .vaultInit)
+        switch passcode {
+        case .none where !params.hasNoPasscode:
+            throw CofferError(.param, "no passcode was given", hint: "give one, or ask for a vault without a passcode")
+        case .some where params.hasNoPasscode:
+            throw CofferError(.param, "a passcode was given for a vault without one")
+        case .some: try checkPasscode(passcode)
+        case .none: break
+        }
+        let cost = params.kdf.map(PasscodeCost.init) ?? .moderate
+        let directory = try vault.stateDirectory()
+        return { (_) async throws(CofferError) in
+            await self.keyOperations.enter()
+            defer { self.keyOperations.leave() }
+            // Another client may have made one while this one waited.
+            if let refusal = Gate.refusal(of: .vaultInit, in: try self.vault.state()) { throw refusal }
+            let keys = try await self.workers.run { () throws(CofferError) in
+                try VaultKeys.create(in: directory, passcode: passcode, cost: cost)
+            }
+            let opened = try self.vault.keys
+            if opened.state != .noPasscode { opened.adopt(keys) }
+            return Reply(try self.vaultStatus())
+        }
+    }
+
+    /// Unlocks, if the passcode is right and no lock comes in between.
+    func unlockVault(_ attachments: Attachments) throws(CofferError) -> Work {
+        let passcode = attachments.takePayload()
+        try attachments.refuseLeftovers(of: .vaultUnlock)
+        try checkPasscode(passcode)
+        return { (_) async throws(CofferError) in
+            await self.keyOperations.enter()
+            defer { self.keyOperations.leave() }
+            let attempt = try self.vault.keys.unlockAttempt()
+            let lockCount = self.lockCount
+            let keys = try await self.workers.run { () throws(CofferError) in try attempt.perform(passcode) }
+            guard lockCount == self.lockCount else {
+                throw CofferError(
+                    .interactionNotAllowed,
+                    "the vault was locked while it was being unlocked",
+                    hint: "run 'coffer unlock' again",
+                    retry: .afterUnlock
+                )
+            }
+            try self.vault.keys.adopt(keys)
+            self.setGraceDeadline(nil)
+            return Reply(try self.vaultStatus())
+        }
+    }
+
+    private func checkPasscode(_ passcode: borrowing SecretBytes?) throws(CofferError) {
+        guard (1...Limits.passcodeBytes).contains(passcode.byteCount) else {
+            throw CofferError(.param, "a passcode has 1 to \(Limits.passcodeBytes) bytes")
+        }
+    }
+
+    /// Locks, at once or when the grace is over.
+    func lockVault(_ params: LockParameters) throws(CofferError) -> VaultStatus {
+        lockCount += 1
+        let seconds = params.graceSeconds.map { Int($0) } ?? configuration.graceSeconds
+        let keys = try vault.keys
+        if seconds == 0 {
+            graceEnded()
+        } else if keys.state == .unlocked {
+            keys.beginLocking()
+            setGraceDeadline(configuration.clock.now + UInt64(seconds) * 1_000_000_000)
+        }
+        return try vaultStatus()
+    }
+
+    /// The keys of class A and their like are gone when this returns, those of open files included.
+    func graceEnded() {
+        setGraceDeadline(nil)
+        guard let keys = try? vault.keys else { return }
+        keys.lock()
+        vault.openCatalog?.files.revokeOpenKeys()
+    }
+}
+
+extension PasscodeCost {
+    fileprivate init(_ name: PasscodeCostName) {
+        switch name {
+        case .interactive: self = .interactive
+        case .moderate: self = .moderate
+        case .sensitive: self = .sensitive
+        }
+    }
+}

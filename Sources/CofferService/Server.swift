@@ -1,0 +1,298 @@
+package import CofferCore
+internal import CofferFiles
+internal import CofferKeys
+internal import CofferMemory
+package import CofferSystem
+internal import CofferWire
+
+/// The daemon without its `main`: takes listening sockets, serves one vault on one event loop.
+///
+/// A turn of the loop reads from every connection that has something, carries small requests out on the spot, commits their
+/// changes together, and sends the answers. What takes long goes to a worker thread and comes back; its connection waits
+/// meanwhile, the others do not.
+package actor Server {
+    package nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    let configuration: Configuration
+    let vault: Vault
+    let workers = WorkerPool()
+    /// Making and unlocking a vault: one at a time.
+    let keyOperations = Turnstile()
+    /// Counts locks, so that an unlock that was overtaken by one is noticed.
+    var lockCount = 0
+    /// When the grace of a lock ends, in nanoseconds of boot time.
+    var graceDeadline: UInt64?
+    private var graceTimer: LoopTimer?
+
+    private var listeners: [OwnedListener] = []
+    private var sessions: [Int: Session] = [:]
+    private var nextSessionNumber = 0
+    /// The sessions with something to send, and the place in their queue from which on it is of this turn.
+    private var marks: [Int: Int] = [:]
+    private var receiveBuffer: SecretBytes
+
+    /// Makes a server that belongs to the loop's thread.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop that it lives on.
+    ///   - configuration: What it is told.
+    /// - Throws: `internal` where memory for secrets can't be locked.
+    package init(loop: EventLoop, configuration: Configuration) throws(CofferError) {
+        self.loop = loop
+        self.configuration = configuration
+        vault = Vault(configuration)
+        do { receiveBuffer = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
+    }
+
+    /// Comes up: opens the vault, if there is one, so that the first request does not wait for it.
+    package func start() throws(CofferError) {
+        loop.atEndOfTurn { [unowned self] in assumeIsolated { $0.endTurn() } }
+        do {
+            graceTimer = try LoopTimer(on: loop) { [unowned self] in assumeIsolated { $0.graceEnded() } }
+        } catch {
+            throw error.cofferError("can't make a timer")
+        }
+        _ = try? vault.state()
+    }
+
+    /// Takes connections from a listening socket.
+    ///
+    /// - Parameter socket: Listening and non-blocking.
+    package func serve(_ socket: consuming OwnedDescriptor) throws(CofferError) {
+        let listener = OwnedListener(socket)
+        do {
+            _ = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
+                assumeIsolated { $0.acceptAll(from: listener) }
+            }
+        } catch {
+            throw error.cofferError("can't watch the socket")
+        }
+        listeners.append(listener)
+    }
+
+    /// Takes one connection that is there already.
+    ///
+    /// - Parameter socket: Connected and non-blocking.
+    package func serveConnection(_ socket: consuming OwnedDescriptor) { admit(socket) }
+
+    /// Stops as if the machine were locked: every key is wiped, running transfers of class A end.
+    package func shutDown() {
+        if let keys = try? vault.keys { keys.lock() }
+        vault.openCatalog?.files.revokeOpenKeys()
+        for session in sessions.values { session.stop() }
+        sessions = [:]
+        loop.stop()
+    }
+
+    /// Sets when ``graceEnded()`` is called.
+    func setGraceDeadline(_ deadline: UInt64?) {
+        graceDeadline = deadline
+        graceTimer?.set(deadline)
+    }
+
+    // MARK: Connections
+
+    private func acceptAll(from listener: OwnedListener) {
+        while let socket = try? UnixSocket.accept(from: listener.socket) { admit(socket) }
+    }
+
+    /// Decides who may speak, before a byte is read.
+    private func admit(_ socket: consuming OwnedDescriptor) {
+        let caller: Caller
+        do {
+            guard sessions.count < Limits.connections else {
+                throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
+            }
+            caller = try Caller(try PeerIdentity(of: socket), ownerID: configuration.ownerID)
+        } catch {
+            // A kernel that does not know the peer any more has nobody to tell, either.
+            return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
+        }
+        let session = Session(socket, caller, on: loop)
+        let number = nextSessionNumber
+        nextSessionNumber += 1
+        let isWatched: Void? = try? session.start { [unowned self] ready in
+            assumeIsolated { $0.react(to: ready, of: number) }
+        }
+        if isWatched != nil { sessions[number] = session }
+    }
+
+    private func turnAway(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
+        let json = Response.failureBytes(id: nil, error: error)
+        let header = FrameHeader.encode(jsonCount: json.count, payloadCount: 0)
+        _ = unsafe try? socket.send(header.span.bytes, json.span.bytes)
+    }
+
+    private func react(to ready: EventLoop.Interest, of number: Int) {
+        guard let session = sessions[number] else { return }
+        if ready.contains(.writable) { touch(number, session) }
+        if ready == [.readable, .writable] && session.isBusy {
+            // Hung up while its request is being carried out: nobody waits for the answer any more.
+            session.end()
+            session.stop()
+            return
+        }
+        guard !ready.isDisjoint(with: .readable), !session.isBusy, !session.isEnding else { return }
+        read(from: session, number)
+    }
+
+    private func read(from session: Session, _ number: Int) {
+        touch(number, session)
+        let arrival = unsafe receiveBuffer.withUnsafeMutableBytes { unsafe session.receive(into: $0) }
+        switch arrival {
+        case .nothing: return
+        case .end: session.end()
+        case .bytes(let count):
+            receiveBuffer.withBytes { take($0.extracting(first: count), from: session, number) }
+            receiveBuffer.wipe(first: count)
+        }
+    }
+
+    private func take(_ bytes: RawSpan, from session: Session, _ number: Int) {
+        var offset = 0
+        do throws(FrameError) {
+            while !session.isBusy, !session.isEnding, let frame = try session.nextFrame(bytes, at: &offset) {
+                // The kernel ends a receive behind the segment that a descriptor came with, and that segment begins with
+                // its frame: so the descriptor belongs to the last frame that begins here.
+                let descriptor = offset == bytes.byteCount ? session.takeDescriptor() : nil
+                handle(frame, descriptor, from: session, number)
+            }
+            if offset < bytes.byteCount && !session.isEnding {
+                do { try session.postpone(bytes.extracting(droppingFirst: offset)) } catch { session.fail(.noSecretMemory) }
+            }
+        } catch {
+            session.fail(error.cofferError)
+        }
+    }
+
+    // MARK: Requests
+
+    private func handle(
+        _ frame: consuming Frame,
+        _ descriptor: consuming OwnedDescriptor?,
+        from session: Session,
+        _ number: Int
+    ) {
+        let request: Request
+        let attachments: Attachments
+        do throws(RequestError) {
+            let json: JSONValue
+            switch frame.json {
+            case .success(let value): json = value
+            case .failure(let fault): throw RequestError(fault)
+            }
+            attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
+            request = try Request(json)
+        } catch {
+            return session.send(OutgoingFrame(id: error.id, json: error.responseBytes))
+        }
+        do throws(CofferError) {
+            let method = try method(of: request)
+            switch try respond(to: method, request.params, attachments, from: session.caller) {
+            case .now(let reply): send(reply, to: request.id, session, number)
+            case .later(let work): carryOut(work, for: request.id, session, number)
+            }
+        } catch {
+            sendFailure(error, to: request.id, session, number)
+        }
+    }
+
+    private func method(of request: Request) throws(CofferError) -> Method {
+        guard let method = Method(rawValue: request.method) else {
+            throw CofferError(
+                .unimplemented,
+                "the method \(quotedForDisplay(request.method)) is not known",
+                hint: "this daemon is version \(Version.program)"
+            )
+        }
+        if let refusal = Gate.refusal(of: method, in: try vaultState(for: method)) { throw refusal }
+        return method
+    }
+
+    /// A vault that can't be used refuses everything but to be looked at.
+    private func vaultState(for method: Method) throws(CofferError) -> VaultState {
+        method == .hello ? .noVault : try vault.state()
+    }
+
+    /// Carries out what takes long; the connection's next request waits.
+    private func carryOut(_ work: @escaping Work, for id: RequestID?, _ session: Session, _ number: Int) {
+        session.isBusy = true
+        Task {
+            do throws(CofferError) {
+                let reply = try await work(Transfer(session: number, id: id))
+                send(reply, to: id, session, number)
+            } catch {
+                sendFailure(error, to: id, session, number)
+            }
+            session.isBusy = false
+            session.cancellation = nil
+            touch(number, session)
+            if let backlog = session.takeBacklog() { backlog.withBytes { take($0, from: session, number) } }
+        }
+    }
+
+    private func send(_ reply: consuming Reply, to id: RequestID?, _ session: Session, _ number: Int) {
+        touch(number, session)
+        guard let id else { return }
+        let json = Response.successBytes(id: id, result: .object(reply.result))
+        session.send(OutgoingFrame(id: id, json: json, payload: reply.takePayload()))
+    }
+
+    private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
+        touch(number, session)
+        guard let id else { return }
+        session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))
+    }
+
+    /// Tells a client how far its transfer has come.
+    func sendProgress(_ done: Int64, of total: Int64?, _ transfer: Transfer) {
+        guard let session = sessions[transfer.session] else { return }
+        touch(transfer.session, session)
+        let json = Response.notificationBytes(
+            method: Notification.progress.rawValue, params: ProgressParameters(done: done, total: total).json)
+        session.send(OutgoingFrame(id: nil, json: json))
+    }
+
+    /// Lets a hang-up of the client end its transfer.
+    func cancel(with cancellation: Cancellation, _ transfer: Transfer) {
+        guard let session = sessions[transfer.session], !session.isEnding else { return cancellation.cancel() }
+        session.cancellation = cancellation
+    }
+
+    // MARK: The end of a turn
+
+    private func touch(_ number: Int, _ session: Session) {
+        if marks[number] == nil { marks[number] = session.outboxMark }
+    }
+
+    private func endTurn() {
+        if let catalog = vault.openCatalog, catalog.hasChanges {
+            do throws(CofferError) {
+                try catalog.commit()
+            } catch {
+                // Whoever asked in this turn may have seen what is undone now.
+                for (number, mark) in marks { sessions[number]?.replaceReplies(from: mark, with: error) }
+            }
+        }
+        let touched = marks
+        marks = [:]
+        for number in touched.keys {
+            guard let session = sessions[number], !session.flush() else { continue }
+            session.stop()
+            sessions[number] = nil
+        }
+    }
+}
+
+/// Names a transfer, for the progress and the end of it.
+struct Transfer: Sendable {
+    let session: Int
+    let id: RequestID?
+}
+
+/// A listening socket that a handler can hold.
+private final class OwnedListener: Sendable {
+    let socket: OwnedDescriptor
+    init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+}

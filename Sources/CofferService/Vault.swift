@@ -1,0 +1,87 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+
+/// A vault: its keys and its catalog, or the reason why they are not there.
+///
+/// A state directory that can't be used does not stop the daemon: each request is told why, and the next one tries again, so
+/// that mending it is enough.
+final class Vault {
+    private struct Open {
+        let keys: VaultKeys
+        let catalog: Catalog
+    }
+
+    private let configuration: Configuration
+    private var directory: Directory?
+    private var open: Open?
+
+    init(_ configuration: Configuration) { self.configuration = configuration }
+
+    /// Opens what can be opened.
+    ///
+    /// - Returns: The state; `noVault` where there is none.
+    /// - Throws: Why the vault can't be used.
+    func state() throws(CofferError) -> VaultState {
+        if let open { return open.keys.state }
+        let directory = try stateDirectory()
+        guard let keys = try VaultKeys.open(in: directory) else {
+            try checkForOrphanedCatalog(in: directory)
+            return .noVault
+        }
+        let catalog = try Catalog(in: directory, path: configuration.statePath, keys: keys)
+        open = Open(keys: keys, catalog: catalog)
+        return keys.state
+    }
+
+    /// The keys of the vault that the gate has found to be there.
+    var keys: VaultKeys {
+        get throws(CofferError) { try opened().keys }
+    }
+
+    /// The catalog of the vault that the gate has found to be there.
+    var catalog: Catalog {
+        get throws(CofferError) { try opened().catalog }
+    }
+
+    /// The catalog, if it is open.
+    var openCatalog: Catalog? { open?.catalog }
+
+    private func opened() throws(CofferError) -> Open {
+        _ = try state()
+        guard let open else { throw CofferError(.notAvailable, "there is no vault yet") }
+        return open
+    }
+
+    /// The state directory, made if it is not there, and held against a second daemon.
+    func stateDirectory() throws(CofferError) -> Directory {
+        if let directory { return directory }
+        do {
+            let directory = try Directory(makingPath: configuration.statePath, fileSystem: configuration.fileSystem)
+            guard try directory.lock() else {
+                throw CofferError(
+                    .notAvailable, "another cofferd is using this vault", hint: "stop it, or use another state directory")
+            }
+            self.directory = directory
+            return directory
+        } catch {
+            throw .init(mapping: error, "can't use the state directory")
+        }
+    }
+
+    /// A catalog without its keybag can't be opened by anyone; but it must not be taken for nothing, either.
+    private func checkForOrphanedCatalog(in directory: Directory) throws(CofferError) {
+        do {
+            guard try Catalog.exists(in: directory) else { return }
+        } catch {
+            throw error.cofferError("can't look into the state directory")
+        }
+        throw CofferError(
+            .notAvailable,
+            "the keybag is missing, and nothing in the catalog beside it can be opened without it",
+            hint: "restore the file 'keybag' from a backup, or move the state directory away to begin anew"
+        )
+    }
+}
