@@ -59,6 +59,7 @@ let edges: [Target] = [
             "CofferCore",
             "CofferMemory",
             "CofferSystem",
+            "CofferWire",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]
     ),

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -130,4 +131,24 @@ int coffer_wait_ready(int fd, short events, int stop) {
 
 int coffer_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags | O_CLOEXEC, mode);
+}
+
+pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    pid_t child = -1;
+    if ((errno = posix_spawnattr_init(&attributes)) != 0) return -1;
+    if ((errno = posix_spawn_file_actions_init(&actions)) != 0) {
+        posix_spawnattr_destroy(&attributes);
+        return -1;
+    }
+    int code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    for (int stream = 0; stream <= 2 && code == 0; stream++)
+        code = posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    if (code == 0) code = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (code == 0) code = posix_spawnp(&child, path, &actions, &attributes, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    errno = code;
+    return code == 0 ? child : -1;
 }

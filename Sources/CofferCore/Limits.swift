@@ -18,6 +18,8 @@ public enum Limits {
     public static let metadataBytes = 4 << 10
     /// The bytes of a passcode: more than any person types, less than a denial of service.
     public static let passcodeBytes = 1024
+    /// The bytes of content that may pass for a structured secret.
+    public static let structuredBytes = 4 << 10
     /// The names in one page of a listing: bounds the memory of a listing, whatever the number of items.
     public static let pageItems = 1000
     /// The plaintext bytes of one chunk of a file.

@@ -111,3 +111,13 @@ extension SecretBytes {
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     }
 }
+
+extension SecretBytes? {
+    /// The bytes there are: none where there is no value.
+    package var byteCount: Int {
+        switch self {
+        case .none: 0
+        case .some(let bytes): bytes.count
+        }
+    }
+}

@@ -47,7 +47,7 @@ package enum Rule: String, CaseIterable, Sendable {
     /// The bytes up to which an item of no stated kind is taken for a secret, and a file for a value.
     package static let smallBytes = 1 << 10
     /// The bytes of a structured secret: above it, text with fields is more likely a configuration file.
-    package static let structuredBytes = 4 << 10
+    package static let structuredBytes = Limits.structuredBytes
 
     /// Finds the first row of the matrix that fits: the kind decides where one is stated, the size after it.
     ///

@@ -19,9 +19,9 @@ final class Catalog {
     private let connection: Connection
 
     /// Opens the catalog of a vault, made if it is not there, and finishes what a crash cut off.
-    init(in directory: Directory, path: String, keys: VaultKeys) throws(CofferError) {
+    init(in directory: Directory, keys: VaultKeys) throws(CofferError) {
         do {
-            connection = try Connection(path: "\(path)/\(Self.fileName)")
+            connection = try Connection(path: "\(try directory.resolvedPath())/\(Self.fileName)")
             try connection.migrate(
                 Self.migrations + KeychainStore.migrations + FileStore.migrations, applicationID: Self.applicationID)
             keychain = KeychainStore(connection: connection, keys: keys)

@@ -23,13 +23,3 @@ final class OutgoingFrame {
     /// The bytes of both.
     var byteCount: Int { head.count + payload.byteCount }
 }
-
-extension SecretBytes? {
-    /// The bytes there are.
-    var byteCount: Int {
-        switch self {
-        case .none: 0
-        case .some(let bytes): bytes.count
-        }
-    }
-}

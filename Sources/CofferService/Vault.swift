@@ -31,7 +31,7 @@ final class Vault {
             try checkForOrphanedCatalog(in: directory)
             return .noVault
         }
-        let catalog = try Catalog(in: directory, path: configuration.statePath, keys: keys)
+        let catalog = try Catalog(in: directory, keys: keys)
         open = Open(keys: keys, catalog: catalog)
         return keys.state
     }

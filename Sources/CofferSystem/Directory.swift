@@ -66,6 +66,13 @@ package final class Directory: Sendable {
         }
     }
 
+    /// Where the directory is, with no symbolic link in the path: for a library that takes paths only.
+    package func resolvedPath() throws(SystemError) -> String {
+        guard let path = unsafe realpath("/proc/self/fd/\(descriptor.number)", nil) else { throw SystemError("realpath") }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
     /// Opens a directory inside this one, made if it is not there.
     ///
     /// - Parameter name: One component.

@@ -18,6 +18,17 @@ package struct SystemError: Error, Equatable, Sendable {
         self.code = code
     }
 
+    /// Checks the result of a system call.
+    ///
+    /// - Parameters:
+    ///   - operation: What was being done.
+    ///   - result: What the call returned: negative where it failed.
+    /// - Returns: The result.
+    package static func check(_ operation: StaticString, _ result: Int32) throws(SystemError) -> Int32 {
+        if result < 0 { throw SystemError(operation) }
+        return result
+    }
+
     /// The system's words for the error, in lower case.
     package var reason: String {
         let words = unsafe String(cString: strerror(code))

@@ -1,1 +1,3 @@
+import CofferCommands
 
+CofferCommand.run()

@@ -1,0 +1,38 @@
+package import ArgumentParser
+internal import CofferCore
+internal import Glibc
+
+/// The command `coffer`.
+package struct CofferCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "coffer",
+        abstract: "Keeps secrets and files that lock when the machine locks.",
+        version: "coffer \(Version.program)",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Everyday",
+                subcommands: [Put.self, Get.self, List.self, Show.self, Remove.self, Explain.self]
+            ),
+            CommandGroup(name: "The vault", subcommands: [Init.self, Unlock.self, Lock.self, Status.self]),
+        ]
+    )
+
+    package init() {}
+
+    /// Runs the program and ends it with the exit code of what happened.
+    package static func run() -> Never {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+            Glibc.exit(ExitStatus.done.rawValue)
+        } catch let error as CofferError {
+            Output.standardError.write(error)
+            Glibc.exit(ExitStatus(error.code).rawValue)
+        } catch let status as ExitStatus {
+            Glibc.exit(status.rawValue)
+        } catch {
+            self.exit(withError: error)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import Glibc
+
+/// How the daemon is found.
+package struct ConnectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+    var socket: String?
+
+    @Flag(help: "Do not start a daemon where none runs.")
+    var noStart = false
+
+    package init() {}
+
+    /// Connects: to the socket named, that of the environment, the user's own, or the system's.
+    func connect() throws(CofferError) -> CofferClient {
+        if let path = socket ?? environment("COFFER_SOCKET") { return try CofferClient(socketPath: path) }
+        guard let runtime = environment("XDG_RUNTIME_DIR") else {
+            return try CofferClient(socketPath: "/run/coffer/coffer.sock")
+        }
+        let own = "\(runtime)/coffer/coffer.sock"
+        do throws(CofferError) {
+            return try CofferClient(socketPath: own)
+        } catch {
+            if let system = try? CofferClient(socketPath: "/run/coffer/coffer.sock") { return system }
+            // A service manager that has our socket would have started the daemon.
+            guard !noStart, !exists("\(runtime)/systemd/private") else { throw error }
+            return try DaemonLauncher.startAndConnect(to: own)
+        }
+    }
+
+    private func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+}
+
+/// A variable of the environment; `nil` where it is not set or empty.
+func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+}
+
+/// Whether a verb prints for people or for programs.
+package struct FormatOptions: ParsableArguments {
+    @Flag(help: "Print JSON: members may be added, and never change their meaning.")
+    var json = false
+
+    package init() {}
+}

@@ -1,0 +1,38 @@
+internal import CofferClient
+internal import CofferCore
+internal import CofferSystem
+internal import Glibc
+
+/// Starts `cofferd` for a user who has no service manager to do it.
+enum DaemonLauncher {
+    private static let attempts = 250
+    private static let pauseMicroseconds: UInt32 = 20_000
+
+    /// Starts the daemon and waits until it listens, five seconds at most.
+    static func startAndConnect(to socketPath: String) throws(CofferError) -> CofferClient {
+        Output.standardError.line("coffer: starting cofferd, which goes on running; --no-start forbids it")
+        let daemon: DetachedProcess
+        do {
+            daemon = try DetachedProcess(path: programPath(), arguments: ["cofferd", "--socket", socketPath])
+        } catch {
+            throw CofferError(
+                .notAvailable, "can't start cofferd: \(error.reason)", hint: "is it installed beside coffer, or in $PATH?")
+        }
+        for _ in 0..<attempts {
+            if let client = try? CofferClient(socketPath: socketPath) { return client }
+            if daemon.hasEnded { break }
+            usleep(pauseMicroseconds)
+        }
+        throw CofferError(.notAvailable, "cofferd did not come up", hint: "run 'cofferd' by hand to see why")
+    }
+
+    /// The daemon beside this program; else the one in `$PATH`.
+    private static func programPath() -> String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count - 1)
+        guard count > 0 else { return "cofferd" }
+        let own = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let beside = own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/cofferd"
+        return unsafe access(String(beside), X_OK) == 0 ? String(beside) : "cofferd"
+    }
+}

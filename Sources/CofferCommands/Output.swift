@@ -1,0 +1,45 @@
+internal import CofferCore
+internal import CofferSystem
+internal import CofferWire
+internal import Glibc
+
+/// Standard output or standard error. The thing asked for goes to the first, all else to the second.
+struct Output {
+    static let standardOutput = Output(descriptor: STDOUT_FILENO)
+    static let standardError = Output(descriptor: STDERR_FILENO)
+
+    let descriptor: Int32
+
+    /// Whether a person reads along.
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// Writes text as it is. A reader that has gone away is no error of ours.
+    func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Writes a line.
+    func line(_ text: String) { write(text + "\n") }
+
+    /// Writes a value as JSON, on a line of its own.
+    func line(_ json: JSONObject) { line(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)) }
+
+    /// Says what failed, why, and what to do.
+    func write(_ error: CofferError) {
+        line("error: \(error.message)")
+        if let hint = error.hint { line("hint: \(hint)") }
+    }
+}
+
+/// Names may hold what a terminal would obey.
+func printable(_ name: String, to output: Output) -> String {
+    guard output.isTerminal else { return name }
+    let quoted = quotedForDisplay(name)
+    return quoted == "'\(name)'" ? name : quoted
+}

@@ -1,0 +1,59 @@
+internal import CofferSystem
+
+/// Shows how far a transfer has come, with its rate and the time left, once it has lasted half a second: on a terminal only.
+final class ProgressBar {
+    private static let delay: UInt64 = 500_000_000
+
+    private let output: Output
+    private let clock: BootClock
+    private let start: UInt64
+    private var isShown = false
+
+    /// - Returns: `nil` where nobody would see it.
+    init?(to output: Output = .standardError, clock: BootClock = .system) {
+        guard output.isTerminal else { return nil }
+        self.output = output
+        self.clock = clock
+        start = clock.now
+    }
+
+    /// Shows a state of the transfer.
+    func update(_ done: Int64, of total: Int64?) {
+        let elapsed = clock.now - start
+        guard elapsed >= Self.delay else { return }
+        isShown = true
+        output.write("\r\u{1B}[K" + Self.text(done, total, seconds: Double(elapsed) / 1e9))
+    }
+
+    /// Takes the bar away.
+    func finish() {
+        if isShown { output.write("\r\u{1B}[K") }
+        isShown = false
+    }
+
+    /// The bar in words, such as `512 MiB of 2.0 GiB (25 %), 400 MiB/s, 4 s left`.
+    static func text(_ done: Int64, _ total: Int64?, seconds: Double) -> String {
+        let rate = Double(done) / max(seconds, 0.001)
+        let speed = "\(ByteCount.text(Int64(rate)))/s"
+        guard let total, total > 0 else { return "\(ByteCount.text(done)), \(speed)" }
+        let percent = done * 100 / total
+        let left = rate > 0 ? Int((Double(total - done) / rate).rounded(.up)) : 0
+        return "\(ByteCount.text(done)) of \(ByteCount.text(total)) (\(percent) %), \(speed), \(left) s left"
+    }
+}
+
+/// Numbers of bytes for people.
+enum ByteCount {
+    /// At most three digits and a binary unit, such as `64 MiB`.
+    static func text(_ count: Int64) -> String {
+        var value = Double(count)
+        var unit = "B"
+        for next in ["KiB", "MiB", "GiB", "TiB"] where value >= 1024 {
+            value /= 1024
+            unit = next
+        }
+        let isWhole = value >= 10 || value == value.rounded()
+        let tenths = Int((value * 10).rounded())
+        return isWhole ? "\(Int(value.rounded())) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
+    }
+}

@@ -1,0 +1,120 @@
+internal import ArgumentParser
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import Glibc
+
+/// Where a passcode comes from: never from an argument or the environment.
+package struct PasscodeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the passcode from this descriptor.", valueName: "number"))
+    var passcodeFd: Int32?
+
+    package init() {}
+
+    /// Reads the passcode from the descriptor, or asks for it on the terminal.
+    func read(prompt: String) throws(CofferError) -> SecretBytes {
+        if let passcodeFd { return try SecretInput.passcode(from: passcodeFd) }
+        return try SecretInput.ask(prompt, limit: Limits.passcodeBytes)
+    }
+
+    /// Reads a new passcode: a person types it twice.
+    func readNew() throws(CofferError) -> SecretBytes {
+        if passcodeFd != nil { return try read(prompt: "") }
+        let first = try SecretInput.ask("New passcode: ", limit: Limits.passcodeBytes)
+        let second = try SecretInput.ask("The same again: ", limit: Limits.passcodeBytes)
+        guard first.isEqual(to: second) else {
+            throw CofferError(.param, "the two passcodes differ", hint: "run the command again")
+        }
+        return first
+    }
+}
+
+/// Reads secrets into memory that is locked and wiped.
+enum SecretInput {
+    /// A passcode up to the end of a descriptor, less one line end: what `echo` and here-strings add.
+    static func passcode(from number: Int32) throws(CofferError) -> SecretBytes {
+        var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, "the passcode")
+        let endsLine = passcode.withBytes { bytes in
+            guard bytes.byteCount > 0 else { return false }
+            return unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - 1, as: UInt8.self) == 10
+        }
+        if endsLine { passcode.truncate(to: passcode.count - 1) }
+        return passcode
+    }
+
+    /// Reads until there are so many bytes, or the descriptor ends.
+    static func readAll(from number: Int32, limit: Int, _ subject: String) throws(CofferError) -> SecretBytes {
+        var bytes: SecretBytes
+        do { bytes = try SecretBytes(zeros: limit) } catch { throw .noSecretMemory }
+        var done = 0
+        while done < limit {
+            let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe Glibc.read(number, buffer.baseAddress.map { unsafe $0 + done }, limit - done)
+            }
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 { throw SystemError("read").cofferError("can't read \(subject)") }
+            if count == 0 { break }
+            done += count
+        }
+        bytes.truncate(to: done)
+        return bytes
+    }
+
+    /// Asks on the terminal, without echo.
+    ///
+    /// - Throws: `param` at once where there is no terminal: a prompt that nobody sees would hang.
+    static func ask(_ prompt: String, limit: Int) throws(CofferError) -> SecretBytes {
+        let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard number >= 0 else {
+            throw CofferError(
+                .param, "there is no terminal to ask on",
+                hint: "give a passcode by --passcode-fd, and a secret by standard input")
+        }
+        let terminal = OwnedDescriptor(owning: number)
+        var settings = termios()
+        guard unsafe tcgetattr(terminal.number, &settings) == 0 else {
+            throw SystemError("tcgetattr").cofferError("can't ask on the terminal")
+        }
+        let before = settings
+        settings.c_lflag &= ~tcflag_t(ECHO)
+        unsafe tcsetattr(terminal.number, TCSAFLUSH, &settings)
+        defer {
+            var before = before
+            unsafe tcsetattr(terminal.number, TCSAFLUSH, &before)
+            Output(descriptor: terminal.number).write("\n")
+        }
+        Output(descriptor: terminal.number).write(prompt)
+        return try readLine(from: terminal.number, limit: limit)
+    }
+
+    private static func readLine(from number: Int32, limit: Int) throws(CofferError) -> SecretBytes {
+        // In its usual mode a terminal gives a line at a time, line end included.
+        var line = SecretLine(limit: limit)
+        return try line.read(from: number)
+    }
+}
+
+/// One line of a terminal.
+private struct SecretLine {
+    let limit: Int
+
+    mutating func read(from number: Int32) throws(CofferError) -> SecretBytes {
+        var bytes: SecretBytes
+        do { bytes = try SecretBytes(zeros: limit + 1) } catch { throw .noSecretMemory }
+        var count = 0
+        while count <= limit {
+            let start = count
+            let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let result = unsafe Glibc.read(number, buffer.baseAddress.map { unsafe $0 + start }, 1)
+                return unsafe (result, buffer[start])
+            }
+            if outcome.0 < 0 && errno == EINTR { continue }
+            if outcome.0 <= 0 || outcome.1 == 10 {
+                bytes.truncate(to: count)
+                return bytes
+            }
+            count += 1
+        }
+        throw CofferError(.param, "more than \(limit) bytes were typed")
+    }
+}

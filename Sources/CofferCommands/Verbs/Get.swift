@@ -1,0 +1,107 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+internal import Glibc
+
+/// `coffer get`
+struct Get: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fetch the content of an item.",
+        discussion: "It goes to standard output as it is; on a terminal, binary content is refused."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Write to this file, replaced when all is there.", valueName: "file"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
+    var range: String?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let itemName = try ItemName(name)
+        let part = try Self.parse(range)
+        let params = GetParameters(
+            name: itemName, offset: part?.offset, length: part?.length, wantsProgress: Output.standardError.isTerminal)
+        let client = try connection.connect()
+        if let output {
+            let file = try OutputFile(output)
+            try fetch(params, from: client, to: file.number)
+            try file.finish()
+        } else if Output.standardOutput.isTerminal {
+            try show(params, from: client)
+        } else {
+            try fetch(params, from: client, to: STDOUT_FILENO)
+        }
+    }
+
+    /// A file is written by the daemon, a secret comes with the answer.
+    private func fetch(_ params: GetParameters, from client: CofferClient, to descriptor: Int32) throws(CofferError) {
+        let bar = ProgressBar()
+        defer { bar?.finish() }
+        let returned = try client.get(
+            params, into: descriptor, progress: bar.map { bar in { bar.update($0, of: $1) } })
+        if returned.value.delivery == .descriptor { return }
+        try write(returned.takePayload(), to: descriptor)
+    }
+
+    private func write(_ payload: consuming SecretBytes?, to descriptor: Int32) throws(CofferError) {
+        guard let payload else { return }
+        do {
+            let target = OwnedDescriptor(owning: try SystemError.check("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 3)))
+            try payload.withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
+        } catch {
+            throw error.cofferError("can't write the content")
+        }
+    }
+
+    /// Shows text to a person, and nothing that the terminal would obey.
+    private func show(_ params: GetParameters, from client: CofferClient) throws(CofferError) {
+        guard let payload = try client.get(params).takePayload() else { return }
+        let form = payload.withBytes { TerminalText($0) }
+        guard form != .binary else {
+            throw CofferError(
+                .param, "\(params.name.quoted) is binary, and this is a terminal", hint: "use --output FILE, or a pipe")
+        }
+        try write(payload, to: STDOUT_FILENO)
+        if form == .unfinishedLine { Output.standardOutput.write("\n") }
+    }
+
+    private static func parse(_ range: String?) throws(CofferError) -> (offset: Int64, length: Int64)? {
+        guard let range else { return nil }
+        let parts = range.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
+        guard parts.count == 2, let offset = parts[0], let length = parts[1], offset >= 0, length >= 0 else {
+            throw CofferError(.param, "--range \(quotedForDisplay(range)): expected OFFSET:LENGTH in bytes")
+        }
+        return (offset, length)
+    }
+}
+
+/// What content means to a terminal.
+private enum TerminalText {
+    case lines, unfinishedLine, binary
+
+    init(_ bytes: RawSpan) {
+        let isText = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe !buffer.contains { $0 < 32 && $0 != 9 && $0 != 10 || $0 == 127 }
+                && String(validating: buffer, as: UTF8.self) != nil
+        }
+        guard isText else {
+            self = .binary
+            return
+        }
+        let last = bytes.byteCount - 1
+        if last < 0 {
+            self = .lines
+            return
+        }
+        let isFinished = unsafe bytes.unsafeLoad(fromByteOffset: last, as: UInt8.self) == 10
+        self = isFinished ? .lines : .unfinishedLine
+    }
+}

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+internal import Glibc
+
+/// `coffer list`
+struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the items of both stores, sorted by name.")
+
+    @Argument(help: "Names that begin with it only.")
+    var prefix: String?
+
+    @Option(help: "Items of one store only.")
+    var store: StoreName?
+
+    @Flag(name: .shortAndLong, help: "Show store, protection, size, date and whether it can be read now.")
+    var long = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let client = try connection.connect()
+        var after: String?
+        var damagedCount = 0
+        repeat {
+            let page = try client.list(prefix: prefix, store: store, after: after)
+            for item in page.items { show(item) }
+            damagedCount = page.damagedCount
+            after = page.next
+        } while after != nil
+        if damagedCount > 0 {
+            throw CofferError(
+                .decode, "\(damagedCount) items are damaged or were tampered with, and have no name to list",
+                hint: "restore the vault from a backup")
+        }
+    }
+
+    private func show(_ item: ItemInfo) {
+        let output = Output.standardOutput
+        if format.json { return output.line(item.json) }
+        let name = printable(item.name, to: output)
+        output.line(long ? "\(Self.columns(item))  \(name)" : name)
+    }
+
+    private static func columns(_ item: ItemInfo) -> String {
+        [
+            item.isReadable ? "readable" : "locked  ",
+            padded(item.protection.store.rawValue, 8),
+            padded(item.protection.name, 36),
+            padded(ByteCount.text(item.byteCount), 8),
+            Timestamp.text(item.modified),
+        ].joined(separator: "  ")
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+/// Dates for people.
+enum Timestamp {
+    /// The local time, such as `2026-11-21 05:36:59`.
+    static func text(_ milliseconds: Int64) -> String {
+        var seconds = time_t(milliseconds / 1000)
+        var parts = unsafe tm()
+        unsafe localtime_r(&seconds, &parts)
+        var buffer = [CChar](repeating: 0, count: 32)
+        let count = unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S", &parts)
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

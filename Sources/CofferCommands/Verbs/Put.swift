@@ -1,0 +1,114 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+internal import Glibc
+
+/// `coffer put`
+struct Put: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Store a secret or a file where it belongs.",
+        discussion: """
+            The content comes from FILE, or from standard input; on a terminal it is asked for without echo. The decision \
+            matrix says whether it goes to the keychain or to the file store, and how it is protected there.
+            """
+    )
+
+    @Argument(help: "The name, a path such as github.com/token.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("The file to store.", valueName: "file"))
+    var file: String?
+
+    @OptionGroup var wishes: WishOptions
+
+    @Flag(help: "Say in words why it went there.")
+    var explain = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let itemName = try ItemName(name)
+        let source = try openSource()
+        // One byte more than a keychain item may have: with that the daemon can decide, and no more is held here.
+        let isTyped = file == nil && isatty(STDIN_FILENO) == 1
+        let content: SecretBytes? =
+            isTyped
+            ? try SecretInput.ask("Secret for \(itemName.quoted): ", limit: Limits.secretBytes)
+            : try SecretInput.readAll(from: source.number, limit: Limits.secretBytes + 1, quotedForDisplay(file ?? "stdin"))
+        let isComplete = content.byteCount <= Limits.secretBytes
+        // Before the daemon is started or woken for nothing.
+        let client = try connection.connect()
+        let bar = isComplete ? nil : ProgressBar()
+        defer { bar?.finish() }
+        let placement = try client.put(
+            itemName,
+            wishes.wishes(isPresentedAsFile: file != nil),
+            content: content,
+            rest: isComplete ? nil : source.number,
+            progress: bar.map { bar in { bar.update($0, of: $1) } }
+        )
+        bar?.finish()
+        report(placement, itemName)
+    }
+
+    private func openSource() throws(CofferError) -> OwnedDescriptor {
+        guard let file else {
+            return try duplicateStandardInput()
+        }
+        let number = unsafe open(file, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else {
+            let error = SystemError("open")
+            throw CofferError(.io, "can't read \(quotedForDisplay(file)): \(error.reason)")
+        }
+        return OwnedDescriptor(owning: number)
+    }
+
+    private func duplicateStandardInput() throws(CofferError) -> OwnedDescriptor {
+        do {
+            return OwnedDescriptor(owning: try SystemError.check("dup", fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)))
+        } catch {
+            throw error.cofferError("can't read standard input")
+        }
+    }
+
+    private func report(_ placement: Placement, _ name: ItemName) {
+        for warning in placement.warnings { Output.standardError.line("warning: \(warning)") }
+        if format.json {
+            var object = placement.json
+            object.set("name", .string(name.path))
+            return Output.standardOutput.line(object)
+        }
+        let text = "stored \(name.quoted) in the \(placement.protection.store.words) as \(placement.protection.name)"
+        Output.standardOutput.line("\(text) (\(placement.rule))")
+        if explain { Output.standardOutput.line(placement.explanation) }
+    }
+}
+
+extension StoreName {
+    /// The store for a sentence.
+    var words: String {
+        switch self {
+        case .keychain: "keychain"
+        case .file: "file store"
+        }
+    }
+}
+
+extension Placement {
+    /// The rule and where the protection comes from, in words.
+    var explanation: String {
+        let source =
+            switch protectionSource {
+            case "caller": "you said so"
+            case "existingItem": "the item that is stored under the name has it"
+            case "entitlement": "the client's entitlement says so"
+            case "scenario": "the scenario says so"
+            default: "nobody said anything else"
+            }
+        return "\(rule): \(reason)\n\(protection.name): \(source)"
+    }
+}

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+
+/// `coffer status`
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Say in which state the vault is.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let status = try connection.connect().status()
+        if format.json { return Output.standardOutput.line(status.json) }
+        Output.standardOutput.line("state:     \(status.state.rawValue) (\(Self.words(for: status)))")
+        if let keychain = status.keychainCount, let files = status.fileCount {
+            Output.standardOutput.line("keychain:  \(keychain) items")
+            Output.standardOutput.line("files:     \(files)")
+        }
+        Output.standardOutput.line("daemon:    cofferd \(status.version), protocol \(status.protocolNumber)")
+    }
+
+    private static func words(for status: VaultStatus) -> String {
+        switch status.state {
+        case .noVault: "make one with 'coffer init'"
+        case .noPasscode: "NO PASSCODE: whoever has this machine can read everything"
+        case .beforeFirstUnlock: "only what is Always or of class none can be read"
+        case .unlocked: "everything can be read"
+        case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"
+        case .locked: "what is readable while unlocked only is out of reach"
+        }
+    }
+}

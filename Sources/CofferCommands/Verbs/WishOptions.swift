@@ -1,0 +1,47 @@
+public import ArgumentParser
+public import CofferCore
+internal import CofferWire
+
+extension ItemKind: ExpressibleByArgument {}
+extension Scenario: ExpressibleByArgument {}
+extension ProtectionClass: ExpressibleByArgument {}
+extension Accessibility: ExpressibleByArgument {}
+extension StoreName: ExpressibleByArgument {}
+
+/// What a person says about an item.
+struct WishOptions: ParsableArguments {
+    @Option(help: "What it is.")
+    var kind: ItemKind?
+
+    @Option(help: "What it is used for: decides its protection.")
+    var scenario: Scenario?
+
+    @Option(help: "Its protection class as a file.")
+    var protection: ProtectionClass?
+
+    @Option(help: "Its accessibility in the keychain.")
+    var accessible: Accessibility?
+
+    @Option(help: "The access group.")
+    var group: String?
+
+    @Option(help: "The store, whatever the matrix says.")
+    var store: StoreName?
+
+    @Flag(help: "It consists of fields with names.")
+    var structured = false
+
+    /// What the daemon is told.
+    func wishes(isPresentedAsFile: Bool) -> ItemWishes {
+        var wishes = ItemWishes()
+        wishes.kind = kind
+        wishes.scenario = scenario
+        wishes.protectionClass = protection
+        wishes.accessibility = accessible
+        wishes.group = group
+        wishes.store = store
+        wishes.isStructured = structured
+        wishes.isPresentedAsFile = isPresentedAsFile
+        return wishes
+    }
+}

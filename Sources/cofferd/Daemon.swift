@@ -1,0 +1,48 @@
+import CSystemd
+import CofferCore
+import CofferMemory
+import CofferService
+import CofferSystem
+import Glibc
+
+/// The start of the daemon, in order: harden, read the options, take the sockets, come up, serve.
+enum Daemon {
+    static func main() {
+        do {
+            try ProcessHardening.apply()
+            Sodium.prepare()
+            let options = try Options(CommandLine.arguments)
+            let loop = try EventLoop()
+            let server = try Server(loop: loop, configuration: try options.configuration())
+            let signals = try SignalSource([SIGTERM, SIGINT], on: loop) { _ in
+                unsafe sd_notify(0, "STOPPING=1")
+                server.assumeIsolated { $0.shutDown() }
+            }
+            try server.assumeIsolated { server in
+                try server.start()
+                try ListeningSockets.takeAll(options) { try server.serve($0) }
+            }
+            unsafe sd_notify(0, "READY=1")
+            loop.run()
+            withExtendedLifetime(signals) {}
+        } catch let error as CofferError {
+            fail(error)
+        } catch let error as SystemError {
+            fail(error.cofferError("can't start"))
+        } catch {
+            fail(CofferError(.internal, "can't start: \(error)"))
+        }
+    }
+
+    private static func fail(_ error: CofferError) -> Never {
+        let hint = error.hint.map { "hint: \($0)\n" } ?? ""
+        write("error: \(error.message)\n\(hint)", to: STDERR_FILENO)
+        exit(error.code == .param ? EX_USAGE : EX_OSERR)
+    }
+
+    /// Writes text past the C library's streams, which other threads may hold.
+    static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        _ = text.withUTF8 { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+}
