@@ -77,7 +77,9 @@ let tests: [Target] =
     [
         .target(
             name: "CofferTestSupport",
-            dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CofferWire"],
+            dependencies: [
+                "CofferClient", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CofferWire",
+            ],
             path: "Tests/CofferTestSupport"
         ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),

@@ -21,7 +21,12 @@ extension CofferClient {
     ) throws(CofferError) -> Placement {
         let params = PutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
         return try call(
-            .itemPut, params, payload: content, passing: rest, returning: Placement.self, progress: progress
+            .itemPut,
+            params,
+            payload: content,
+            passing: rest,
+            returning: Placement.self,
+            progress: progress
         ).value
     }
 

@@ -16,7 +16,10 @@ enum DaemonLauncher {
             daemon = try DetachedProcess(path: programPath(), arguments: ["cofferd", "--socket", socketPath])
         } catch {
             throw CofferError(
-                .notAvailable, "can't start cofferd: \(error.reason)", hint: "is it installed beside coffer, or in $PATH?")
+                .notAvailable,
+                "can't start cofferd: \(error.reason)",
+                hint: "is it installed beside coffer, or in $PATH?"
+            )
         }
         for _ in 0..<attempts {
             if let client = try? CofferClient(socketPath: socketPath) { return client }

@@ -3,7 +3,9 @@ internal import CofferSystem
 internal import CofferWire
 internal import Glibc
 
-/// Standard output or standard error. The thing asked for goes to the first, all else to the second.
+/// Standard output or standard error.
+///
+/// The thing asked for goes to the first, all else to the second.
 struct Output {
     static let standardOutput = Output(descriptor: STDOUT_FILENO)
     static let standardError = Output(descriptor: STDERR_FILENO)
@@ -13,7 +15,9 @@ struct Output {
     /// Whether a person reads along.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Writes text as it is. A reader that has gone away is no error of ours.
+    /// Writes text as it is.
+    ///
+    /// A reader that has gone away is no error of ours.
     func write(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

@@ -67,8 +67,10 @@ enum SecretInput {
         let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else {
             throw CofferError(
-                .param, "there is no terminal to ask on",
-                hint: "give a passcode by --passcode-fd, and a secret by standard input")
+                .param,
+                "there is no terminal to ask on",
+                hint: "give a passcode by --passcode-fd, and a secret by standard input"
+            )
         }
         let terminal = OwnedDescriptor(owning: number)
         var settings = termios()

@@ -1,4 +1,6 @@
-/// The stable name of an error. A code that this build does not know is kept as it came, never fatal.
+/// The stable name of an error.
+///
+/// A code that this build does not know is kept as it came, never fatal.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     /// The name, as it stands on the wire.
     public let rawValue: String

@@ -1,8 +1,12 @@
-/// Every bound of the system, with its reason. Each is checked before memory is allocated for what it bounds.
+/// Every bound of the system, with its reason.
+///
+/// Each is checked before memory is allocated for what it bounds.
 public enum Limits {
     /// The bytes of a frame's JSON: a page of a thousand listed names of the longest usual kind fits.
     public static let frameJSONBytes = 1 << 20
-    /// The bytes of a frame's payload: four chunks of a file. It is taken from locked memory, of which there may be 8 MiB only.
+    /// The bytes of a frame's payload: four chunks of a file.
+    ///
+    /// It is taken from locked memory, of which there may be 8 MiB only.
     public static let framePayloadBytes = 256 << 10
     /// The descriptors that may come with one frame: source or destination, and one to spare for neither.
     public static let frameDescriptors = 1

@@ -27,8 +27,16 @@ package enum AEAD {
             unsafe plaintext.withPointer { message in
                 unsafe key.withPointer { rawKey in
                     _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-                        start + nonceBytes, nil, message, UInt64(plaintext.byteCount),
-                        context, UInt64(context.count), nil, start, rawKey)
+                        start + nonceBytes,
+                        nil,
+                        message,
+                        UInt64(plaintext.byteCount),
+                        context,
+                        UInt64(context.count),
+                        nil,
+                        start,
+                        rawKey
+                    )
                 }
             }
             initialized = count
@@ -54,8 +62,16 @@ package enum AEAD {
                 unsafe sealed.withPointer { nonce in
                     unsafe key.withPointer { rawKey in
                         unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-                            output, nil, nil, nonce + nonceBytes, UInt64(sealed.byteCount - nonceBytes),
-                            context, UInt64(context.count), nonce, rawKey) == 0
+                            output,
+                            nil,
+                            nil,
+                            nonce + nonceBytes,
+                            UInt64(sealed.byteCount - nonceBytes),
+                            context,
+                            UInt64(context.count),
+                            nonce,
+                            rawKey
+                        ) == 0
                     }
                 }
             }

@@ -78,7 +78,16 @@ package struct ChunkCipher: Sendable {
                         case .xChaCha20Poly1305: unsafe crypto_aead_xchacha20poly1305_ietf_encrypt
                         }
                     _ = unsafe encrypt(
-                        result, nil, message, UInt64(chunk.byteCount), header, UInt64(header.count), nil, nonce, rawKey)
+                        result,
+                        nil,
+                        message,
+                        UInt64(chunk.byteCount),
+                        header,
+                        UInt64(header.count),
+                        nil,
+                        nonce,
+                        rawKey
+                    )
                 }
             }
         }
@@ -113,7 +122,16 @@ package struct ChunkCipher: Sendable {
                         case .xChaCha20Poly1305: unsafe crypto_aead_xchacha20poly1305_ietf_decrypt
                         }
                     return unsafe decrypt(
-                        result, nil, nil, input, UInt64(sealed.byteCount), header, UInt64(header.count), nonce, rawKey)
+                        result,
+                        nil,
+                        nil,
+                        input,
+                        UInt64(sealed.byteCount),
+                        header,
+                        UInt64(header.count),
+                        nonce,
+                        rawKey
+                    )
                         == 0
                 }
             }

@@ -53,7 +53,11 @@ package enum KeyAgreement {
         guard wrapped.byteCount == wrappedBytes else { throw .unauthentic }
         let ephemeralPublic = unsafe wrapped.extracting(first: publicKeyBytes).withUnsafeBytes { unsafe Array($0) }
         let wrapping = try wrappingKey(
-            privateKey, ephemeralPublic, from: ephemeralPublic, to: publicKey(of: privateKey))
+            privateKey,
+            ephemeralPublic,
+            from: ephemeralPublic,
+            to: publicKey(of: privateKey)
+        )
         return try KeyWrap.unwrap(wrapped.extracting(droppingFirst: publicKeyBytes), under: wrapping, context: context)
     }
 

@@ -39,7 +39,9 @@ package enum KeyDerivation {
     /// The memory that is accepted from a stored keybag, in KiB.
     package static let acceptedMemoryKiB: ClosedRange<UInt32> = (8 << 10)...(4 << 20)
 
-    /// Argon2id of a passcode. Takes tens of milliseconds up to seconds: not for the event loop.
+    /// Argon2id of a passcode.
+    ///
+    /// Takes tens of milliseconds up to seconds: not for the event loop.
     ///
     /// - Parameters:
     ///   - passcode: What the person typed.
@@ -61,9 +63,15 @@ package enum KeyDerivation {
                 passcode.withBytes { bytes in
                     unsafe bytes.withPointer { typed in
                         unsafe crypto_pwhash(
-                            key, UInt64(SymmetricKey.byteCount), UnsafeRawPointer(typed).assumingMemoryBound(to: CChar.self),
-                            UInt64(bytes.byteCount), salt, UInt64(operations), Int(memoryKiB) << 10,
-                            crypto_pwhash_ALG_ARGON2ID13)
+                            key,
+                            UInt64(SymmetricKey.byteCount),
+                            UnsafeRawPointer(typed).assumingMemoryBound(to: CChar.self),
+                            UInt64(bytes.byteCount),
+                            salt,
+                            UInt64(operations),
+                            Int(memoryKiB) << 10,
+                            crypto_pwhash_ALG_ARGON2ID13
+                        )
                     }
                 }
             }

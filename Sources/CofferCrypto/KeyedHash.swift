@@ -81,7 +81,13 @@ package enum KeyedHash {
             unsafe message.withPointer { bytes in
                 unsafe key.withPointer { rawKey in
                     unsafe crypto_generichash(
-                        result, output.count, bytes, UInt64(message.byteCount), rawKey, SymmetricKey.byteCount)
+                        result,
+                        output.count,
+                        bytes,
+                        UInt64(message.byteCount),
+                        rawKey,
+                        SymmetricKey.byteCount
+                    )
                 }
             }
         }

@@ -5,7 +5,9 @@ internal import CofferMemory
 extension RawSpan {
     func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
         unsafe withUnsafeBytes { bytes in
-            guard let start = unsafe bytes.assumingMemoryBound(to: UInt8.self).baseAddress else { return unsafe withNothing(body) }
+            guard let start = unsafe bytes.assumingMemoryBound(to: UInt8.self).baseAddress else {
+                return unsafe withNothing(body)
+            }
             return unsafe body(start)
         }
     }

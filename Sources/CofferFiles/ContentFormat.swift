@@ -1,7 +1,9 @@
 internal import CofferCore
 internal import CofferCrypto
 
-/// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks. proto-docs/FORMATS.md has the table.
+/// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks.
+///
+/// proto-docs/FORMATS.md has the table.
 struct ContentFormat {
     static let headerBytes = 32
     private static let magic = Array("COFFERFS".utf8)

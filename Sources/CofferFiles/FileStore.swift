@@ -19,7 +19,9 @@ package final class FileStore {
     private var toRemove: [ItemID] = []
     private var removed: [ItemID] = []
 
-    /// The tables of the store, in the order of their making. Never edited: a change is a new one.
+    /// The tables of the store, in the order of their making.
+    ///
+    /// Never edited: a change is a new one.
     package static let migrations = [
         Migration(
             name: "files: the tree",
@@ -131,7 +133,10 @@ package final class FileStore {
         let key: SymmetricKey
         do {
             key = unsafe try keys.fileKey(
-                unwrapping: file.wrappedKey.span.bytes, for: file.protectionClass, of: file.content)
+                unwrapping: file.wrappedKey.span.bytes,
+                for: file.protectionClass,
+                of: file.content
+            )
         } catch {
             throw error.cofferError(subject, in: keys.state, for: .read)
         }
@@ -214,7 +219,9 @@ package final class FileStore {
             if let existing {
                 try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(existing.node))
                 try connection.execute(
-                    "INSERT INTO file_dead_contents (content) VALUES (?)", .blob(existing.content.bytes))
+                    "INSERT INTO file_dead_contents (content) VALUES (?)",
+                    .blob(existing.content.bytes)
+                )
             }
             let metadata = NodeMetadata(
                 group: group,
@@ -225,8 +232,13 @@ package final class FileStore {
                 modified: now
             )
             _ = try tree.insert(
-                metadata, under: parent, .file, class: write.protectionClass, content: write.id,
-                wrappedKey: write.wrappedKey)
+                metadata,
+                under: parent,
+                .file,
+                class: write.protectionClass,
+                content: write.id,
+                wrappedKey: write.wrappedKey
+            )
         }
         toPlace.append(write.id)
         if let existing { toRemove.append(existing.content) }
@@ -260,7 +272,9 @@ package final class FileStore {
 
     // MARK: The disk
 
-    /// Follows the catalog after its transaction was committed. What fails here is made up for by ``recover()``.
+    /// Follows the catalog after its transaction was committed.
+    ///
+    /// What fails here is made up for by ``recover()``.
     package func settle() {
         for id in toPlace { try? contents.place(id) }
         toPlace = []
@@ -268,8 +282,9 @@ package final class FileStore {
         toRemove = []
     }
 
-    /// Strikes contents that were removed from the list of the dead. It rides on the next change: a commit of its own would
-    /// cost every replacement a second sync.
+    /// Strikes contents that were removed from the list of the dead.
+    ///
+    /// It rides on the next change: a commit of its own would cost every replacement a second sync.
     private func forgetRemoved() throws {
         for id in removed {
             try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))

@@ -4,7 +4,9 @@ package import CofferMemory
 package import CofferSystem
 internal import Glibc
 
-/// What another thread needs to write a new content. Nothing of it is visible until the store commits it.
+/// What another thread needs to write a new content.
+///
+/// Nothing of it is visible until the store commits it.
 package struct ContentWrite: Sendable {
     /// The new content.
     package let id: ItemID
@@ -15,8 +17,9 @@ package struct ContentWrite: Sendable {
     let key: ContentKey
     let directory: ContentDirectory
 
-    /// Seals what comes from a client into a staged content, and syncs it. Lasts as long as the client takes: not for the
-    /// event loop.
+    /// Seals what comes from a client into a staged content, and syncs it.
+    ///
+    /// Lasts as long as the client takes: not for the event loop.
     ///
     /// - Parameters:
     ///   - prefix: The first bytes, which came with the request.
@@ -66,8 +69,12 @@ package struct ContentWrite: Sendable {
                 chunk.withBytes { bytes in
                     unsafe sealed.withUnsafeMutableBytes { output in
                         unsafe format.cipher.seal(
-                            bytes.extracting(first: count), at: index, isLast: isLast, under: key,
-                            into: UnsafeMutableRawBufferPointer(rebasing: output[..<(count + CipherSuite.tagBytes)]))
+                            bytes.extracting(first: count),
+                            at: index,
+                            isLast: isLast,
+                            under: key,
+                            into: UnsafeMutableRawBufferPointer(rebasing: output[..<(count + CipherSuite.tagBytes)])
+                        )
                     }
                 }
             }
@@ -85,7 +92,10 @@ package struct ContentWrite: Sendable {
 
     private var tooLarge: CofferError {
         CofferError(
-            .dataTooLarge, "can't store \(subject): a file has at most \(Limits.fileBytes >> 40) TiB", operation: .write)
+            .dataTooLarge,
+            "can't store \(subject): a file has at most \(Limits.fileBytes >> 40) TiB",
+            operation: .write
+        )
     }
 }
 
@@ -126,8 +136,9 @@ package struct ContentRead: Sendable {
     /// The bytes of the content, as the catalog knows them.
     package let byteCount: Int64
 
-    /// Opens a range of the content and hands it over chunk by chunk: nothing that is not authentic gets out. Lasts as long
-    /// as the client takes: not for the event loop.
+    /// Opens a range of the content and hands it over chunk by chunk: nothing that is not authentic gets out.
+    ///
+    /// Lasts as long as the client takes: not for the event loop.
     ///
     /// - Parameters:
     ///   - range: The bytes; within the content.
@@ -150,7 +161,8 @@ package struct ContentRead: Sendable {
             for index in (range.lowerBound / chunkBytes)...last {
                 let count = try open(index, file, format, &sealed, &plaintext)
                 let start = index * chunkBytes
-                let wanted = max(range.lowerBound, start)..<max(range.lowerBound, min(range.upperBound, start + Int64(count)))
+                let wanted =
+                    max(range.lowerBound, start)..<max(range.lowerBound, min(range.upperBound, start + Int64(count)))
                 try plaintext.withBytes { bytes in
                     try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
                 }
@@ -170,14 +182,17 @@ package struct ContentRead: Sendable {
         var collected: SecretBytes
         do { collected = try SecretBytes(zeros: range.count) } catch { throw .noSecretMemory }
         var done = 0
-        try perform(range, to: { chunk in
-            unsafe collected.withUnsafeMutableBytes { buffer in
-                unsafe chunk.withUnsafeBytes { bytes in
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: bytes)
+        try perform(
+            range,
+            to: { chunk in
+                unsafe collected.withUnsafeMutableBytes { buffer in
+                    unsafe chunk.withUnsafeBytes { bytes in
+                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: bytes)
+                    }
                 }
+                done += chunk.byteCount
             }
-            done += chunk.byteCount
-        })
+        )
         return collected
     }
 
@@ -215,7 +230,8 @@ package struct ContentRead: Sendable {
             Result { () throws(SystemError) in
                 unsafe try file.read(
                     into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<sealedCount]),
-                    at: ContentFormat.offset(ofChunk: index))
+                    at: ContentFormat.offset(ofChunk: index)
+                )
             }
         }
         guard try outcome.get() == sealedCount else { throw ContentFormat.Finding("its content ends early") }
@@ -223,8 +239,12 @@ package struct ContentRead: Sendable {
             try key.withKey { (key) in
                 unsafe try plaintext.withUnsafeMutableBytes { (buffer) throws(CryptoError) in
                     unsafe try format.cipher.open(
-                        sealed.span.bytes.extracting(first: sealedCount), at: UInt64(index), isLast: isLast, under: key,
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+                        sealed.span.bytes.extracting(first: sealedCount),
+                        at: UInt64(index),
+                        isLast: isLast,
+                        under: key,
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+                    )
                 }
             }
         } catch is CryptoError {

@@ -36,10 +36,16 @@ struct FileTree {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
-            guard let next = try identify(component, under: parent, in: group), next.kind == .directory else { return nil }
+            guard let next = try identify(component, under: parent, in: group), next.kind == .directory else {
+                return nil
+            }
             parent = next.id
         }
-        return try node(tagged: tag(components[components.count - 1], under: parent, in: group), under: parent, name.quoted)
+        return try node(
+            tagged: tag(components[components.count - 1], under: parent, in: group),
+            under: parent,
+            name.quoted
+        )
     }
 
     /// Whether a part of the path that has to be a directory is a file.
@@ -112,7 +118,13 @@ struct FileTree {
                 parent = next.id
             } else {
                 let metadata = NodeMetadata(
-                    group: group, name: String(component), kind: nil, byteCount: 0, created: now, modified: now)
+                    group: group,
+                    name: String(component),
+                    kind: nil,
+                    byteCount: 0,
+                    created: now,
+                    modified: now
+                )
                 parent = try insert(metadata, under: parent, .directory, class: nil, content: nil, wrappedKey: [])
             }
         }
@@ -152,7 +164,8 @@ struct FileTree {
         try connection.execute("INSERT INTO file_dead_contents (content) VALUES (?)", .blob(file.content.bytes))
         var directory = file.parent
         while directory != Self.root {
-            let isEmpty = try connection.row("SELECT 1 FROM file_nodes WHERE parent = ? LIMIT 1", .integer(directory)) { _ in
+            let isEmpty = try connection.row("SELECT 1 FROM file_nodes WHERE parent = ? LIMIT 1", .integer(directory)) {
+                _ in
                 false
             }
             if isEmpty == false { return }

@@ -12,7 +12,9 @@ package final class KeychainStore {
     private let connection: Connection
     private let keys: VaultKeys
 
-    /// The tables of the store, in the order of their making. Never edited: a change is a new one.
+    /// The tables of the store, in the order of their making.
+    ///
+    /// Never edited: a change is a new one.
     package static let migrations = [
         Migration(
             name: "keychain: generic passwords",
@@ -205,7 +207,10 @@ package final class KeychainStore {
             id: id,
             primaryTag: tag,
             metadata: AEAD.seal(
-                metadata.encoded.span.bytes, under: keys.catalog.keychainMetadata, context: context),
+                metadata.encoded.span.bytes,
+                under: keys.catalog.keychainMetadata,
+                context: context
+            ),
             wrappedKey: itemKey.wrapped,
             secret: sealedSecret
         )

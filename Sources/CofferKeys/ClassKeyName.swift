@@ -1,6 +1,8 @@
 package import CofferCore
 
-/// The class keys, by the names of section 4 of the semantics. The raw value is the key's code in the keybag.
+/// The class keys, by the names of section 4 of the semantics.
+///
+/// The raw value is the key's code in the keybag.
 package enum ClassKeyName: UInt8, CaseIterable, Sendable {
     case a = 1
     case bPrivate = 2

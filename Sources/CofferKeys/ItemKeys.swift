@@ -48,7 +48,9 @@ extension VaultKeys {
         }
     }
 
-    /// Makes the key of a file. For class B this works in every state: its public half is always there.
+    /// Makes the key of a file.
+    ///
+    /// For class B this works in every state: its public half is always there.
     ///
     /// - Parameters:
     ///   - protectionClass: Decides the class key.

@@ -2,7 +2,9 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 
-/// The small file that holds every wrapped class key and the keyslots. Its bytes are in proto-docs/FORMATS.md.
+/// The small file that holds every wrapped class key and the keyslots.
+///
+/// Its bytes are in proto-docs/FORMATS.md.
 struct Keybag: Equatable, Sendable {
     static let fileName = "keybag"
     static let maximumBytes = 64 << 10
@@ -79,7 +81,13 @@ struct NewKeybag: ~Copyable {
         let keys = try UnlockedKeys(make)
         _ = try DeviceClassKeys(make)
         let slot = try Keyslot.make(
-            id: 1, vaultID: vaultID, deviceKey: deviceKey, passcode: passcode, cost: cost, keybagKey: keybagKey)
+            id: 1,
+            vaultID: vaultID,
+            deviceKey: deviceKey,
+            passcode: passcode,
+            cost: cost,
+            keybagKey: keybagKey
+        )
         self.keys = keys
         keybag = Keybag(
             vaultID: vaultID,
@@ -168,8 +176,12 @@ extension Keybag {
             throw ByteReader.Malformed()
         }
         return Keybag(
-            vaultID: vaultID, deviceKeyCheck: check, classBPublicKey: publicKey, slots: slots,
-            wrappedClassKeys: wrapped)
+            vaultID: vaultID,
+            deviceKeyCheck: check,
+            classBPublicKey: publicKey,
+            slots: slots,
+            wrappedClassKeys: wrapped
+        )
     }
 
     private static func tag(of body: [UInt8], _ deviceKey: DeviceKey) -> [UInt8] {
@@ -186,9 +198,10 @@ extension Keyslot {
         memoryKiB = try reader.read()
         salt = Array(try reader.readRaw(KeyDerivation.saltBytes))
         wrappedKeybagKey = Array(try reader.readRaw(KeyWrap.wrappedBytes))
-        guard kind == .device
-            || KeyDerivation.acceptedOperations.contains(operations)
-                && KeyDerivation.acceptedMemoryKiB.contains(memoryKiB)
+        guard
+            kind == .device
+                || KeyDerivation.acceptedOperations.contains(operations)
+                    && KeyDerivation.acceptedMemoryKiB.contains(memoryKiB)
         else { throw ByteReader.Malformed() }
     }
 }

@@ -4,7 +4,9 @@ internal import CofferMemory
 
 /// One way to the keybag key.
 struct Keyslot: Equatable, Sendable {
-    /// What opens the slot. The raw value is its code in the keybag; 3 to 5 are kept for a recovery key, FIDO2 and TPM2.
+    /// What opens the slot.
+    ///
+    /// The raw value is its code in the keybag; 3 to 5 are kept for a recovery key, FIDO2 and TPM2.
     enum Kind: UInt8, Sendable {
         /// The device key alone: a vault without a passcode.
         case device = 1
@@ -22,7 +24,12 @@ struct Keyslot: Equatable, Sendable {
 
     /// Bound to the wrapped key: a slot can't be passed off as another, or as a cheaper one.
     private static func context(
-        _ vaultID: ItemID, _ id: UInt8, _ kind: Kind, _ operations: UInt32, _ memoryKiB: UInt32, _ salt: [UInt8]
+        _ vaultID: ItemID,
+        _ id: UInt8,
+        _ kind: Kind,
+        _ operations: UInt32,
+        _ memoryKiB: UInt32,
+        _ salt: [UInt8]
     ) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: "coffer keyslot v1".utf8)
@@ -55,7 +62,11 @@ struct Keyslot: Equatable, Sendable {
         case .some(let passcode):
             (kind, operations, memoryKiB) = (.passcode, cost.operations, cost.memoryKiB)
             let stretched: SymmetricKey? = try KeyDerivation.passcodeKey(
-                passcode, salt: salt, operations: operations, memoryKiB: memoryKiB)
+                passcode,
+                salt: salt,
+                operations: operations,
+                memoryKiB: memoryKiB
+            )
             wrapping = try deviceKey.subkey(for: "coffer KEK passcode v1", mixing: stretched)
         }
         let context = context(vaultID, id, kind, operations, memoryKiB, salt)

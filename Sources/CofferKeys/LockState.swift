@@ -1,8 +1,9 @@
 internal import CofferCore
 internal import CofferMemory
 
-/// Which keys are in memory. Locking is assignment, so wiping is `deinit`; a state can't be without the keys it means, or
-/// with others.
+/// Which keys are in memory.
+///
+/// Locking is assignment, so wiping is `deinit`; a state can't be without the keys it means, or with others.
 enum LockState: ~Copyable {
     case beforeFirstUnlock
     case locked(AfterFirstUnlockKeys)

@@ -3,7 +3,9 @@ package import CofferCrypto
 package import CofferMemory
 package import CofferSystem
 
-/// A vault's keys: which are in memory, and what they are used for. Lives on one actor.
+/// A vault's keys: which are in memory, and what they are used for.
+///
+/// Lives on one actor.
 package final class VaultKeys {
     private let keybag: Keybag
     private let deviceKey: DeviceKey
@@ -66,7 +68,9 @@ package final class VaultKeys {
         }
     }
 
-    /// Makes a vault's keys and stores them, synced. Stretches the passcode, so it is not for the event loop.
+    /// Makes a vault's keys and stores them, synced.
+    ///
+    /// Stretches the passcode, so it is not for the event loop.
     ///
     /// - Parameters:
     ///   - directory: The state directory, without a vault.
@@ -101,7 +105,9 @@ package final class VaultKeys {
         fileprivate let keybag: Keybag
         fileprivate let deviceKey: DeviceKey
 
-        /// Tries a passcode. Stretches it, so it is not for the event loop.
+        /// Tries a passcode.
+        ///
+        /// Stretches it, so it is not for the event loop.
         ///
         /// - Parameter passcode: What the person typed.
         /// - Returns: The keys for ``VaultKeys/adopt(_:)``.
@@ -112,7 +118,10 @@ package final class VaultKeys {
             } catch {
                 guard error == .unauthentic else { throw .noSecretMemory }
                 throw CofferError(
-                    .authFailed, "can't unlock the vault: wrong passcode", hint: "repeat the command and try again")
+                    .authFailed,
+                    "can't unlock the vault: wrong passcode",
+                    hint: "repeat the command and try again"
+                )
             }
         }
     }

@@ -23,7 +23,9 @@ final class Catalog {
         do {
             connection = try Connection(path: "\(try directory.resolvedPath())/\(Self.fileName)")
             try connection.migrate(
-                Self.migrations + KeychainStore.migrations + FileStore.migrations, applicationID: Self.applicationID)
+                Self.migrations + KeychainStore.migrations + FileStore.migrations,
+                applicationID: Self.applicationID
+            )
             keychain = KeychainStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             try Self.bind(connection, to: keys.vaultID)
@@ -50,7 +52,9 @@ final class Catalog {
         let stored = try connection.row("SELECT value FROM catalog_settings WHERE name = 'vaultID'") { try $0.blob(0) }
         guard let stored else {
             return try connection.execute(
-                "INSERT INTO catalog_settings (name, value) VALUES ('vaultID', ?)", .blob(vaultID.bytes))
+                "INSERT INTO catalog_settings (name, value) VALUES ('vaultID', ?)",
+                .blob(vaultID.bytes)
+            )
         }
         if stored != vaultID.bytes {
             throw CofferError(

@@ -43,10 +43,16 @@ package enum Gate {
     }
 
     private static let noVault = CofferError(
-        .notAvailable, "there is no vault yet", hint: "make one with 'coffer init'")
+        .notAvailable,
+        "there is no vault yet",
+        hint: "make one with 'coffer init'"
+    )
 
     private static let vaultExists = CofferError(
-        .duplicateItem, "there is a vault already", hint: "unlock it with 'coffer unlock'")
+        .duplicateItem,
+        "there is a vault already",
+        hint: "unlock it with 'coffer unlock'"
+    )
 
     private static let noPasscode = CofferError(
         .notAvailable,

@@ -17,7 +17,9 @@ struct Reply: ~Copyable {
     consuming func takePayload() -> SecretBytes? { payload }
 }
 
-/// What came with a request besides its parameters. A class, so that a handler that waits can hold it.
+/// What came with a request besides its parameters.
+///
+/// A class, so that a handler that waits can hold it.
 final class Attachments {
     private var payload: SecretBytes?
     private var descriptor: OwnedDescriptor?

@@ -15,7 +15,9 @@ enum StoredItem {
 }
 
 extension Server {
-    /// Finds an item, in every state of the vault. One name is in one store at a time.
+    /// Finds an item, in every state of the vault.
+    ///
+    /// One name is in one store at a time.
     func stored(_ name: ItemName, in group: String) throws(CofferError) -> Located? {
         do {
             let catalog = try vault.catalog
@@ -58,7 +60,9 @@ extension Server {
             if let secret = try catalog.keychain.secret(of: GenericPasswordKey(params.name, in: group)) {
                 return .now(try Self.secretReply(secret, params))
             }
-            guard let file = try catalog.files.find(params.name, in: group) else { throw CofferError.notFound(params.name) }
+            guard let file = try catalog.files.find(params.name, in: group) else {
+                throw CofferError.notFound(params.name)
+            }
             let range = try Self.range(params, in: file.byteCount)
             let read = try catalog.files.prepareRead(file)
             switch consume descriptor {
@@ -140,7 +144,9 @@ extension Server {
         try require(params.name, in: try caller.group(nil)).info
     }
 
-    /// One page of both stores together, in the order of the names' bytes. What is held in memory is one page.
+    /// One page of both stores together, in the order of the names' bytes.
+    ///
+    /// What is held in memory is one page.
     func listItems(_ params: ListParameters, from caller: Caller) throws(CofferError) -> ItemPage {
         var page = PageBuilder(params, in: try caller.group(nil), state: try vault.keys.state)
         do {

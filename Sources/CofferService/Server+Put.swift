@@ -125,8 +125,13 @@ extension Server {
                 let file = try catalog.files.find(params.name, in: group)
                 try checkReplacing(file)
                 try catalog.keychain.put(
-                    key, secret: secret, accessibility: accessibility, kind: params.wishes.kind ?? file?.kind,
-                    created: file?.created, now: now)
+                    key,
+                    secret: secret,
+                    accessibility: accessibility,
+                    kind: params.wishes.kind ?? file?.kind,
+                    created: file?.created,
+                    now: now
+                )
                 if let file { try catalog.files.remove(file) }
             }
         } catch {
@@ -170,8 +175,14 @@ extension Server {
             try checkReplacing(item)
             if item != nil { _ = try catalog.keychain.remove(key) }
             try catalog.files.commit(
-                write, at: params.name, in: group, byteCount: byteCount, kind: params.wishes.kind ?? item?.kind,
-                created: item?.created, now: wallClockMilliseconds())
+                write,
+                at: params.name,
+                in: group,
+                byteCount: byteCount,
+                kind: params.wishes.kind ?? item?.kind,
+                created: item?.created,
+                now: wallClockMilliseconds()
+            )
         }
     }
 
@@ -237,7 +248,8 @@ extension Placement {
         }
         if let said = verdict.convertedFrom {
             warnings.append(
-                "\(said.name) is a protection of the \(said.store.rawValue) store: here it becomes \(verdict.protection.name)")
+                "\(said.name) is a protection of the \(said.store.rawValue) store: here it becomes \(verdict.protection.name)"
+            )
         }
         self.init(
             protection: verdict.protection,

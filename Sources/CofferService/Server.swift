@@ -159,7 +159,9 @@ package actor Server {
                 handle(frame, descriptor, from: session, number)
             }
             if offset < bytes.byteCount && !session.isEnding {
-                do { try session.postpone(bytes.extracting(droppingFirst: offset)) } catch { session.fail(.noSecretMemory) }
+                do { try session.postpone(bytes.extracting(droppingFirst: offset)) } catch {
+                    session.fail(.noSecretMemory)
+                }
             }
         } catch {
             session.fail(error.cofferError)
@@ -250,7 +252,9 @@ package actor Server {
         guard let session = sessions[transfer.session] else { return }
         touch(transfer.session, session)
         let json = Response.notificationBytes(
-            method: Notification.progress.rawValue, params: ProgressParameters(done: done, total: total).json)
+            method: Notification.progress.rawValue,
+            params: ProgressParameters(done: done, total: total).json
+        )
         session.send(OutgoingFrame(id: nil, json: json))
     }
 

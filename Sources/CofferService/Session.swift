@@ -3,7 +3,9 @@ internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 
-/// One connection: what has come, and what is to be sent. Lives on the server's actor.
+/// One connection: what has come, and what is to be sent.
+///
+/// Lives on the server's actor.
 final class Session {
     let caller: Caller
     private let socket: OwnedDescriptor

@@ -3,7 +3,9 @@ final class Turnstile {
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Waits for its turn. Each `enter` is followed by one ``leave()``.
+    /// Waits for its turn.
+    ///
+    /// Each `enter` is followed by one ``leave()``.
     func enter(isolation: isolated (any Actor)? = #isolation) async {
         if isTaken {
             await withCheckedContinuation { waiting.append($0) }

@@ -62,7 +62,10 @@ final class Vault {
             let directory = try Directory(makingPath: configuration.statePath, fileSystem: configuration.fileSystem)
             guard try directory.lock() else {
                 throw CofferError(
-                    .notAvailable, "another cofferd is using this vault", hint: "stop it, or use another state directory")
+                    .notAvailable,
+                    "another cofferd is using this vault",
+                    hint: "stop it, or use another state directory"
+                )
             }
             self.directory = directory
             return directory

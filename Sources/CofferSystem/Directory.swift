@@ -24,8 +24,10 @@ package struct FileSystem: Sendable {
     package func willPerform(_ operation: Operation) throws(SystemError) { try intercept?(operation) }
 }
 
-/// An open directory. Everything in it is named relative to it, so that nothing outside can be reached, or swapped for it,
-/// by changing a path.
+/// An open directory.
+///
+/// Everything in it is named relative to it, so that nothing outside can be reached, or swapped for it, by changing a
+/// path.
 package final class Directory: Sendable {
     private let descriptor: OwnedDescriptor
     /// The seam that each change goes through.
@@ -39,7 +41,8 @@ package final class Directory: Sendable {
     package init(makingPath path: String, fileSystem: FileSystem = .real) throws(SystemError) {
         var made = ""
         for component in path.split(separator: "/", omittingEmptySubsequences: false) {
-            made += (made.isEmpty && component.isEmpty) ? "/" : (made.isEmpty || made == "/") ? component : "/" + component
+            made +=
+                (made.isEmpty && component.isEmpty) ? "/" : (made.isEmpty || made == "/") ? component : "/" + component
             if unsafe made != "/" && mkdir(made, 0o700) != 0 && errno != EEXIST { throw SystemError("mkdir") }
         }
         descriptor = OwnedDescriptor(
@@ -61,14 +64,16 @@ package final class Directory: Sendable {
         do {
             _ = try retrying("flock") { flock(number, LOCK_EX | LOCK_NB) }
             return true
-        } catch where error.code == EWOULDBLOCK {
+        } catch  where error.code == EWOULDBLOCK {
             return false
         }
     }
 
     /// Where the directory is, with no symbolic link in the path: for a library that takes paths only.
     package func resolvedPath() throws(SystemError) -> String {
-        guard let path = unsafe realpath("/proc/self/fd/\(descriptor.number)", nil) else { throw SystemError("realpath") }
+        guard let path = unsafe realpath("/proc/self/fd/\(descriptor.number)", nil) else {
+            throw SystemError("realpath")
+        }
         defer { unsafe free(path) }
         return unsafe String(cString: path)
     }
@@ -103,7 +108,7 @@ package final class Directory: Sendable {
     package func openIfPresent(_ name: String) throws(SystemError) -> OwnedDescriptor? {
         do {
             return try open(name)
-        } catch where error.code == ENOENT {
+        } catch  where error.code == ENOENT {
             return nil
         }
     }
@@ -131,7 +136,9 @@ package final class Directory: Sendable {
         _ = try retrying("rename") { unsafe renameat(descriptor.number, name, there, newName) }
     }
 
-    /// Removes a file. One that is not there is removed already.
+    /// Removes a file.
+    ///
+    /// One that is not there is removed already.
     ///
     /// - Parameter name: The name.
     package func remove(_ name: String) throws(SystemError) {

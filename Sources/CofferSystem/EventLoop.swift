@@ -118,7 +118,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         try control(EPOLL_CTL_MOD, slots[watch.slot].descriptor, interest, watch)
     }
 
-    /// Stops watching. Events that are already under way are dropped.
+    /// Stops watching.
+    ///
+    /// Events that are already under way are dropped.
     ///
     /// - Parameter watch: The descriptor's watch.
     package func unwatch(_ watch: Watch) {

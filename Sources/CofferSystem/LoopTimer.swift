@@ -22,5 +22,7 @@ package final class LoopTimer: Sendable {
     /// Sets the timer.
     ///
     /// - Parameter deadline: Nanoseconds of boot time; `nil` unsets it.
-    package func set(_ deadline: UInt64?) { _ = coffer_timerfd_set(descriptor.number, deadline.map { max($0, 1) } ?? 0) }
+    package func set(_ deadline: UInt64?) {
+        _ = coffer_timerfd_set(descriptor.number, deadline.map { max($0, 1) } ?? 0)
+    }
 }

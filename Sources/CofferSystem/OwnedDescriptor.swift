@@ -50,7 +50,12 @@ extension OwnedDescriptor {
         var done = 0
         while done < buffer.count {
             let count = try retrying("read") {
-                unsafe pread(number, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done, off_t(offset) + done)
+                unsafe pread(
+                    number,
+                    buffer.baseAddress.map { unsafe $0 + done },
+                    buffer.count - done,
+                    off_t(offset) + done
+                )
             }
             if count == 0 { break }
             done += count

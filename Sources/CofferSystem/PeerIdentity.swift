@@ -1,6 +1,8 @@
 package import CCofferShims
 
-/// Who is at the other end of a connection, as the kernel saw it connect. Never what the peer says of itself.
+/// Who is at the other end of a connection, as the kernel saw it connect.
+///
+/// Never what the peer says of itself.
 package struct PeerIdentity: Hashable, Sendable {
     /// The process; may be reused by another one later, so nothing is decided by it alone.
     package let processID: pid_t

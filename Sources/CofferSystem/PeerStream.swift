@@ -95,7 +95,7 @@ package struct PeerStream: ~Copyable, Sendable {
                 let count = unsafe try descriptor.read(into: rest)
                 if count == 0 { break }
                 done += count
-            } catch where error.code == EAGAIN {
+            } catch  where error.code == EAGAIN {
                 continue
             } catch {
                 throw .system(error)
@@ -113,7 +113,7 @@ package struct PeerStream: ~Copyable, Sendable {
             try waitUntilReady(Int16(POLLOUT))
             do {
                 done += try writeSome(bytes.extracting(droppingFirst: done))
-            } catch where error.code == EAGAIN {
+            } catch  where error.code == EAGAIN {
                 continue
             } catch {
                 throw .system(error)
@@ -132,8 +132,11 @@ package struct PeerStream: ~Copyable, Sendable {
                 case .pipe: unsafe Glibc.write(number, buffer.baseAddress, min(buffer.count, Int(PIPE_BUF)))
                 case .socket:
                     unsafe Glibc.send(
-                        number, buffer.baseAddress, buffer.count,
-                        Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+                        number,
+                        buffer.baseAddress,
+                        buffer.count,
+                        Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+                    )
                 }
             }
         }

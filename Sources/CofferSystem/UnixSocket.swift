@@ -15,7 +15,9 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Listens at a path, for the owner only. A socket that nobody listens at any more is replaced.
+    /// Listens at a path, for the owner only.
+    ///
+    /// A socket that nobody listens at any more is replaced.
     ///
     /// - Parameter path: The path of the socket.
     /// - Throws: `EADDRINUSE` where somebody listens there already.
@@ -76,7 +78,7 @@ package enum UnixSocket {
         let number = listener.number
         do {
             return OwnedDescriptor(owning: try retrying("accept") { coffer_accept(number) })
-        } catch where error.code == EAGAIN || error.code == ECONNABORTED {
+        } catch  where error.code == EAGAIN || error.code == ECONNABORTED {
             return nil
         }
     }
@@ -115,7 +117,9 @@ package struct Received: ~Copyable {
     package let count: Int
     /// A descriptor that came along.
     package var descriptor: OwnedDescriptor?
-    /// More descriptors came than a frame may carry. They are closed.
+    /// More descriptors came than a frame may carry.
+    ///
+    /// They are closed.
     package let hasTooManyDescriptors: Bool
 }
 
@@ -131,14 +135,21 @@ extension OwnedDescriptor {
         do {
             let count = try retrying("recvmsg") {
                 unsafe coffer_receive(
-                    number, buffer.baseAddress, buffer.count, &passed, 1, &passedCount, &isTruncated)
+                    number,
+                    buffer.baseAddress,
+                    buffer.count,
+                    &passed,
+                    1,
+                    &passedCount,
+                    &isTruncated
+                )
             }
             return Received(
                 count: count,
                 descriptor: passedCount == 1 ? OwnedDescriptor(owning: passed) : nil,
                 hasTooManyDescriptors: isTruncated != 0
             )
-        } catch where error.code == EAGAIN {
+        } catch  where error.code == EAGAIN {
             return nil
         }
     }
@@ -160,11 +171,17 @@ extension OwnedDescriptor {
                 unsafe bytes.withUnsafeBytes { first in
                     unsafe more.withUnsafeBytes { second in
                         unsafe coffer_send(
-                            number, first.baseAddress, first.count, second.baseAddress, second.count, descriptor ?? -1)
+                            number,
+                            first.baseAddress,
+                            first.count,
+                            second.baseAddress,
+                            second.count,
+                            descriptor ?? -1
+                        )
                     }
                 }
             }
-        } catch where error.code == EAGAIN {
+        } catch  where error.code == EAGAIN {
             return nil
         }
     }

@@ -33,7 +33,10 @@ enum ListeningSockets {
         }
         for number in firstPassed..<(firstPassed + count) {
             guard sd_is_socket_unix(number, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
-                throw CofferError(.param, "descriptor \(number) of the service manager is no listening Unix stream socket")
+                throw CofferError(
+                    .param,
+                    "descriptor \(number) of the service manager is no listening Unix stream socket"
+                )
             }
             let socket = OwnedDescriptor(owning: number)
             try UnixSocket.setNonBlocking(socket)

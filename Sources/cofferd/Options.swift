@@ -3,8 +3,10 @@ import CofferService
 import CofferSystem
 import Glibc
 
-/// The command line of the daemon. Read by hand: a daemon that is started by its first request can't wait the milliseconds
-/// that swift-argument-parser takes, and `getopt_long` can't be called from Swift.
+/// The command line of the daemon.
+///
+/// Read by hand: a daemon that is started by its first request can't wait the milliseconds that swift-argument-parser
+/// takes, and `getopt_long` can't be called from Swift.
 struct Options {
     private var socket: String?
     private var state: String?
@@ -40,7 +42,9 @@ struct Options {
         guard ["--grace", "--socket", "--state"].contains(flag) else {
             throw CofferError(.param, "unknown option \(quotedForDisplay(flag))", hint: "cofferd --help")
         }
-        guard let value, !value.isEmpty else { throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help") }
+        guard let value, !value.isEmpty else {
+            throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help")
+        }
         switch flag {
         case "--socket": socket = value
         case "--state": state = value
@@ -48,7 +52,8 @@ struct Options {
             guard let seconds = Int(value), (0...Limits.maximumGraceSeconds).contains(seconds) else {
                 throw CofferError(
                     .param,
-                    "--grace \(quotedForDisplay(value)): expected a whole number from 0 to \(Limits.maximumGraceSeconds)")
+                    "--grace \(quotedForDisplay(value)): expected a whole number from 0 to \(Limits.maximumGraceSeconds)"
+                )
             }
             graceSeconds = seconds
         }

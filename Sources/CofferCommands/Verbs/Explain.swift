@@ -6,7 +6,7 @@ internal import CofferSystem
 internal import CofferWire
 internal import Glibc
 
-/// `coffer explain`
+/// The verb `coffer explain`, with its options.
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say where an item is or would go, and why.",
@@ -34,7 +34,11 @@ struct Explain: ParsableCommand {
         }
         guard let target else {
             guard size != nil || wishes.kind != nil else {
-                throw CofferError(.param, "nothing to explain", hint: "name an item or a file, or give --kind or --size")
+                throw CofferError(
+                    .param,
+                    "nothing to explain",
+                    hint: "name an item or a file, or give --kind or --size"
+                )
             }
             return try explainFacts(client)
         }
@@ -44,7 +48,7 @@ struct Explain: ParsableCommand {
     private func stored(_ name: ItemName, _ client: CofferClient) throws(CofferError) -> ItemInfo? {
         do {
             return try client.show(name)
-        } catch where error.code == .itemNotFound {
+        } catch  where error.code == .itemNotFound {
             return nil
         }
     }
@@ -63,7 +67,8 @@ struct Explain: ParsableCommand {
         output.line(
             item.isReadable
                 ? "it can be read now: the vault is \(state.rawValue)"
-                : "it can't be read now, the vault is \(state.rawValue); it can after 'coffer unlock'")
+                : "it can't be read now, the vault is \(state.rawValue); it can after 'coffer unlock'"
+        )
         output.line("a put of it now would go to the \(placement.protection.store.words):")
         output.line(placement.explanation)
     }
@@ -77,22 +82,32 @@ struct Explain: ParsableCommand {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else {
             throw CofferError(
-                .itemNotFound, "there is neither an item nor a file \(quotedForDisplay(path))",
-                hint: "'coffer list' shows the items")
+                .itemNotFound,
+                "there is neither an item nor a file \(quotedForDisplay(path))",
+                hint: "'coffer list' shows the items"
+            )
         }
         let file = OwnedDescriptor(owning: number)
-        let sample: SecretBytes? = try SecretInput.readAll(from: file.number, limit: Limits.structuredBytes, quotedForDisplay(path))
+        let sample: SecretBytes? = try SecretInput.readAll(
+            from: file.number,
+            limit: Limits.structuredBytes,
+            quotedForDisplay(path)
+        )
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }
         let params = ExplainParameters(
-            name: nil, byteCount: size ?? byteCount, wishes: wishes.wishes(isPresentedAsFile: true))
+            name: nil,
+            byteCount: size ?? byteCount,
+            wishes: wishes.wishes(isPresentedAsFile: true)
+        )
         report(try client.explain(params, sample: sample), quotedForDisplay(path))
     }
 
     private func report(_ placement: Placement, _ subject: String) {
         if format.json { return Output.standardOutput.line(placement.json) }
         Output.standardOutput.line(
-            "\(subject) would go to the \(placement.protection.store.words) as \(placement.protection.name)")
+            "\(subject) would go to the \(placement.protection.store.words) as \(placement.protection.name)"
+        )
         Output.standardOutput.line(placement.explanation)
     }
 }

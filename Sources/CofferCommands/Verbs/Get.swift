@@ -6,7 +6,7 @@ internal import CofferSystem
 internal import CofferWire
 internal import Glibc
 
-/// `coffer get`
+/// The verb `coffer get`, with its options.
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch the content of an item.",
@@ -16,7 +16,10 @@ struct Get: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Write to this file, replaced when all is there.", valueName: "file"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write to this file, replaced when all is there.", valueName: "file")
+    )
     var output: String?
 
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
@@ -28,7 +31,11 @@ struct Get: ParsableCommand {
         let itemName = try ItemName(name)
         let part = try Self.parse(range)
         let params = GetParameters(
-            name: itemName, offset: part?.offset, length: part?.length, wantsProgress: Output.standardError.isTerminal)
+            name: itemName,
+            offset: part?.offset,
+            length: part?.length,
+            wantsProgress: Output.standardError.isTerminal
+        )
         let client = try connection.connect()
         if let output {
             let file = try OutputFile(output)
@@ -46,7 +53,10 @@ struct Get: ParsableCommand {
         let bar = ProgressBar()
         defer { bar?.finish() }
         let returned = try client.get(
-            params, into: descriptor, progress: bar.map { bar in { bar.update($0, of: $1) } })
+            params,
+            into: descriptor,
+            progress: bar.map { bar in { bar.update($0, of: $1) } }
+        )
         if returned.value.delivery == .descriptor { return }
         try write(returned.takePayload(), to: descriptor)
     }
@@ -67,7 +77,10 @@ struct Get: ParsableCommand {
         let form = payload.withBytes { TerminalText($0) }
         guard form != .binary else {
             throw CofferError(
-                .param, "\(params.name.quoted) is binary, and this is a terminal", hint: "use --output FILE, or a pipe")
+                .param,
+                "\(params.name.quoted) is binary, and this is a terminal",
+                hint: "use --output FILE, or a pipe"
+            )
         }
         try write(payload, to: STDOUT_FILENO)
         if form == .unfinishedLine { Output.standardOutput.write("\n") }

@@ -6,7 +6,7 @@ internal import CofferWire
 
 extension PasscodeCostName: ExpressibleByArgument {}
 
-/// `coffer init`
+/// The verb `coffer init`, with its options.
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a vault, unlocked.")
 
@@ -32,6 +32,7 @@ struct Init: ParsableCommand {
         Output.standardOutput.line(
             noPasscode
                 ? "made a vault without a passcode: whoever has this machine can read everything in it"
-                : "made a vault; it is unlocked")
+                : "made a vault; it is unlocked"
+        )
     }
 }

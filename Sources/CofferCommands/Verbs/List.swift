@@ -4,7 +4,7 @@ internal import CofferCore
 internal import CofferWire
 internal import Glibc
 
-/// `coffer list`
+/// The verb `coffer list`, with its options.
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the items of both stores, sorted by name.")
 
@@ -32,8 +32,10 @@ struct List: ParsableCommand {
         } while after != nil
         if damagedCount > 0 {
             throw CofferError(
-                .decode, "\(damagedCount) items are damaged or were tampered with, and have no name to list",
-                hint: "restore the vault from a backup")
+                .decode,
+                "\(damagedCount) items are damaged or were tampered with, and have no name to list",
+                hint: "restore the vault from a backup"
+            )
         }
     }
 

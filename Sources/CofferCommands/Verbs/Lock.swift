@@ -3,10 +3,11 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// `coffer lock`
+/// The verb `coffer lock`, with its options.
 struct Lock: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lock the vault: the keys of what is readable while unlocked only are wiped.")
+        abstract: "Lock the vault: the keys of what is readable while unlocked only are wiped."
+    )
 
     @Flag(help: "At once, without the grace for what is still at work.")
     var now = false

@@ -6,7 +6,7 @@ internal import CofferSystem
 internal import CofferWire
 internal import Glibc
 
-/// `coffer put`
+/// The verb `coffer put`, with its options.
 struct Put: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Store a secret or a file where it belongs.",
@@ -38,7 +38,11 @@ struct Put: ParsableCommand {
         let content: SecretBytes? =
             isTyped
             ? try SecretInput.ask("Secret for \(itemName.quoted): ", limit: Limits.secretBytes)
-            : try SecretInput.readAll(from: source.number, limit: Limits.secretBytes + 1, quotedForDisplay(file ?? "stdin"))
+            : try SecretInput.readAll(
+                from: source.number,
+                limit: Limits.secretBytes + 1,
+                quotedForDisplay(file ?? "stdin")
+            )
         let isComplete = content.byteCount <= Limits.secretBytes
         // Before the daemon is started or woken for nothing.
         let client = try connection.connect()

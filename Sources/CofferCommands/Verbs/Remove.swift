@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
 
-/// `coffer remove`
+/// The verb `coffer remove`, with its options.
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove items.")
 

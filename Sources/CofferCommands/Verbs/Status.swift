@@ -3,7 +3,7 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// `coffer status`
+/// The verb `coffer status`, with its options.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Say in which state the vault is.")
 

@@ -4,7 +4,7 @@ internal import CofferCore
 internal import CofferMemory
 internal import CofferWire
 
-/// `coffer unlock`
+/// The verb `coffer unlock`, with its options.
 struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Unlock the vault with its passcode.")
 

@@ -46,7 +46,9 @@ package struct ItemWishes: WireObject {
     }
 }
 
-/// The parameters of `item.put`. The content is the payload, and behind it what a passed descriptor gives.
+/// The parameters of `item.put`, as they travel.
+///
+/// The content is the payload, and behind it what a passed descriptor gives.
 package struct PutParameters: WireObject {
     /// The name.
     package let name: ItemName
@@ -75,7 +77,9 @@ package struct PutParameters: WireObject {
     }
 }
 
-/// The parameters of `item.get`. A descriptor may be passed that takes the content of a file.
+/// The parameters of `item.get`, as they travel.
+///
+/// A descriptor may be passed that takes the content of a file.
 package struct GetParameters: WireObject {
     /// The name.
     package let name: ItemName
@@ -118,7 +122,7 @@ package enum Delivery: String, CaseIterable, Sendable {
     case descriptor
 }
 
-/// The result of `item.get`.
+/// The result of `item.get`, as it travels.
 package struct GetResult: WireObject {
     /// The store it was in.
     package let store: StoreName
@@ -144,7 +148,7 @@ package struct GetResult: WireObject {
     }
 }
 
-/// The parameters of `item.show` and `item.remove`.
+/// The parameters of `item.show` and `item.remove`, as they travel.
 package struct NameParameters: WireObject {
     /// The name.
     package let name: ItemName
@@ -156,7 +160,7 @@ package struct NameParameters: WireObject {
     package var json: JSONObject { ["name": .string(name.path)] }
 }
 
-/// The parameters of `item.list`.
+/// The parameters of `item.list`, as they travel.
 package struct ListParameters: WireObject {
     /// Names that begin with it only.
     package let prefix: String?
@@ -306,7 +310,7 @@ extension Placement: WireObject {
     }
 }
 
-/// The parameters of the notification `progress`.
+/// The parameters of the notification `progress`, as they travel.
 package struct ProgressParameters: WireObject {
     /// The bytes that are done.
     package let done: Int64

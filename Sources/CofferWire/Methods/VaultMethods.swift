@@ -1,6 +1,6 @@
 package import CofferCore
 
-/// The parameters of `hello`.
+/// The parameters of `hello`, as they travel.
 package struct HelloParameters: WireObject {
     /// The protocol that the client speaks.
     package let protocolNumber: Int64
@@ -14,7 +14,7 @@ package struct HelloParameters: WireObject {
     package var json: JSONObject { ["protocol": .integer(protocolNumber)] }
 }
 
-/// The result of `hello`.
+/// The result of `hello`, as it travels.
 package struct HelloResult: WireObject {
     /// The protocol that both speak from here on.
     package let protocolNumber: Int64
@@ -39,7 +39,9 @@ package enum PasscodeCostName: String, CaseIterable, Sendable {
     case interactive, moderate, sensitive
 }
 
-/// The parameters of `vault.init`. The passcode is the payload.
+/// The parameters of `vault.init`, as they travel.
+///
+/// The passcode is the payload.
 package struct InitParameters: WireObject {
     /// What a guess is to cost; moderate if nothing is said.
     package let kdf: PasscodeCostName?
@@ -64,7 +66,7 @@ package struct InitParameters: WireObject {
     }
 }
 
-/// The parameters of `vault.lock`.
+/// The parameters of `vault.lock`, as they travel.
 package struct LockParameters: WireObject {
     /// Seconds of grace; the daemon's setting if nothing is said.
     package let graceSeconds: Int64?
