@@ -83,7 +83,19 @@ let tests: [Target] =
             path: "Tests/CofferTestSupport"
         ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
-        .testTarget(name: "EndToEndTests", dependencies: ["CofferTestSupport", "coffer", "cofferd"]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "coffer",
+                "cofferd",
+                "CofferClient",
+                "CofferCore",
+                "CofferMemory",
+                "CofferSystem",
+                "CofferTestSupport",
+                "CofferWire",
+            ]
+        ),
     ]
     + (foundations + mechanisms + domain + edges).map { room in
         .testTarget(

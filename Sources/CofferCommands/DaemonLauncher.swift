@@ -8,12 +8,12 @@ enum DaemonLauncher {
     private static let attempts = 250
     private static let pauseMicroseconds: UInt32 = 20_000
 
-    /// Starts the daemon and waits until it listens, five seconds at most.
+    /// Starts the daemon, which listens at the user's own socket, and waits for it, five seconds at most.
     static func startAndConnect(to socketPath: String) throws(CofferError) -> CofferClient {
         Output.standardError.line("coffer: starting cofferd, which goes on running; --no-start forbids it")
         let daemon: DetachedProcess
         do {
-            daemon = try DetachedProcess(path: programPath(), arguments: ["cofferd", "--socket", socketPath])
+            daemon = try DetachedProcess(path: programPath(), arguments: ["cofferd"])
         } catch {
             throw CofferError(
                 .notAvailable,

@@ -1,6 +1,8 @@
 package import CofferCore
 
-/// The exit codes of `coffer`, after `sysexits.h`. proto-docs/CLI.md has the table; a code never changes its meaning.
+/// The exit codes of `coffer`, after `sysexits.h`.
+///
+/// proto-docs/CLI.md has the table; a code never changes its meaning.
 package enum ExitStatus: Int32, CaseIterable, Error {
     case done = 0
     /// The command line is wrong.

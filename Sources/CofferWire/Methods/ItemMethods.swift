@@ -195,8 +195,9 @@ package struct ListParameters: WireObject {
     }
 }
 
-/// The parameters of `item.explain`: an item that is stored, or facts about one that is not. The first bytes of its content
-/// may be the payload.
+/// The parameters of `item.explain`, as they travel.
+///
+/// They name an item that is stored, or facts about one that is not. The first bytes of its content may be the payload.
 package struct ExplainParameters: WireObject {
     /// The name: if an item is stored there, its protection counts.
     package let name: ItemName?

@@ -1,0 +1,69 @@
+package import CofferClient
+package import CofferCore
+package import CofferMemory
+package import CofferWire
+
+// Tests hold contents as arrays: they are no secrets.
+
+extension CofferClient {
+    /// Makes a vault with the passcode of the tests, or without one.
+    package func makeVault(passcode: String? = DaemonProcess.passcode) throws {
+        let typed: SecretBytes? = try passcode.map { try SecretBytes($0.utf8) }
+        _ = try initialize(passcode: typed, kdf: .interactive)
+    }
+
+    /// Unlocks with the passcode of the tests.
+    package func unlock(_ passcode: String = DaemonProcess.passcode) throws {
+        let typed: SecretBytes? = try SecretBytes(passcode.utf8)
+        _ = try unlock(passcode: typed)
+    }
+
+    /// Stores bytes.
+    @discardableResult package func put(
+        _ name: String,
+        _ content: [UInt8],
+        _ describe: (inout ItemWishes) -> Void = { _ in }
+    ) throws -> Placement {
+        var wishes = ItemWishes()
+        describe(&wishes)
+        let bytes: SecretBytes? = try SecretBytes(content)
+        return try put(try ItemName(name), wishes, content: bytes)
+    }
+
+    /// Fetches what is small enough to come with the answer.
+    package func get(_ name: String, offset: Int64? = nil, length: Int64? = nil) throws -> [UInt8] {
+        let params = GetParameters(name: try ItemName(name), offset: offset, length: length)
+        let returned = try get(params)
+        switch returned.takePayload() {
+        case .none: return []
+        case .some(let bytes): return bytes.exposeBytes()
+        }
+    }
+}
+
+extension SecretBytes {
+    /// Takes bytes that are no secret.
+    package init(_ bytes: some Sequence<UInt8>) throws {
+        let array = Array(bytes)
+        try self.init(copying: array.span.bytes)
+    }
+}
+
+/// What an operation came to, as the tables of the semantics tell it.
+package enum Outcome: Equatable, Sendable {
+    case done
+    case refused(ErrorCode)
+
+    /// Runs an operation.
+    package init(_ body: () throws -> Void) throws {
+        do {
+            try body()
+            self = .done
+        } catch let error as CofferError {
+            self = .refused(error.code)
+        }
+    }
+
+    /// The answer to what is locked.
+    package static let locked = Outcome.refused(.interactionNotAllowed)
+}

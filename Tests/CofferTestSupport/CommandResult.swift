@@ -1,0 +1,54 @@
+import Foundation
+
+/// What a program left behind.
+package struct CommandResult: Sendable {
+    /// Its exit code; 128 and the signal where it was killed.
+    package let status: Int32
+    /// Standard output.
+    package let output: [UInt8]
+    /// Standard error.
+    package let errors: String
+
+    /// Standard output as text.
+    package var text: String { String(decoding: output, as: UTF8.self) }
+}
+
+/// Runs a program to its end.
+///
+/// - Parameters:
+///   - path: The program.
+///   - arguments: Its arguments.
+///   - environment: All of its environment.
+///   - input: What it reads from standard input.
+///   - descriptors: What it reads from descriptors 3 and on.
+/// - Returns: What it left behind.
+package func runCommand(
+    _ path: String,
+    _ arguments: [String],
+    environment: [String: String] = [:],
+    input: [UInt8] = [],
+    directory: String? = nil,
+    passcode: String? = nil
+) throws -> CommandResult {
+    let process = Process()
+    // Foundation passes no descriptor but the three: a shell opens the fourth.
+    let scratch = try TemporaryDirectory()
+    let inputPath = try scratch.write(input, to: "input")
+    var script = "exec \"$0\" \"$@\" <\(inputPath)"
+    if let passcode { script += " 3<\(try scratch.write(Array(passcode.utf8), to: "passcode"))" }
+    process.executableURL = URL(filePath: "/bin/bash")
+    process.arguments = ["-c", script, path] + arguments
+    process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+    if let directory { process.currentDirectoryURL = URL(filePath: directory) }
+    let outputPath = try scratch.write([], to: "output")
+    let errorPath = try scratch.write([], to: "errors")
+    process.standardOutput = FileHandle(forWritingAtPath: outputPath)
+    process.standardError = FileHandle(forWritingAtPath: errorPath)
+    try process.run()
+    process.waitUntilExit()
+    return CommandResult(
+        status: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
+        output: Array(try Data(contentsOf: URL(filePath: outputPath))),
+        errors: String(decoding: try Data(contentsOf: URL(filePath: errorPath)), as: UTF8.self)
+    )
+}

@@ -1,0 +1,96 @@
+package import CofferClient
+internal import CofferCore
+import Foundation
+
+/// The real `cofferd`, on a vault of its own in a temporary directory.
+package final class DaemonProcess {
+    /// Where the vault, the socket and whatever a test needs are.
+    package let directory: TemporaryDirectory
+    private var process: Process?
+    private let arguments: [String]
+
+    /// The passcode that tests use.
+    package static let passcode = "correct horse battery staple"
+
+    /// Starts a daemon and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - directory: A directory to go on with; a new one if none is given.
+    ///   - arguments: Options of the daemon.
+    package init(in directory: TemporaryDirectory? = nil, _ arguments: [String] = []) throws {
+        self.directory = try directory ?? TemporaryDirectory()
+        self.arguments = arguments
+        try start()
+    }
+
+    deinit { kill() }
+
+    /// The state directory.
+    package var statePath: String { directory.appending("state") }
+    /// The socket.
+    package var socketPath: String { directory.appending("socket") }
+    /// The daemon's process.
+    package var processID: Int32 { process?.processIdentifier ?? 0 }
+    /// Whether it lives.
+    package var isRunning: Bool { process?.isRunning ?? false }
+
+    private func start() throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "\(Project.binaries)/cofferd")
+        process.arguments = ["--socket", socketPath, "--state", statePath] + arguments
+        process.environment = ["PATH": "/usr/bin:/bin"]
+        // With our streams, a daemon that a crash of the tests left over would keep their runner waiting.
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        for _ in 0..<500 {
+            if (try? connect()) != nil { return }
+            usleep(10_000)
+        }
+        throw POSIXError(.ETIMEDOUT)
+    }
+
+    /// Ends the daemon as a power cut would.
+    package func kill() {
+        guard let process, process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Ends the daemon in good order.
+    ///
+    /// - Returns: Its exit code.
+    @discardableResult package func stop() -> Int32 {
+        guard let process else { return -1 }
+        process.terminate()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// Kills the daemon and starts another one on the same vault.
+    package func restart() throws {
+        kill()
+        try start()
+    }
+
+    /// A new connection.
+    package func connect() throws -> CofferClient { try CofferClient(socketPath: socketPath) }
+
+    /// Runs `coffer` against this daemon.
+    package func coffer(
+        _ arguments: [String],
+        input: [UInt8] = [],
+        passcode: String? = nil
+    ) throws -> CommandResult {
+        try runCommand(
+            "\(Project.binaries)/coffer",
+            arguments + (passcode == nil ? [] : ["--passcode-fd", "3"]),
+            environment: ["COFFER_SOCKET": socketPath, "TZ": "UTC"],
+            input: input,
+            directory: directory.path,
+            passcode: passcode
+        )
+    }
+}

@@ -1,0 +1,71 @@
+package import CofferClient
+import CofferCore
+internal import CofferService
+package import CofferSystem
+import Foundation
+import Synchronization
+
+/// A server on a thread of the test's own process: for what has to be made to fail inside.
+package final class TestServer: Sendable {
+    /// Where the vault is.
+    package let directory: TemporaryDirectory
+    private let loop: EventLoop
+    private let server: Server
+    private let thread: LoopThread
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - directory: A directory to go on with; a new one if none is given.
+    ///   - graceSeconds: The grace of a lock.
+    ///   - ownerID: The user who may connect; the test's own if none is given.
+    ///   - fileSystem: The seam for failing operations on disk.
+    package init(
+        in directory: TemporaryDirectory? = nil,
+        graceSeconds: Int = 10,
+        ownerID: UInt32 = geteuid(),
+        fileSystem: FileSystem = .real
+    ) throws {
+        let directory = try directory ?? TemporaryDirectory()
+        let loop = try EventLoop()
+        let configuration = Configuration(
+            statePath: directory.appending("state"),
+            ownerID: ownerID,
+            graceSeconds: graceSeconds,
+            fileSystem: fileSystem
+        )
+        let server = try Server(loop: loop, configuration: configuration)
+        try server.assumeIsolated { server in
+            try server.start()
+            try server.serve(try UnixSocket.listen(at: directory.appending("socket")))
+        }
+        self.directory = directory
+        self.loop = loop
+        self.server = server
+        thread = LoopThread(loop)
+    }
+
+    deinit {
+        let server = server
+        Task { await server.shutDown() }
+        thread.join()
+    }
+
+    /// A new connection.
+    package func connect() throws -> CofferClient { try CofferClient(socketPath: directory.appending("socket")) }
+}
+
+/// The thread of a loop.
+private final class LoopThread: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ loop: EventLoop) {
+        let done = done
+        Thread { [loop] in
+            loop.run()
+            done.signal()
+        }.start()
+    }
+
+    func join() { done.wait() }
+}

@@ -1,0 +1,235 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferTestSupport
+import CofferWire
+import Testing
+
+/// The tables of sections 3 and 4 of the semantics, through the real socket of the real daemon.
+@Suite struct OracleTests {
+    /// How a vault comes to the state that a column of the tables is about.
+    enum Situation: String, CaseIterable, Sendable {
+        case noPasscode, beforeFirstUnlock, unlocked, locking, locked, restarted
+
+        var state: VaultState {
+            switch self {
+            case .noPasscode: .noPasscode
+            case .beforeFirstUnlock, .restarted: .beforeFirstUnlock
+            case .unlocked: .unlocked
+            case .locking: .locking
+            case .locked: .locked
+            }
+        }
+
+        /// Brings a vault that is unlocked, or has no passcode, to the situation.
+        func reach(_ daemon: DaemonProcess) throws {
+            switch self {
+            case .noPasscode, .unlocked: break
+            case .beforeFirstUnlock, .restarted: try daemon.restart()
+            case .locking: _ = try daemon.connect().lock(graceSeconds: 10)
+            case .locked: _ = try daemon.connect().lock(graceSeconds: 0)
+            }
+            let state = try daemon.connect().status().state
+            #expect(state == self.state)
+        }
+    }
+
+    private static let content = pseudoRandomBytes(70_000)
+
+    private func vault(for situation: Situation) throws -> DaemonProcess {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault(passcode: situation == .noPasscode ? nil : DaemonProcess.passcode)
+        return daemon
+    }
+
+    // MARK: Section 3
+
+    /// R read existing, W write existing, N create new, by class: A, B, C, CX, D.
+    private static let fileTable: [Situation: [String]] = [
+        .noPasscode: ["RWN", "RWN", "RWN", "RWN", "RWN"],
+        .beforeFirstUnlock: ["", "N", "", "", "RWN"],
+        .unlocked: ["RWN", "RWN", "RWN", "RWN", "RWN"],
+        .locking: ["RWN", "RWN", "RWN", "RWN", "RWN"],
+        .locked: ["", "N", "RWN", "RWN", "RWN"],
+        .restarted: ["", "N", "", "", "RWN"],
+    ]
+
+    @Test(arguments: Situation.allCases)
+    func `a file can be read, written and created as the table of section 3 says`(situation: Situation) throws {
+        let daemon = try vault(for: situation)
+        let first = try daemon.connect()
+        for protectionClass in ProtectionClass.allCases {
+            try first.put("old/\(protectionClass)", Self.content) {
+                $0.kind = .document
+                $0.protectionClass = protectionClass
+            }
+        }
+        try situation.reach(daemon)
+        let client = try daemon.connect()
+        let row = try #require(Self.fileTable[situation])
+        for (protectionClass, letters) in zip(ProtectionClass.allCases, row) {
+            let name = "old/\(protectionClass)"
+            var content: [UInt8] = []
+            let read = try Outcome { content = try client.get(name) }
+            if read == .done { #expect(content == Self.content) }
+            #expect(read == (letters.contains("R") ? .done : .locked), "read \(protectionClass)")
+            let write = try Outcome { try client.put(name, Self.content.reversed()) { $0.kind = .document } }
+            #expect(write == (letters.contains("W") ? .done : .locked), "write \(protectionClass)")
+            let create = try Outcome {
+                try client.put("new/\(protectionClass)", Self.content) {
+                    $0.kind = .document
+                    $0.protectionClass = protectionClass
+                }
+            }
+            #expect(create == (letters.contains("N") ? .done : .locked), "create \(protectionClass)")
+            // Locked is not missing: what is there is shown in every state.
+            let info = try client.show(try ItemName(name))
+            #expect(info.isReadable == letters.contains("R"))
+            #expect(info.protection == .file(protectionClass))
+        }
+    }
+
+    @Test func `a file of class B that was made while locked opens again after unlock, and not before`() throws {
+        let daemon = try vault(for: .locked)
+        try Situation.locked.reach(daemon)
+        let client = try daemon.connect()
+        try client.put("recording", Self.content) {
+            $0.scenario = .recording; $0.kind = .document
+        }
+        let before = try Outcome { _ = try client.get("recording") }
+        #expect(before == .locked)
+        try client.unlock()
+        #expect(try client.get("recording") == Self.content)
+    }
+
+    @Test func `what a lock left alone is there unchanged after unlock`() throws {
+        let daemon = try vault(for: .locked)
+        let client = try daemon.connect()
+        for protectionClass in ProtectionClass.allCases {
+            try client.put("f/\(protectionClass)", Self.content) {
+                $0.kind = .document
+                $0.protectionClass = protectionClass
+            }
+        }
+        try Situation.locked.reach(daemon)
+        let refused = try Outcome {
+            try client.put("f/complete", [1, 2, 3]) { $0.protectionClass = ProtectionClass.none }
+        }
+        #expect(refused == .locked)
+        try client.unlock()
+        for protectionClass in ProtectionClass.allCases {
+            let content = try client.get("f/\(protectionClass)")
+            #expect(content == Self.content)
+        }
+    }
+
+    // MARK: Section 4
+
+    /// Whether a secret is there, in the order of ``Accessibility``: ak, ck, dk, aku, cku, dku, akpu; `-`: no such item.
+    private static let keychainTable: [Situation: String] = [
+        .noPasscode: "yyyyyy-",
+        .beforeFirstUnlock: "nnynnyn",
+        .unlocked: "yyyyyyy",
+        .locking: "yyyyyyy",
+        .locked: "nyynyyn",
+        .restarted: "nnynnyn",
+    ]
+
+    @Test(arguments: Situation.allCases)
+    func `a secret can be read and replaced as the table of section 4 says`(situation: Situation) throws {
+        let daemon = try vault(for: situation)
+        let first = try daemon.connect()
+        for accessibility in Accessibility.allCases {
+            let outcome = try Outcome {
+                try first.put("old/\(accessibility)", [1, 2, 3]) { $0.accessibility = accessibility }
+            }
+            let wantsPasscode = accessibility == .whenPasscodeSetThisDeviceOnly && situation == .noPasscode
+            #expect(outcome == (wantsPasscode ? .refused(.authFailed) : .done))
+        }
+        try situation.reach(daemon)
+        let client = try daemon.connect()
+        let row = Array(try #require(Self.keychainTable[situation]))
+        for (accessibility, letter) in zip(Accessibility.allCases, row) where letter != "-" {
+            let expected: Outcome = letter == "y" ? .done : .locked
+            let name = "old/\(accessibility)"
+            var content: [UInt8] = []
+            let read = try Outcome { content = try client.get(name) }
+            if read == .done { #expect(content == [1, 2, 3]) }
+            #expect(read == expected, "read \(accessibility)")
+            let write = try Outcome { try client.put(name, [4, 5]) }
+            #expect(write == expected, "write \(accessibility)")
+            let create = try Outcome {
+                try client.put("new/\(accessibility)", [6]) { $0.accessibility = accessibility }
+            }
+            #expect(create == expected, "create \(accessibility)")
+            let info = try client.show(try ItemName(name))
+            #expect(info.isReadable == (letter == "y"))
+        }
+    }
+
+    // MARK: Three answers
+
+    @Test(arguments: Situation.allCases)
+    func `missing is never locked`(situation: Situation) throws {
+        let daemon = try vault(for: situation)
+        try situation.reach(daemon)
+        let client = try daemon.connect()
+        let read = try Outcome { _ = try client.get("nothing/here") }
+        #expect(read == .refused(.itemNotFound))
+        let remove = try Outcome { try client.remove(try ItemName("nothing")) }
+        #expect(remove == .refused(.itemNotFound))
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `an item can be listed and removed in every state`(situation: Situation) throws {
+        let daemon = try vault(for: situation)
+        let first = try daemon.connect()
+        try first.put("a/secret", [1])
+        try first.put("a/file", Self.content) { $0.kind = .document }
+        try situation.reach(daemon)
+        let client = try daemon.connect()
+        #expect(try client.list().items.map(\.name) == ["a/file", "a/secret"])
+        try client.remove(try ItemName("a/file"))
+        try client.remove(try ItemName("a/secret"))
+        #expect(try client.list().items.isEmpty)
+    }
+
+    @Test func `a wrong passcode is denied, and nothing changes`() throws {
+        let daemon = try vault(for: .locked)
+        try daemon.connect().put("a", [1])
+        try Situation.locked.reach(daemon)
+        let client = try daemon.connect()
+        let outcome = try Outcome { try client.unlock("wrong") }
+        #expect(outcome == .refused(.authFailed))
+        #expect(try client.status().state == .locked)
+        try client.unlock()
+        #expect(try client.get("a") == [1])
+    }
+
+    @Test func `an unlock during the grace cancels the lock`() throws {
+        let daemon = try DaemonProcess(["--grace", "1"])
+        let client = try daemon.connect()
+        try client.makeVault()
+        try client.put("a", [1])
+        _ = try client.lock()
+        #expect(try client.status().state == .locking)
+        try client.unlock()
+        sleepSeconds(1.3)
+        #expect(try client.status().state == .unlocked)
+        #expect(try client.get("a") == [1])
+    }
+
+    @Test func `the grace ends by itself`() throws {
+        let daemon = try DaemonProcess(["--grace", "1"])
+        let client = try daemon.connect()
+        try client.makeVault()
+        try client.put("a", [1])
+        let left = try client.lock().graceMilliseconds
+        #expect((1...1000).contains(left ?? 0))
+        #expect(try client.get("a") == [1])
+        sleepSeconds(1.3)
+        #expect(try client.status().state == .locked)
+        let outcome = try Outcome { _ = try client.get("a") }
+        #expect(outcome == .locked)
+    }
+}

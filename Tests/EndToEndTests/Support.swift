@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// Waits: for what a clock has to bring about.
+func sleepSeconds(_ seconds: Double) { usleep(UInt32(seconds * 1_000_000)) }
+
+/// Whether something becomes true within some seconds.
+func settles(_ condition: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<500 {
+        if try condition() { return true }
+        usleep(10_000)
+    }
+    return false
+}
+
+/// A pipe: what is written to one end is read from the other.
+struct PipeEnds {
+    let reading: Int32
+    let writing: Int32
+
+    init() throws {
+        // A reader that is gone is an error, and not the end of the tests.
+        signal(SIGPIPE, SIG_IGN)
+        var numbers: [Int32] = [-1, -1]
+        let code = pipe(&numbers)
+        try #require(code == 0)
+        for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+        reading = numbers[0]
+        writing = numbers[1]
+    }
+}
+
+/// Reads a descriptor to its end.
+func drain(_ number: Int32) -> [UInt8] {
+    var all: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(number, &piece, piece.count), count > 0 { all += piece.prefix(count) }
+    return all
+}
+
+/// Writes everything, as far as somebody reads.
+@discardableResult func writeAll(_ number: Int32, _ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+        if count <= 0 { return false }
+        rest = rest.dropFirst(count)
+    }
+    return true
+}
+
+/// Something that runs on a thread of its own meanwhile.
+final class Background<Value>: @unchecked Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private var result: Result<Value, any Error>?
+
+    init(_ body: @escaping () throws -> Value) {
+        nonisolated(unsafe) let body = body
+        Thread { [self] in
+            result = Result { try body() }
+            done.signal()
+        }.start()
+    }
+
+    /// Waits for the end.
+    func wait() throws -> Value {
+        done.wait()
+        return try #require(result).get()
+    }
+}
