@@ -106,13 +106,21 @@ int coffer_timerfd_set(int fd, uint64_t nanoseconds) {
     return timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
+static void raise_to_maximum(int resource) {
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(resource, &limit);
+    }
+}
+
 int coffer_harden_process(void) {
     struct rlimit none = {0, 0};
-    struct rlimit locked;
-    if (getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur < locked.rlim_max) {
-        locked.rlim_cur = locked.rlim_max;
-        setrlimit(RLIMIT_MEMLOCK, &locked);
-    }
+    raise_to_maximum(RLIMIT_MEMLOCK);
+    raise_to_maximum(RLIMIT_NOFILE);
+    // The Swift runtime's handlers print registers and the memory they point at.
+    const int crashes[] = {SIGSEGV, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGABRT, SIGQUIT};
+    for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) signal(crashes[index], SIG_DFL);
     if (setrlimit(RLIMIT_CORE, &none) < 0) return -1;
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -151,4 +159,13 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
     posix_spawnattr_destroy(&attributes);
     errno = code;
     return code == 0 ? child : -1;
+}
+
+int coffer_open_standard_streams(void) {
+    for (int stream = 0; stream <= 2; stream++) {
+        if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The wrong way round: whoever reads or writes a stream that was closed gets an error, and not silence.
+        if (open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) != stream) return -1;
+    }
+    return 0;
 }

@@ -1,6 +1,6 @@
 public import CofferCore
 package import CofferMemory
-package import CofferWire
+internal import CofferWire
 
 extension CofferClient {
     /// The state of the vault and what is in it.
@@ -18,7 +18,7 @@ extension CofferClient {
     /// - Throws: `duplicateItem` where there is one.
     package func initialize(
         passcode: borrowing SecretBytes?,
-        kdf: PasscodeCostName?
+        kdf: PasscodeCost?
     ) throws(CofferError) -> VaultStatus {
         let params = InitParameters(kdf: kdf, hasNoPasscode: passcode == nil)
         return try call(.vaultInit, params, payload: passcode, returning: VaultStatus.self).value

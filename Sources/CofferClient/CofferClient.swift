@@ -86,7 +86,9 @@ public final class CofferClient {
                 let value = try Value(result: try outcome.get())
                 return Returned(value: value, payload: frame.takePayload())
             case .notification(Notification.progress.rawValue, let params):
-                guard let report = try? ProgressParameters(result: .object(params)) else { continue }
+                guard let report = try? ProgressParameters(result: .object(params)), report.request == id else {
+                    continue
+                }
                 progress?(report.done, report.total)
             case .response, .notification:
                 // A newer daemon may send news that this build does not know.

@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import CofferCore
+internal import CofferSystem
 internal import Glibc
 
 /// The command `coffer`.
@@ -23,9 +24,14 @@ package struct CofferCommand: ParsableCommand {
     package static func run() -> Never {
         signal(SIGPIPE, SIG_IGN)
         do {
+            try ProcessHardening.openStandardStreams()
             var command = try parseAsRoot()
             try command.run()
+            if let failure = Output.failure { throw failure.cofferError("can't write the output") }
             Glibc.exit(ExitStatus.done.rawValue)
+        } catch let error as SystemError {
+            Output.standardError.write(error.cofferError("can't start"))
+            Glibc.exit(ExitStatus.io.rawValue)
         } catch let error as CofferError {
             Output.standardError.write(error)
             Glibc.exit(ExitStatus(error.code).rawValue)

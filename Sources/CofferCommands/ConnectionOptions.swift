@@ -47,3 +47,16 @@ package struct FormatOptions: ParsableArguments {
 
     package init() {}
 }
+
+extension ItemName {
+    /// Reads a name from the command line.
+    ///
+    /// - Throws: `param` where it is no name, or was not UTF-8: Swift has put U+FFFD in the place of what it could not read,
+    ///   and two names would become one.
+    init(argument: String) throws(CofferError) {
+        if argument.unicodeScalars.contains("\u{FFFD}") {
+            throw CofferError(.param, "bad name: it is not UTF-8", hint: "a name is a path such as 'github.com/token'")
+        }
+        try self.init(argument)
+    }
+}

@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 internal import Glibc
+internal import Synchronization
 
 /// Standard output or standard error.
 ///
@@ -15,15 +16,23 @@ struct Output {
     /// Whether a person reads along.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
+    /// What could not be written to standard output: looked at when the verb has ended.
+    private static let firstFailure = Mutex<SystemError?>(nil)
+
+    /// Why something of the output is missing, if it is.
+    static var failure: SystemError? { firstFailure.withLock { $0 } }
+
     /// Writes text as it is.
-    ///
-    /// A reader that has gone away is no error of ours.
     func write(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            if count <= 0 { return }
+            if count <= 0 {
+                let error = SystemError("write")
+                if descriptor == STDOUT_FILENO { Self.firstFailure.withLock { $0 = $0 ?? error } }
+                return
+            }
             rest = rest.dropFirst(count)
         }
     }

@@ -11,21 +11,20 @@ package struct PasscodeOptions: ParsableArguments {
 
     package init() {}
 
-    /// Reads the passcode from the descriptor, or asks for it on the terminal.
-    func read(prompt: String) throws(CofferError) -> SecretBytes {
-        if let passcodeFd { return try SecretInput.passcode(from: passcodeFd) }
-        return try SecretInput.ask(prompt, limit: Limits.passcodeBytes)
+    /// Reads the passcode that was given by a descriptor; `nil` where it is to be asked for.
+    func readGiven() throws(CofferError) -> SecretBytes? {
+        guard let passcodeFd else { return nil }
+        return try SecretInput.passcode(from: passcodeFd)
     }
+}
 
-    /// Reads a new passcode: a person types it twice.
-    func readNew() throws(CofferError) -> SecretBytes {
-        if passcodeFd != nil { return try read(prompt: "") }
-        let first = try SecretInput.ask("New passcode: ", limit: Limits.passcodeBytes)
-        let second = try SecretInput.ask("The same again: ", limit: Limits.passcodeBytes)
-        guard first.isEqual(to: second) else {
-            throw CofferError(.param, "the two passcodes differ", hint: "run the command again")
+extension SecretBytes? {
+    /// What was given, or what a person answers.
+    consuming func orAsked(_ ask: () throws(CofferError) -> SecretBytes) throws(CofferError) -> SecretBytes {
+        switch consume self {
+        case .some(let given): return given
+        case .none: return try ask()
         }
-        return first
     }
 }
 
@@ -89,26 +88,26 @@ enum SecretInput {
         return try readLine(from: terminal.number, limit: limit)
     }
 
-    private static func readLine(from number: Int32, limit: Int) throws(CofferError) -> SecretBytes {
-        // In its usual mode a terminal gives a line at a time, line end included.
-        var line = SecretLine(limit: limit)
-        return try line.read(from: number)
+    /// Asks for a new passcode: a person types it twice.
+    static func askNew() throws(CofferError) -> SecretBytes {
+        let first = try ask("New passcode: ", limit: Limits.passcodeBytes)
+        let second = try ask("The same again: ", limit: Limits.passcodeBytes)
+        guard first.isEqual(to: second) else {
+            throw CofferError(.param, "the two passcodes differ", hint: "run the command again")
+        }
+        return first
     }
-}
 
-/// One line of a terminal.
-private struct SecretLine {
-    let limit: Int
-
-    mutating func read(from number: Int32) throws(CofferError) -> SecretBytes {
+    /// In its usual mode a terminal gives a line at a time, line end included.
+    private static func readLine(from number: Int32, limit: Int) throws(CofferError) -> SecretBytes {
         var bytes: SecretBytes
         do { bytes = try SecretBytes(zeros: limit + 1) } catch { throw .noSecretMemory }
         var count = 0
         while count <= limit {
-            let start = count
+            let place = count
             let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let result = unsafe Glibc.read(number, buffer.baseAddress.map { unsafe $0 + start }, 1)
-                return unsafe (result, buffer[start])
+                let result = unsafe Glibc.read(number, buffer.baseAddress.map { unsafe $0 + place }, 1)
+                return unsafe (result, buffer[place])
             }
             if outcome.0 < 0 && errno == EINTR { continue }
             if outcome.0 <= 0 || outcome.1 == 10 {

@@ -1,6 +1,6 @@
 /// The name of an item: a path such as `github.com/token`, one namespace over both stores.
 ///
-/// 1 to 4096 bytes of UTF-8; components of 1 to 255 bytes between single slashes; no NUL; no component `.` or `..`.
+/// 1 to 4096 bytes of UTF-8; at most 64 components of 1 to 255 bytes between single slashes; no NUL; no component `.` or `..`.
 public struct ItemName: Hashable, Sendable {
     /// The whole path.
     public let path: String
@@ -21,7 +21,11 @@ public struct ItemName: Hashable, Sendable {
         if bytes.isEmpty { return "it is empty" }
         if bytes.count > Limits.nameBytes { return "it has \(bytes.count) bytes, more than \(Limits.nameBytes)" }
         if bytes.contains(0) { return "it contains a NUL byte" }
-        for component in bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+        let components = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        if components.count > Limits.nameComponents {
+            return "it has \(components.count) parts, more than \(Limits.nameComponents)"
+        }
+        for component in components {
             if component.isEmpty { return "it begins or ends with a slash, or has two in a row" }
             if component.elementsEqual(".".utf8) || component.elementsEqual("..".utf8) {
                 return "'.' and '..' have no meaning here"

@@ -8,14 +8,14 @@ public enum Limits {
     ///
     /// It is taken from locked memory, of which there may be 8 MiB only.
     public static let framePayloadBytes = 256 << 10
-    /// The descriptors that may come with one frame: source or destination, and one to spare for neither.
-    public static let frameDescriptors = 1
     /// Containers inside one another in a JSON text: requests need three.
     public static let jsonDepth = 32
     /// The bytes of an item's name: a path, as in `PATH_MAX`.
     public static let nameBytes = 4096
     /// The bytes of one component of a name, as in `NAME_MAX`.
     public static let nameComponentBytes = 255
+    /// The components of a name: each directory costs a look-up, and a listing keeps their names.
+    public static let nameComponents = 64
     /// The bytes of a keychain secret: above it, an item is a document.
     public static let secretBytes = 32 << 10
     /// The bytes of a keychain item's attributes, serialised.
@@ -24,6 +24,10 @@ public enum Limits {
     public static let passcodeBytes = 1024
     /// The bytes of content that may pass for a structured secret.
     public static let structuredBytes = 4 << 10
+    /// The requests of one connection in one turn of the event loop: others get theirs in between.
+    public static let requestsPerTurn = 64
+    /// The bytes of a listing's JSON, as far as they can be told beforehand: within a frame's, whatever the names are.
+    public static let pageJSONBytes = 512 << 10
     /// The names in one page of a listing: bounds the memory of a listing, whatever the number of items.
     public static let pageItems = 1000
     /// The plaintext bytes of one chunk of a file.

@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferMemory
+internal import CofferSystem
 internal import Synchronization
 
 /// The key of one file's content while it is being read or written on another thread.
@@ -10,19 +11,58 @@ package final class ContentKey: Sendable {
     /// The key was revoked: the vault was locked.
     struct Revoked: Error {}
 
-    private let key: Mutex<SymmetricKey?>
+    private struct State: ~Copyable {
+        var key: SymmetricKey?
+        var isRevoked = false
+        var onRevoke: (@Sendable () -> Void)?
+    }
 
-    init(_ key: consuming sending SymmetricKey) { self.key = Mutex(key) }
+    private let state: Mutex<State>
+
+    init(_ key: consuming sending SymmetricKey) { state = Mutex(State(key: key)) }
 
     func withKey<Failure: Error>(_ body: (borrowing SymmetricKey) throws(Failure) -> Void) throws {
-        try key.withLock { key in
-            switch key {
+        try state.withLock { state in
+            switch state.key {
             case .none: throw Revoked()
             case .some(let key): try body(key)
             }
         }
     }
 
-    /// Wipes the key.
-    package func revoke() { key.withLock { $0 = nil } }
+    /// Whether the key was revoked.
+    var isRevoked: Bool { state.withLock { $0.isRevoked } }
+
+    /// Sets what is called when the key is revoked: at once, if it was already.
+    func onRevoke(_ body: @escaping @Sendable () -> Void) {
+        let isRevoked = state.withLock { state in
+            state.onRevoke = body
+            return state.isRevoked
+        }
+        if isRevoked { body() }
+    }
+
+    /// Wipes the key, and ends whoever waits to use it.
+    package func revoke() {
+        let body = state.withLock { state in
+            state.key = nil
+            state.isRevoked = true
+            return state.onRevoke
+        }
+        body?()
+    }
+
+    /// Wipes the key: nobody uses it any more.
+    func close() {
+        state.withLock { state in
+            state.key = nil
+            state.onRevoke = nil
+        }
+    }
+}
+
+/// An open content: what is replaced meanwhile is read to its end all the same.
+final class ContentFile: Sendable {
+    let descriptor: OwnedDescriptor
+    init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 }

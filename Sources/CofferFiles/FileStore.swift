@@ -27,7 +27,7 @@ package final class FileStore {
             name: "files: the tree",
             sql: """
                 CREATE TABLE file_nodes (
-                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    id INTEGER PRIMARY KEY,
                     parent INTEGER NOT NULL,
                     name_tag BLOB NOT NULL,
                     kind INTEGER NOT NULL,
@@ -70,18 +70,22 @@ package final class FileStore {
 
     /// Looks at every file of the store, in no order that means anything.
     ///
-    /// - Parameter each: Gets a file, or the error where its row is damaged; says whether to go on.
-    package func forEachFile(_ each: (Result<FileItem, CofferError>) throws -> Bool) throws {
-        var paths: [Int64: String] = [:]
-        try tree.forEachNode { outcome in
-            switch outcome {
-            case .failure(let error): return try each(.failure(error))
-            case .success(let node):
-                let path = (paths[node.parent].map { $0 + "/" } ?? "") + node.metadata.name
-                if node.kind == .directory { paths[node.id] = path }
-                guard let file = FileItem(node, path: path) else { return true }
-                return try each(.success(file))
-            }
+    /// - Parameter each: Gets a file, or the error where its row, or that of a directory on its way, is damaged.
+    package func forEachFile(_ each: (Result<FileItem, CofferError>) throws -> Void) throws {
+        var directories: [Int64: NodePlace] = [FileTree.root: NodePlace(parent: nil, name: "")]
+        try tree.forEachNode(.directory) { outcome in
+            guard case .success(let node) = outcome else { return }
+            directories[node.id] = NodePlace(parent: node.parent, name: node.metadata.name)
+        }
+        try tree.forEachNode(.file) { outcome in
+            try each(
+                outcome.flatMap { node in
+                    guard let directory = NodePlace.path(of: node.parent, in: directories),
+                        let file = FileItem(node, path: directory + node.metadata.name)
+                    else { return .failure(.damaged("a file", found: "its directory is damaged or missing")) }
+                    return .success(file)
+                }
+            )
         }
     }
 
@@ -140,11 +144,15 @@ package final class FileStore {
         } catch {
             throw error.cofferError(subject, in: keys.state, for: .read)
         }
+        guard let content = try contents.open(file.content) else {
+            throw CofferError.damaged(subject, found: "its content is missing")
+        }
         return ContentRead(
             id: file.content,
             subject: subject,
+            protectionClass: file.protectionClass,
             key: opened(key, of: file.content, as: file.protectionClass),
-            directory: contents,
+            file: ContentFile(content),
             byteCount: file.byteCount
         )
     }
@@ -173,7 +181,7 @@ package final class FileStore {
     package func finished(_ read: ContentRead) { close(read.key, of: read.id) }
 
     private func close(_ key: ContentKey, of id: ItemID) {
-        key.revoke()
+        key.close()
         openKeys[id]?.removeAll { $0 === key }
         if openKeys[id]?.isEmpty == true { openKeys[id] = nil }
     }
@@ -293,8 +301,11 @@ package final class FileStore {
     }
 
     /// Follows the catalog after its transaction was undone.
-    package func abandon() {
-        for id in toPlace { contents.discardStaged(id) }
+    ///
+    /// - Parameter isCertain: Whether nothing of the transaction can be on the disk. Otherwise its contents stay staged,
+    ///   and ``recover()`` finds out.
+    package func abandon(isCertain: Bool) {
+        if isCertain { for id in toPlace { contents.discardStaged(id) } }
         toPlace = []
         toRemove = []
     }
@@ -316,6 +327,26 @@ package final class FileStore {
         if dead.isEmpty { return }
         for id in dead { try contents.remove(id) }
         try connection.execute("DELETE FROM file_dead_contents")
+    }
+}
+
+/// Where a directory is in the tree.
+private struct NodePlace {
+    /// `nil` for the root.
+    let parent: Int64?
+    let name: String
+
+    /// The path of a directory, closed by a slash; `nil` where a part of it is missing, or it contains itself.
+    static func path(of id: Int64, in directories: [Int64: NodePlace]) -> String? {
+        var names: [String] = []
+        var next = id
+        while let place = directories[next] {
+            guard let parent = place.parent else { return names.reversed().map { $0 + "/" }.joined() }
+            guard names.count < Limits.nameComponents else { return nil }
+            names.append(place.name)
+            next = parent
+        }
+        return nil
     }
 }
 

@@ -17,6 +17,11 @@ package struct ContentWrite: Sendable {
     let key: ContentKey
     let directory: ContentDirectory
 
+    /// Sets what ends the waiting for a client when the vault is locked.
+    ///
+    /// - Parameter cancellation: Ends it.
+    package func endOnLock(_ cancellation: Cancellation) { key.onRevoke { cancellation.cancel() } }
+
     /// Seals what comes from a client into a staged content, and syncs it.
     ///
     /// Lasts as long as the client takes: not for the event loop.
@@ -43,7 +48,7 @@ package struct ContentWrite: Sendable {
             return count
         } catch {
             directory.discardStaged(id)
-            throw transferError(error, subject, for: .write)
+            throw transferError(error, key, subject, for: .write)
         }
     }
 
@@ -131,10 +136,17 @@ package struct ContentRead: Sendable {
     /// The content.
     package let id: ItemID
     let subject: String
+    /// The class of the file.
+    package let protectionClass: ProtectionClass
     let key: ContentKey
-    let directory: ContentDirectory
+    let file: ContentFile
     /// The bytes of the content, as the catalog knows them.
     package let byteCount: Int64
+
+    /// Sets what ends the waiting for a client when the vault is locked.
+    ///
+    /// - Parameter cancellation: Ends it.
+    package func endOnLock(_ cancellation: Cancellation) { key.onRevoke { cancellation.cancel() } }
 
     /// Opens a range of the content and hands it over chunk by chunk: nothing that is not authentic gets out.
     ///
@@ -151,15 +163,17 @@ package struct ContentRead: Sendable {
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) {
         do {
-            let file = try openContent()
-            let format = try readHeader(file)
+            try checkSize()
+            let format = try readHeader()
             var plaintext = try SecretBytes(zeros: Limits.chunkBytes)
             var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
             let chunkBytes = Int64(Limits.chunkBytes)
             // An empty content has a chunk too, which proves that it is empty.
-            let last = max(range.lowerBound, range.upperBound - 1) / chunkBytes
-            for index in (range.lowerBound / chunkBytes)...last {
-                let count = try open(index, file, format, &sealed, &plaintext)
+            let end = ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
+            let first = min(range.lowerBound / chunkBytes, end)
+            let last = min(max(range.lowerBound, range.upperBound - 1) / chunkBytes, end)
+            for index in first...last {
+                let count = try open(index, format, &sealed, &plaintext)
                 let start = index * chunkBytes
                 let wanted =
                     max(range.lowerBound, start)..<max(range.lowerBound, min(range.upperBound, start + Int64(count)))
@@ -169,7 +183,7 @@ package struct ContentRead: Sendable {
                 if index % 64 == 63 { progress(wanted.upperBound - range.lowerBound) }
             }
         } catch {
-            throw transferError(error, subject, for: .read)
+            throw transferError(error, key, subject, for: .read)
         }
     }
 
@@ -196,20 +210,18 @@ package struct ContentRead: Sendable {
         return collected
     }
 
-    private func openContent() throws -> OwnedDescriptor {
-        guard let file = try directory.open(id) else { throw ContentFormat.Finding("its content is missing") }
-        let stored = Int64(try file.status().st_size)
+    private func checkSize() throws {
+        let stored = Int64(try file.descriptor.status().st_size)
         let expected = ContentFormat.storedByteCount(ofPlaintext: byteCount)
         guard stored == expected else {
             throw ContentFormat.Finding("its content has \(stored) bytes on disk and not \(expected)")
         }
-        return file
     }
 
-    private func readHeader(_ file: borrowing OwnedDescriptor) throws -> ContentFormat {
+    private func readHeader() throws -> ContentFormat {
         var header = [UInt8](repeating: 0, count: ContentFormat.headerBytes)
         let outcome = unsafe header.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in unsafe try file.read(into: buffer, at: 0) }
+            Result { () throws(SystemError) in unsafe try file.descriptor.read(into: buffer, at: 0) }
         }
         _ = try outcome.get()
         return try ContentFormat.read(header, expecting: id).get()
@@ -218,7 +230,6 @@ package struct ContentRead: Sendable {
     /// - Returns: The plaintext bytes of the chunk, which are in `plaintext`.
     private func open(
         _ index: Int64,
-        _ file: borrowing OwnedDescriptor,
         _ format: ContentFormat,
         _ sealed: inout [UInt8],
         _ plaintext: inout SecretBytes
@@ -228,7 +239,7 @@ package struct ContentRead: Sendable {
         let isLast = index == ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
         let outcome = unsafe sealed.withUnsafeMutableBytes { buffer in
             Result { () throws(SystemError) in
-                unsafe try file.read(
+                unsafe try file.descriptor.read(
                     into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<sealedCount]),
                     at: ContentFormat.offset(ofChunk: index)
                 )
@@ -255,15 +266,20 @@ package struct ContentRead: Sendable {
 }
 
 /// One place that says what an error of a transfer means to a client.
-private func transferError(_ error: any Error, _ subject: String, for operation: ItemOperation) -> CofferError {
-    switch error {
+private func transferError(
+    _ error: any Error,
+    _ key: ContentKey,
+    _ subject: String,
+    for operation: ItemOperation
+) -> CofferError {
+    // Whatever it was doing: the lock is why it ended.
+    if key.isRevoked { return .locked(subject, in: .locked, for: operation) }
+    return switch error {
     case let error as CofferError: error
     case let error as SystemError:
         error.cofferError(operation == .read ? "can't read \(subject)" : "can't store \(subject)")
     case let error as ContentFormat.Finding: .damaged(subject, found: error.words)
-    case is ContentKey.Revoked: .locked(subject, in: .locked, for: operation)
-    case TransferError.system(let error): error.cofferError("can't use the descriptor passed for \(subject)")
-    case is TransferError: CofferError(.io, "the transfer of \(subject) was cancelled")
+    case let error as TransferError: error.cofferError
     default: .noSecretMemory
     }
 }

@@ -36,44 +36,33 @@ struct FileTree {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
-            guard let next = try identify(component, under: parent, in: group), next.kind == .directory else {
+            guard let next = try node(component, under: parent, in: group, name), next.kind == .directory else {
                 return nil
             }
             parent = next.id
         }
-        return try node(
-            tagged: tag(components[components.count - 1], under: parent, in: group),
-            under: parent,
-            name.quoted
-        )
+        return try node(components[components.count - 1], under: parent, in: group, name)
     }
 
     /// Whether a part of the path that has to be a directory is a file.
     func fileInTheWay(of name: ItemName, in group: String) throws -> Bool {
         var parent = Self.root
-        for component in name.components.dropLast() {
-            guard let next = try identify(component, under: parent, in: group) else { return false }
+        let components = name.components
+        for component in components.dropLast() {
+            guard let next = try node(component, under: parent, in: group, name) else { return false }
             if next.kind == .file { return true }
             parent = next.id
         }
-        return try identify(name.components[name.components.count - 1], under: parent, in: group)?.kind == .directory
+        return try node(components[components.count - 1], under: parent, in: group, name)?.kind == .directory
     }
 
-    private func identify(
+    private func node(
         _ component: Substring,
         under parent: Int64,
-        in group: String
-    ) throws -> (id: Int64, kind: Kind)? {
-        try connection.row(
-            "SELECT id, kind FROM file_nodes WHERE parent = ? AND name_tag = ?",
-            .integer(parent),
-            .blob(tag(component, under: parent, in: group))
-        ) { row in
-            guard let kind = Kind(rawValue: try row.integer(1)) else {
-                throw CofferError.damaged("a directory", found: "its row has impossible values")
-            }
-            return (try row.integer(0), kind)
-        }
+        in group: String,
+        _ subject: ItemName
+    ) throws -> Node? {
+        try node(tagged: tag(component, under: parent, in: group), under: parent, subject.quoted)
     }
 
     private func node(tagged tag: [UInt8], under parent: Int64, _ subject: String) throws -> Node? {
@@ -87,16 +76,21 @@ struct FileTree {
         ) { row in try decode(row, subject) }
     }
 
-    /// Looks at every node, a directory always before what is in it.
-    func forEachNode(_ each: (Result<Node, CofferError>) throws -> Bool) throws {
+    /// Looks at every node of a kind, in no order.
+    func forEachNode(_ kind: Kind, _ each: (Result<Node, CofferError>) throws -> Void) throws {
         try connection.rows(
-            "SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes ORDER BY id"
+            """
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
+            WHERE kind = ?
+            """,
+            .integer(kind.rawValue)
         ) { row in
             do {
-                return try each(.success(try decode(row, "a file")))
+                try each(.success(try decode(row, "a file")))
             } catch let error as CofferError {
-                return try each(.failure(error))
+                try each(.failure(error))
             }
+            return true
         }
     }
 
@@ -114,7 +108,7 @@ struct FileTree {
     func makeParents(of name: ItemName, in group: String, now: Int64) throws -> Int64 {
         var parent = Self.root
         for component in name.components.dropLast() {
-            if let next = try identify(component, under: parent, in: group) {
+            if let next = try node(component, under: parent, in: group, name) {
                 parent = next.id
             } else {
                 let metadata = NodeMetadata(
@@ -141,12 +135,15 @@ struct FileTree {
     ) throws -> Int64 {
         let tag = tag(metadata.name[...], under: parent, in: metadata.group)
         let classKey = Self.code(of: protectionClass)
-        let context = Self.context(parent, tag, kind, classKey, content, wrappedKey)
+        // Random, because it is sealed before the row is there to have a number.
+        let id = Int64.random(in: 1...Int64.max)
+        let context = Self.context(id, parent, tag, kind, classKey, content, wrappedKey)
         try connection.execute(
             """
-            INSERT INTO file_nodes (parent, name_tag, kind, class_key, content, wrapped_key, metadata)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
+            .integer(id),
             .integer(parent),
             .blob(tag),
             .integer(kind.rawValue),
@@ -155,7 +152,7 @@ struct FileTree {
             .blob(wrappedKey),
             unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context))
         )
-        return connection.lastInsertedRowID
+        return id
     }
 
     /// Removes a file, remembers its content as dead, and removes the directories that are empty then.
@@ -187,8 +184,9 @@ struct FileTree {
             (kind == .file) == (protectionClass != nil), (kind == .file) == (content != nil)
         else { throw CofferError.damaged(subject, found: "its row has impossible values") }
         let wrappedKey = try row.blob(6)
+        let id = try row.integer(0)
         let parent = try row.integer(1)
-        let context = Self.context(parent, try row.blob(2), kind, classKey, content, wrappedKey)
+        let context = Self.context(id, parent, try row.blob(2), kind, classKey, content, wrappedKey)
         let metadata: NodeMetadata
         do {
             metadata = try row.withBlob(7) { sealed in
@@ -201,7 +199,7 @@ struct FileTree {
             throw CofferError.damaged(subject, found: "its metadata has an unknown form")
         }
         return Node(
-            id: try row.integer(0),
+            id: id,
             parent: parent,
             kind: kind,
             protectionClass: protectionClass,
@@ -229,6 +227,7 @@ struct FileTree {
     }
 
     private static func context(
+        _ id: Int64,
         _ parent: Int64,
         _ tag: [UInt8],
         _ kind: Kind,
@@ -238,6 +237,7 @@ struct FileTree {
     ) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: "coffer file metadata v1".utf8)
+        writer.write(id)
         writer.write(parent)
         writer.write(raw: tag)
         writer.write(UInt8(truncatingIfNeeded: kind.rawValue))

@@ -1,4 +1,5 @@
 package import CofferCore
+package import CofferMemory
 
 /// What identifies a generic password: its access group and its primary key.
 package struct GenericPasswordKey: Hashable, Sendable {
@@ -48,4 +49,15 @@ package struct KeychainItem: Sendable {
     package let modified: Int64
     /// The bytes of the secret.
     package let secretByteCount: Int
+}
+
+/// A keychain item with its secret.
+package struct OpenedItem: ~Copyable {
+    /// The item.
+    package let item: KeychainItem
+    /// Its secret.
+    package let secret: SecretBytes
+
+    /// Takes the secret out.
+    package consuming func takeSecret() -> SecretBytes { secret }
 }

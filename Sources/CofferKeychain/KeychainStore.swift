@@ -59,30 +59,38 @@ package final class KeychainStore {
     /// Finds an item and opens its secret.
     ///
     /// - Parameter key: What identifies it.
-    /// - Returns: The secret; `nil` where there is no such item.
+    /// - Returns: The item with its secret; `nil` where there is no such item.
     /// - Throws: `interactionNotAllowed` where its class key is not there; `decode`; ``DatabaseError``.
-    package func secret(of key: GenericPasswordKey) throws -> SecretBytes? {
+    package func open(_ key: GenericPasswordKey) throws -> OpenedItem? {
         try connection.row(
             "SELECT uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items WHERE primary_tag = ?",
             .blob(primaryTag(key))
         ) { row in
             let item = try self.item(in: row, expecting: key)
-            return try self.openSecret(of: item, in: row)
+            return OpenedItem(item: item, secret: try self.openSecret(of: item, in: row))
         }
     }
 
+    /// Finds an item and opens its secret.
+    ///
+    /// - Parameter key: What identifies it.
+    /// - Returns: The secret; `nil` where there is no such item.
+    /// - Throws: As ``open(_:)``.
+    package func secret(of key: GenericPasswordKey) throws -> SecretBytes? { try open(key)?.takeSecret() }
+
     /// Looks at every item of the store, in no order.
     ///
-    /// - Parameter each: Gets an item, or the error where its row is damaged; says whether to go on.
-    package func forEachItem(_ each: (Result<KeychainItem, CofferError>) throws -> Bool) throws {
+    /// - Parameter each: Gets an item, or the error where its row is damaged.
+    package func forEachItem(_ each: (Result<KeychainItem, CofferError>) throws -> Void) throws {
         try connection.rows(
             "SELECT uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items"
         ) { row in
             do {
-                return try each(.success(try self.item(in: row, expecting: nil)))
+                try each(.success(try self.item(in: row, expecting: nil)))
             } catch let error as CofferError {
-                return try each(.failure(error))
+                try each(.failure(error))
             }
+            return true
         }
     }
 

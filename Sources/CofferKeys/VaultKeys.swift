@@ -1,5 +1,5 @@
 package import CofferCore
-package import CofferCrypto
+internal import CofferCrypto
 package import CofferMemory
 package import CofferSystem
 

@@ -18,13 +18,4 @@ package struct SymmetricKey: ~Copyable, Sendable {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes
     }
-
-    /// A copy with an owner of its own.
-    ///
-    /// - Throws: ``SecretMemoryError`` where its memory can't be locked.
-    package borrowing func duplicate() throws(SecretMemoryError) -> SymmetricKey {
-        SymmetricKey(unchecked: try bytes.duplicate())
-    }
-
-    private init(unchecked bytes: consuming SecretBytes) { self.bytes = bytes }
 }

@@ -18,14 +18,13 @@ final class Catalog {
     let files: FileStore
     private let connection: Connection
 
-    /// Opens the catalog of a vault, made if it is not there, and finishes what a crash cut off.
+    /// Opens the catalog of a vault, and finishes what a crash cut off.
+    ///
+    /// - Throws: `notAvailable` where there is none: lost is not empty.
     init(in directory: Directory, keys: VaultKeys) throws(CofferError) {
         do {
-            connection = try Connection(path: "\(try directory.resolvedPath())/\(Self.fileName)")
-            try connection.migrate(
-                Self.migrations + KeychainStore.migrations + FileStore.migrations,
-                applicationID: Self.applicationID
-            )
+            guard try Self.fileExists(in: directory) else { throw Self.missing }
+            connection = try Self.connect(in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             try Self.bind(connection, to: keys.vaultID)
@@ -35,9 +34,40 @@ final class Catalog {
         }
     }
 
-    /// Whether there is a catalog in a state directory.
-    static func exists(in directory: Directory) throws(SystemError) -> Bool {
+    /// Makes the catalog of a vault whose keybag comes next.
+    static func prepare(in directory: Directory) throws(CofferError) {
+        do {
+            let connection = try connect(in: directory, isNew: true)
+            try connection.execute("INSERT OR IGNORE INTO catalog_settings (name, value) VALUES ('isNew', x'01')")
+        } catch {
+            throw .init(mapping: error, "can't make the catalog")
+        }
+    }
+
+    /// Whether a state directory has a catalog that belongs to a keybag.
+    static func isBound(in directory: Directory) throws(CofferError) -> Bool {
+        do {
+            guard try fileExists(in: directory) else { return false }
+            let connection = try connect(in: directory, isNew: true)
+            return try connection.row("SELECT 1 FROM catalog_settings WHERE name = 'vaultID'") { _ in true } ?? false
+        } catch {
+            throw .init(mapping: error, "can't open the catalog")
+        }
+    }
+
+    private static func fileExists(in directory: Directory) throws(SystemError) -> Bool {
         try directory.openIfPresent(fileName) != nil
+    }
+
+    private static func connect(in directory: Directory, isNew: Bool = false) throws -> Connection {
+        let connection = try Connection(path: "\(try directory.resolvedPath())/\(fileName)")
+        let mark = try connection.row("PRAGMA application_id") { try $0.integer(0) }
+        if !isNew && mark != Int64(applicationID) { throw missing }
+        try connection.migrate(
+            migrations + KeychainStore.migrations + FileStore.migrations,
+            applicationID: applicationID
+        )
+        return connection
     }
 
     private static let migrations = [
@@ -50,20 +80,29 @@ final class Catalog {
     /// A catalog belongs to one keybag: with another one nothing in it could be opened, or be told from damage.
     private static func bind(_ connection: Connection, to vaultID: ItemID) throws {
         let stored = try connection.row("SELECT value FROM catalog_settings WHERE name = 'vaultID'") { try $0.blob(0) }
-        guard let stored else {
-            return try connection.execute(
-                "INSERT INTO catalog_settings (name, value) VALUES ('vaultID', ?)",
-                .blob(vaultID.bytes)
-            )
-        }
-        if stored != vaultID.bytes {
+        if stored == vaultID.bytes { return }
+        guard stored == nil else {
             throw CofferError(
                 .decode,
                 "the catalog belongs to another keybag than the one beside it",
                 hint: "restore 'keybag' and 'vault.sqlite' from the same backup"
             )
         }
+        try connection.transaction {
+            try connection.execute("DELETE FROM catalog_settings WHERE name = 'isNew'")
+            guard connection.changes == 1 else { throw missing }
+            try connection.execute(
+                "INSERT INTO catalog_settings (name, value) VALUES ('vaultID', ?)",
+                .blob(vaultID.bytes)
+            )
+        }
     }
+
+    private static let missing = CofferError(
+        .notAvailable,
+        "the catalog of this vault is missing or was emptied",
+        hint: "restore the file 'vault.sqlite' of the state directory from a backup"
+    )
 
     // MARK: One commit a turn
 
@@ -87,7 +126,8 @@ final class Catalog {
             try connection.commitBatch()
             files.settle()
         } catch {
-            files.abandon()
+            // After an error of the disk the log may hold the transaction all the same.
+            files.abandon(isCertain: error.kind != .ioError)
             throw error.cofferError
         }
     }

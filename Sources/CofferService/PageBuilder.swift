@@ -45,9 +45,24 @@ struct PageBuilder {
     }
 
     func finish() -> ItemPage {
-        let page = Array(items.prefix(limit))
-        return ItemPage(items: page, next: items.count > limit ? page.last?.name : nil, damagedCount: damagedCount)
+        var page: [ItemInfo] = []
+        var byteCount = 0
+        for item in items.prefix(limit) {
+            byteCount += item.greatestJSONByteCount
+            if byteCount > Limits.pageJSONBytes && !page.isEmpty { break }
+            page.append(item)
+        }
+        return ItemPage(
+            items: page,
+            next: items.count > page.count ? page.last?.name : nil,
+            damagedCount: damagedCount
+        )
     }
+}
+
+extension ItemInfo {
+    /// The most bytes that the item's JSON can have: a byte of a name may become six.
+    fileprivate var greatestJSONByteCount: Int { 512 + name.utf8.count * 6 }
 }
 
 extension String {

@@ -7,10 +7,13 @@ internal import CofferWire
 struct Reply: ~Copyable {
     let result: JSONObject
     let payload: SecretBytes?
+    /// Whether the payload may not outlive a lock.
+    let isWithheldByLock: Bool
 
-    init(_ result: some WireObject, payload: consuming SecretBytes? = nil) {
+    init(_ result: some WireObject, payload: consuming SecretBytes? = nil, isWithheldByLock: Bool = false) {
         self.result = result.json
         self.payload = payload
+        self.isWithheldByLock = isWithheldByLock
     }
 
     /// Takes the payload out.

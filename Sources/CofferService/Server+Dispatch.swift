@@ -12,6 +12,16 @@ enum Answer: ~Copyable {
     case later(Work)
 }
 
+extension Method {
+    /// Whether the answer tells of the catalog, and so of changes that the turn has yet to commit.
+    var readsCatalog: Bool {
+        switch self {
+        case .hello, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock: false
+        case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: true
+        }
+    }
+}
+
 extension Server {
     /// Hands a request that has passed the gate to its handler.
     func respond(

@@ -57,8 +57,10 @@ extension Server {
         let group = try caller.group(nil)
         do {
             let catalog = try vault.catalog
-            if let secret = try catalog.keychain.secret(of: GenericPasswordKey(params.name, in: group)) {
-                return .now(try Self.secretReply(secret, params))
+            let key = GenericPasswordKey(params.name, in: group)
+            if let opened = try catalog.keychain.open(key) {
+                let isWithheld = !opened.item.accessibility.isAvailable(in: .locked)
+                return .now(try Self.secretReply(opened.takeSecret(), params, isWithheld))
             }
             guard let file = try catalog.files.find(params.name, in: group) else {
                 throw CofferError.notFound(params.name)
@@ -76,7 +78,8 @@ extension Server {
 
     private static func secretReply(
         _ secret: consuming SecretBytes,
-        _ params: GetParameters
+        _ params: GetParameters,
+        _ isWithheldByLock: Bool
     ) throws(CofferError) -> Reply {
         let range = try range(params, in: Int64(secret.count))
         let part: SecretBytes
@@ -92,7 +95,7 @@ extension Server {
             }
         }
         let result = GetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
-        return Reply(result, payload: part)
+        return Reply(result, payload: part, isWithheldByLock: isWithheldByLock)
     }
 
     private static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
@@ -113,6 +116,7 @@ extension Server {
         return { (transfer) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
             let cancellation = try self.makeCancellation(for: transfer)
+            read.endOnLock(cancellation)
             let report = self.progressReport(wantsProgress, total: Int64(range.count), transfer)
             try await self.workers.run { () throws(CofferError) in
                 guard let descriptor = handoff.take() else { return }
@@ -132,11 +136,12 @@ extension Server {
                 hint: "pass a descriptor to write it to, or ask for a range"
             )
         }
+        let isWithheld = !read.protectionClass.permits(.proceed, in: .locked)
         return { (_) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
             let content = try await self.workers.run { () throws(CofferError) in try read.collect(range) }
             let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
-            return Reply(result, payload: content)
+            return Reply(result, payload: content, isWithheldByLock: isWithheld)
         }
     }
 
@@ -154,13 +159,11 @@ extension Server {
             if params.store != .file {
                 try catalog.keychain.forEachItem { outcome in
                     page.add(outcome.map { ($0.key.group, .keychain($0)) })
-                    return true
                 }
             }
             if params.store != .keychain {
                 try catalog.files.forEachFile { outcome in
                     page.add(outcome.map { ($0.group, .file($0)) })
-                    return true
                 }
             }
         } catch {
@@ -210,7 +213,7 @@ extension Server {
             looksStructured = sample.withBytes { CofferRouting.looksStructured($0) }
         default: looksStructured = false
         }
-        let verdict = try route(params.name, wishes, .exactly(byteCount), looksStructured, group)
+        let verdict = try route(located?.info, wishes, .exactly(byteCount), looksStructured)
         return Reply(Placement(verdict))
     }
 }

@@ -30,6 +30,17 @@ private struct Intake: ~Copyable, Sendable {
     }
 }
 
+/// Where a content goes in the file store, and what is known of what it replaces.
+private struct FileTarget {
+    let name: ItemName
+    let group: String
+    let kind: ItemKind?
+    /// The protection of what was stored when the put began.
+    let replacing: Protection?
+
+    var key: GenericPasswordKey { GenericPasswordKey(name, in: group) }
+}
+
 extension Server {
     /// Stores an item where the matrix says.
     func putItem(
@@ -41,12 +52,28 @@ extension Server {
         return { (transfer) async throws(CofferError) in
             let cancellation = try self.makeCancellation(for: transfer)
             let intake = try await self.take(attachments, cancellation)
-            let verdict = try self.route(params.name, params.wishes, intake.size, intake.looksStructured, group)
+            let before = try self.stored(params.name, in: group)?.info
+            var wishes = params.wishes
+            wishes.kind = wishes.kind ?? before?.kind
+            let verdict = try self.route(before, wishes, intake.size, intake.looksStructured)
             switch verdict.protection {
             case .keychain(let accessibility):
                 try self.putInKeychain(params, intake.prefix, accessibility, group)
             case .file(let protectionClass):
-                try await self.putInFileStore(params, intake, protectionClass, group, transfer)
+                let target = FileTarget(
+                    name: params.name,
+                    group: group,
+                    kind: wishes.kind,
+                    replacing: before?.protection
+                )
+                try await self.putInFileStore(
+                    target,
+                    intake,
+                    protectionClass,
+                    transfer,
+                    cancellation,
+                    params.wantsProgress
+                )
             }
             return Reply(Placement(verdict))
         }
@@ -88,11 +115,10 @@ extension Server {
 
     /// What the matrix says of an item, the one that is stored under the name considered.
     func route(
-        _ name: ItemName?,
+        _ existing: ItemInfo?,
         _ wishes: ItemWishes,
         _ size: RoutingFacts.Size,
-        _ looksStructured: Bool,
-        _ group: String
+        _ looksStructured: Bool
     ) throws(CofferError) -> Verdict {
         let facts = RoutingFacts(
             kind: wishes.kind,
@@ -102,13 +128,15 @@ extension Server {
             isPresentedAsFile: wishes.isPresentedAsFile,
             scenario: wishes.scenario
         )
-        let routingWishes = RoutingWishes(
-            store: wishes.store,
-            protectionClass: wishes.protectionClass,
-            accessibility: wishes.accessibility,
-            existing: try name.flatMap { (name) throws(CofferError) in try stored(name, in: group)?.info.protection }
+        return try Routing.route(
+            facts,
+            wishes: RoutingWishes(
+                store: wishes.store,
+                protectionClass: wishes.protectionClass,
+                accessibility: wishes.accessibility,
+                existing: existing?.protection
+            )
         )
-        return try Routing.route(facts, wishes: routingWishes)
     }
 
     private func putInKeychain(
@@ -140,46 +168,56 @@ extension Server {
     }
 
     private func putInFileStore(
-        _ params: PutParameters,
+        _ target: FileTarget,
         _ intake: consuming Intake,
         _ protectionClass: ProtectionClass,
-        _ group: String,
-        _ transfer: Transfer
+        _ transfer: Transfer,
+        _ cancellation: Cancellation,
+        _ wantsProgress: Bool
     ) async throws(CofferError) {
         let write: ContentWrite
         do {
-            try checkReplacing(try vault.catalog.keychain.find(GenericPasswordKey(params.name, in: group)))
-            write = try vault.catalog.files.prepareWrite(params.name, in: group, as: protectionClass)
+            try checkReplacing(try vault.catalog.keychain.find(target.key))
+            write = try vault.catalog.files.prepareWrite(target.name, in: target.group, as: protectionClass)
         } catch {
-            throw .init(mapping: error, "can't store \(params.name.quoted)")
+            throw .init(mapping: error, "can't store \(target.name.quoted)")
         }
+        write.endOnLock(cancellation)
         defer { openFiles?.finished(write) }
-        let report = progressReport(params.wantsProgress, total: intake.size.count, transfer)
+        let report = progressReport(wantsProgress, total: intake.size.count, transfer)
         let content = intake
         let byteCount = try await workers.run { () throws(CofferError) in
             try write.perform(prefix: content.prefix, rest: content.rest, progress: report)
         }
         do {
-            try commit(write, byteCount, params, group)
+            try commit(write, byteCount, target)
         } catch {
             openFiles?.discard(write)
-            throw .init(mapping: error, "can't store \(params.name.quoted)")
+            throw .init(mapping: error, "can't store \(target.name.quoted)")
         }
     }
 
-    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ params: PutParameters, _ group: String) throws {
+    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws {
+        // The content is sealed under the class that was right when it began to come: if somebody has stored another item
+        // meanwhile, with a policy of its own, that one stays.
+        guard try stored(target.name, in: target.group)?.info.protection == target.replacing else {
+            throw CofferError(
+                .duplicateItem,
+                "can't store \(target.name.quoted): somebody else has changed it meanwhile",
+                hint: "repeat the command, if it still is to be replaced"
+            )
+        }
         let catalog = try vault.catalog
-        let key = GenericPasswordKey(params.name, in: group)
         try catalog.change {
-            let item = try catalog.keychain.find(key)
+            let item = try catalog.keychain.find(target.key)
             try checkReplacing(item)
-            if item != nil { _ = try catalog.keychain.remove(key) }
+            if item != nil { _ = try catalog.keychain.remove(target.key) }
             try catalog.files.commit(
                 write,
-                at: params.name,
-                in: group,
+                at: target.name,
+                in: target.group,
                 byteCount: byteCount,
-                kind: params.wishes.kind ?? item?.kind,
+                kind: target.kind,
                 created: item?.created,
                 now: wallClockMilliseconds()
             )
@@ -215,7 +253,7 @@ extension Server {
         let pace = Pace(configuration.clock)
         return { done in
             guard pace.isDue() else { return }
-            Task { await self.sendProgress(done, of: total, transfer) }
+            self.loop.post { self.assumeIsolated { $0.sendProgress(done, of: total, transfer) } }
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import CofferCore
-internal import CofferCrypto
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
@@ -10,23 +9,17 @@ internal import CofferWire
 extension Server {
     func vaultStatus() throws(CofferError) -> VaultStatus {
         let state = try vault.state()
-        guard state != .noVault else {
-            return VaultStatus(state: state, keychainCount: nil, fileCount: nil, graceMilliseconds: nil)
-        }
-        let catalog = try vault.catalog
-        do {
-            return VaultStatus(
-                state: state,
-                keychainCount: try catalog.keychain.count(),
-                fileCount: try catalog.files.count(),
-                graceMilliseconds: graceDeadline.map { deadline in
-                    let now = configuration.clock.now
-                    return deadline > now ? Int64((deadline - now) / 1_000_000) : 0
-                }
-            )
-        } catch {
-            throw .init(mapping: error, "can't count the items")
-        }
+        // A catalog that can't be counted does not hide the state, which is what somebody in need asks for.
+        let catalog = vault.openCatalog
+        return VaultStatus(
+            state: state,
+            keychainCount: try? catalog?.keychain.count(),
+            fileCount: try? catalog?.files.count(),
+            graceMilliseconds: graceDeadline.map { deadline in
+                let now = configuration.clock.now
+                return deadline > now ? Int64((deadline - now) / 1_000_000) : 0
+            }
+        )
     }
 
     /// Makes a vault, unlocked.
@@ -41,18 +34,21 @@ extension Server {
         case .some: try checkPasscode(passcode)
         case .none: break
         }
-        let cost = params.kdf.map(PasscodeCost.init) ?? .moderate
+        let cost = params.kdf ?? .moderate
         let directory = try vault.stateDirectory()
-        return { (_) async throws(CofferError) in
+        return { (transfer) async throws(CofferError) in
             await self.keyOperations.enter()
             defer { self.keyOperations.leave() }
+            try self.checkWanted(transfer)
             // Another client may have made one while this one waited.
             if let refusal = Gate.refusal(of: .vaultInit, in: try self.vault.state()) { throw refusal }
-            let keys = try await self.workers.run { () throws(CofferError) in
+            try self.vault.prepareCatalog()
+            let lockCount = self.lockCount
+            let keys = try await self.keyWorkers.run { () throws(CofferError) in
                 try VaultKeys.create(in: directory, passcode: passcode, cost: cost)
             }
             let opened = try self.vault.keys
-            if opened.state != .noPasscode { opened.adopt(keys) }
+            if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(keys) }
             return Reply(try self.vaultStatus())
         }
     }
@@ -62,12 +58,13 @@ extension Server {
         let passcode = attachments.takePayload()
         try attachments.refuseLeftovers(of: .vaultUnlock)
         try checkPasscode(passcode)
-        return { (_) async throws(CofferError) in
+        return { (transfer) async throws(CofferError) in
             await self.keyOperations.enter()
             defer { self.keyOperations.leave() }
+            try self.checkWanted(transfer)
             let attempt = try self.vault.keys.unlockAttempt()
             let lockCount = self.lockCount
-            let keys = try await self.workers.run { () throws(CofferError) in try attempt.perform(passcode) }
+            let keys = try await self.keyWorkers.run { () throws(CofferError) in try attempt.perform(passcode) }
             guard lockCount == self.lockCount else {
                 throw CofferError(
                     .interactionNotAllowed,
@@ -95,9 +92,11 @@ extension Server {
         let keys = try vault.keys
         if seconds == 0 {
             graceEnded()
-        } else if keys.state == .unlocked {
+        } else if keys.state == .unlocked || keys.state == .locking {
             keys.beginLocking()
-            setGraceDeadline(configuration.clock.now + UInt64(seconds) * 1_000_000_000)
+            let deadline = configuration.clock.now + UInt64(seconds) * 1_000_000_000
+            // A lock that is under way does not become a later one.
+            setGraceDeadline(min(deadline, graceDeadline ?? deadline))
         }
         return try vaultStatus()
     }
@@ -108,15 +107,6 @@ extension Server {
         guard let keys = try? vault.keys else { return }
         keys.lock()
         vault.openCatalog?.files.revokeOpenKeys()
-    }
-}
-
-extension PasscodeCost {
-    fileprivate init(_ name: PasscodeCostName) {
-        switch name {
-        case .interactive: self = .interactive
-        case .moderate: self = .moderate
-        case .sensitive: self = .sensitive
-        }
+        withholdPayloads()
     }
 }

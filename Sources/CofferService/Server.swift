@@ -16,7 +16,10 @@ package actor Server {
 
     let configuration: Configuration
     let vault: Vault
+    /// The threads for the bodies of files.
     let workers = WorkerPool()
+    /// The thread for making and unlocking a vault: no transfer, however stuck, is in its way.
+    let keyWorkers = WorkerPool(limit: 1)
     /// Making and unlocking a vault: one at a time.
     let keyOperations = Turnstile()
     /// Counts locks, so that an unlock that was overtaken by one is noticed.
@@ -62,7 +65,7 @@ package actor Server {
     package func serve(_ socket: consuming OwnedDescriptor) throws(CofferError) {
         let listener = OwnedListener(socket)
         do {
-            _ = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
+            listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
                 assumeIsolated { $0.acceptAll(from: listener) }
             }
         } catch {
@@ -94,7 +97,20 @@ package actor Server {
     // MARK: Connections
 
     private func acceptAll(from listener: OwnedListener) {
-        while let socket = try? UnixSocket.accept(from: listener.socket) { admit(socket) }
+        do {
+            while let socket = try UnixSocket.accept(from: listener.socket) { admit(socket) }
+        } catch {
+            // Out of descriptors: who waits to be accepted waits until a connection ends. Asking again at once would spin.
+            listener.isPaused = true
+            if let watch = listener.watch { try? loop.change(watch, to: []) }
+        }
+    }
+
+    private func resumeListeners() {
+        for listener in listeners where listener.isPaused {
+            listener.isPaused = false
+            if let watch = listener.watch { try? loop.change(watch, to: .readable) }
+        }
     }
 
     /// Decides who may speak, before a byte is read.
@@ -151,21 +167,30 @@ package actor Server {
 
     private func take(_ bytes: RawSpan, from session: Session, _ number: Int) {
         var offset = 0
+        var count = 0
         do throws(FrameError) {
-            while !session.isBusy, !session.isEnding, let frame = try session.nextFrame(bytes, at: &offset) {
-                // The kernel ends a receive behind the segment that a descriptor came with, and that segment begins with
-                // its frame: so the descriptor belongs to the last frame that begins here.
-                let descriptor = offset == bytes.byteCount ? session.takeDescriptor() : nil
+            while !session.isBusy, !session.isEnding, !session.isFull, count < Limits.requestsPerTurn,
+                let frame = try session.nextFrame(bytes, at: &offset)
+            {
+                count += 1
+                let descriptor = session.takeDescriptor(isLast: offset == bytes.byteCount)
                 handle(frame, descriptor, from: session, number)
             }
-            if offset < bytes.byteCount && !session.isEnding {
-                do { try session.postpone(bytes.extracting(droppingFirst: offset)) } catch {
-                    session.fail(.noSecretMemory)
-                }
-            }
         } catch {
-            session.fail(error.cofferError)
+            return session.fail(error.cofferError)
         }
+        if session.isEnding { return }
+        if offset == bytes.byteCount { return session.finishArrival() }
+        do { try session.postpone(bytes.extracting(droppingFirst: offset)) } catch { session.fail(.noSecretMemory) }
+        if count == Limits.requestsPerTurn { loop.post { self.assumeIsolated { $0.resume(number) } } }
+    }
+
+    /// Goes on with what waited: for its turn, for the end of a request, or for room in the outbox.
+    private func resume(_ number: Int) {
+        guard let session = sessions[number], !session.isBusy, !session.isFull else { return }
+        guard let backlog = session.takeBacklog() else { return }
+        touch(number, session)
+        backlog.withBytes { take($0, from: session, number) }
     }
 
     // MARK: Requests
@@ -191,9 +216,10 @@ package actor Server {
         }
         do throws(CofferError) {
             let method = try method(of: request)
+            let isTentative = method.readsCatalog
             switch try respond(to: method, request.params, attachments, from: session.caller) {
-            case .now(let reply): send(reply, to: request.id, session, number)
-            case .later(let work): carryOut(work, for: request.id, session, number)
+            case .now(let reply): send(reply, to: request.id, session, number, isTentative)
+            case .later(let work): carryOut(work, for: request.id, session, number, isTentative)
             }
         } catch {
             sendFailure(error, to: request.id, session, number)
@@ -218,27 +244,49 @@ package actor Server {
     }
 
     /// Carries out what takes long; the connection's next request waits.
-    private func carryOut(_ work: @escaping Work, for id: RequestID?, _ session: Session, _ number: Int) {
+    private func carryOut(
+        _ work: @escaping Work,
+        for id: RequestID?,
+        _ session: Session,
+        _ number: Int,
+        _ isTentative: Bool
+    ) {
         session.isBusy = true
+        session.transferCount += 1
+        let transfer = Transfer(session: number, number: session.transferCount, id: id)
         Task {
             do throws(CofferError) {
-                let reply = try await work(Transfer(session: number, id: id))
-                send(reply, to: id, session, number)
+                let reply = try await work(transfer)
+                send(reply, to: id, session, number, isTentative)
             } catch {
                 sendFailure(error, to: id, session, number)
             }
             session.isBusy = false
             session.cancellation = nil
-            touch(number, session)
-            if let backlog = session.takeBacklog() { backlog.withBytes { take($0, from: session, number) } }
+            resume(number)
         }
     }
 
-    private func send(_ reply: consuming Reply, to id: RequestID?, _ session: Session, _ number: Int) {
+    private func send(
+        _ reply: consuming Reply,
+        to id: RequestID?,
+        _ session: Session,
+        _ number: Int,
+        _ isTentative: Bool
+    ) {
         touch(number, session)
         guard let id else { return }
         let json = Response.successBytes(id: id, result: .object(reply.result))
-        session.send(OutgoingFrame(id: id, json: json, payload: reply.takePayload()))
+        let isWithheld = reply.isWithheldByLock
+        session.send(
+            OutgoingFrame(
+                id: id,
+                json: json,
+                payload: reply.takePayload(),
+                isTentative: isTentative,
+                isWithheldByLock: isWithheld
+            )
+        )
     }
 
     private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
@@ -247,20 +295,42 @@ package actor Server {
         session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))
     }
 
-    /// Tells a client how far its transfer has come.
+    /// Tells a client how far its transfer has come, if it still is under way.
     func sendProgress(_ done: Int64, of total: Int64?, _ transfer: Transfer) {
-        guard let session = sessions[transfer.session] else { return }
+        guard let session = underWay(transfer) else { return }
         touch(transfer.session, session)
-        let json = Response.notificationBytes(
-            method: Notification.progress.rawValue,
-            params: ProgressParameters(done: done, total: total).json
-        )
+        let params = ProgressParameters(request: transfer.id, done: done, total: total)
+        let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
         session.send(OutgoingFrame(id: nil, json: json))
+    }
+
+    /// The session of a transfer, while somebody waits for it.
+    private func underWay(_ transfer: Transfer) -> Session? {
+        guard let session = sessions[transfer.session], session.isBusy, session.transferCount == transfer.number else {
+            return nil
+        }
+        return session
+    }
+
+    /// Gives up work that nobody waits for any more.
+    func checkWanted(_ transfer: Transfer) throws(CofferError) {
+        if underWay(transfer)?.isEnding != false { throw CofferError(.io, "the client has gone away") }
+    }
+
+    /// Takes back what waits to be sent and may not outlive a lock.
+    func withholdPayloads() {
+        let error = CofferError.locked("the item", in: .locked, for: .read)
+        for (number, session) in sessions {
+            touch(number, session)
+            if session.withholdPayloads(with: error) { continue }
+            session.stop()
+            sessions[number] = nil
+        }
     }
 
     /// Lets a hang-up of the client end its transfer.
     func cancel(with cancellation: Cancellation, _ transfer: Transfer) {
-        guard let session = sessions[transfer.session], !session.isEnding else { return cancellation.cancel() }
+        guard let session = underWay(transfer), !session.isEnding else { return cancellation.cancel() }
         session.cancellation = cancellation
     }
 
@@ -282,9 +352,17 @@ package actor Server {
         let touched = marks
         marks = [:]
         for number in touched.keys {
-            guard let session = sessions[number], !session.flush() else { continue }
-            session.stop()
-            sessions[number] = nil
+            guard let session = sessions[number] else { continue }
+            if session.flush() {
+                // Room again: what waited for it goes on in a turn of its own.
+                if session.hasBacklog && !session.isBusy && !session.isFull {
+                    loop.post { self.assumeIsolated { $0.resume(number) } }
+                }
+            } else {
+                session.stop()
+                sessions[number] = nil
+                resumeListeners()
+            }
         }
     }
 }
@@ -292,11 +370,15 @@ package actor Server {
 /// Names a transfer, for the progress and the end of it.
 struct Transfer: Sendable {
     let session: Int
+    let number: Int
     let id: RequestID?
 }
 
 /// A listening socket that a handler can hold.
-private final class OwnedListener: Sendable {
+private final class OwnedListener: @unchecked Sendable {
+    // Sendable: changed on the server's actor only; the handler that captures it enters the actor first.
     let socket: OwnedDescriptor
+    var watch: EventLoop.Watch?
+    var isPaused = false
     init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
 }

@@ -14,8 +14,10 @@ final class Session {
     private var interest: EventLoop.Interest = .readable
 
     private var decoder = FrameDecoder()
-    /// The descriptor that came with the frame that is coming in.
+    /// A descriptor that came, and was not taken yet.
     private var passed: OwnedDescriptor?
+    /// The frame that it belongs to has begun in an earlier arrival: it is the next one to be complete.
+    private var isPassedWithEarlierFrame = false
     /// Bytes behind a request that is being carried out; they may hold secrets.
     private var backlog: SecretBytes?
 
@@ -26,6 +28,8 @@ final class Session {
     var cancellation: Cancellation?
     /// A request is being carried out on another thread: the next one waits.
     var isBusy = false
+    /// The number of requests that were carried out so: names the transfer that is under way.
+    var transferCount = 0
     /// The peer has closed, or is to be cut off once it was told why.
     private(set) var isEnding = false
 
@@ -58,7 +62,10 @@ final class Session {
                 fail(CofferError(.param, "more descriptors came than one frame may carry"))
                 return .end
             }
-            if descriptor != nil { passed = descriptor }
+            if descriptor != nil {
+                passed = descriptor
+                isPassedWithEarlierFrame = false
+            }
             return received.count == 0 ? .end : .bytes(received.count)
         } catch {
             return .end
@@ -72,8 +79,33 @@ final class Session {
         try decoder.decode(bytes, at: &offset)
     }
 
-    /// Takes the descriptor that came with the frame.
-    func takeDescriptor() -> OwnedDescriptor? { passed.take() }
+    /// Takes the descriptor that belongs to a frame which is complete.
+    ///
+    /// The kernel ends an arrival behind the segment that a descriptor came with, and that segment begins with its frame. So
+    /// it belongs to the last frame that begins in its arrival: the one that ends with it, or one that is still incomplete.
+    ///
+    /// - Parameter isLast: Whether the arrival ends with the frame.
+    func takeDescriptor(isLast: Bool) -> OwnedDescriptor? {
+        guard isLast || isPassedWithEarlierFrame else { return nil }
+        isPassedWithEarlierFrame = false
+        return passed.take()
+    }
+
+    /// Ends an arrival that was decoded to its end.
+    func finishArrival() {
+        if passed == nil { return }
+        if decoder.isBetweenFrames {
+            fail(CofferError(.param, "a descriptor came without a frame"))
+        } else {
+            isPassedWithEarlierFrame = true
+        }
+    }
+
+    /// Whether requests wait that were not decoded yet.
+    var hasBacklog: Bool { backlog != nil }
+
+    /// Whether so much waits to be sent that no more is to be answered.
+    var isFull: Bool { outboxByteCount >= Limits.outboxBytes }
 
     /// Keeps bytes for when the request that is being carried out has ended.
     func postpone(_ bytes: RawSpan) throws(SecretMemoryError) { backlog = try SecretBytes(copying: bytes) }
@@ -89,12 +121,27 @@ final class Session {
         outboxByteCount += frame.byteCount
     }
 
-    /// Replaces what was queued in answer to requests, from a place in the queue on: their changes came to nothing.
+    /// Replaces what was queued about the catalog, from a place in the queue on: its changes came to nothing.
     func replaceReplies(from mark: Int, with error: CofferError) {
-        for index in outbox.indices where index >= mark {
-            guard let id = outbox[index].id else { continue }
-            outbox[index] = OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error))
+        for index in outbox.indices where index >= mark && outbox[index].isTentative { replace(index, with: error) }
+    }
+
+    /// Takes back the payloads that may not outlive a lock.
+    ///
+    /// - Returns: Whether all of them could be: one that is sent in part takes the connection with it.
+    func withholdPayloads(with error: CofferError) -> Bool {
+        for index in outbox.indices where outbox[index].isWithheldByLock {
+            guard outbox[index].sentCount == 0 else { return false }
+            replace(index, with: error)
         }
+        return true
+    }
+
+    private func replace(_ index: Int, with error: CofferError) {
+        guard let id = outbox[index].id else { return }
+        let frame = OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error))
+        outboxByteCount += frame.byteCount - outbox[index].byteCount
+        outbox[index] = frame
     }
 
     /// The place in the queue that the next frame gets.
@@ -119,7 +166,7 @@ final class Session {
             outboxByteCount -= frame.byteCount
             outbox.removeFirst()
         }
-        if isEnding && outbox.isEmpty && !isBusy { return false }
+        if isEnding && outbox.isEmpty && !isBusy && backlog == nil { return false }
         updateInterest()
         return true
     }
@@ -150,7 +197,7 @@ final class Session {
     /// bounded by its own doing.
     private func updateInterest() {
         var wanted: EventLoop.Interest = []
-        if !isBusy && !isEnding && outboxByteCount < Limits.outboxBytes { wanted.insert(.readable) }
+        if !isBusy && !isEnding && !isFull && backlog == nil { wanted.insert(.readable) }
         if !outbox.isEmpty { wanted.insert(.writable) }
         guard wanted != interest, let watch else { return }
         interest = wanted

@@ -1,7 +1,5 @@
 internal import CofferCore
-internal import CofferCrypto
 internal import CofferKeys
-internal import CofferMemory
 internal import CofferSystem
 
 /// A vault: its keys and its catalog, or the reason why they are not there.
@@ -74,13 +72,12 @@ final class Vault {
         }
     }
 
+    /// Makes an empty catalog for the keybag that comes next: a keybag without one would be a vault that was lost.
+    func prepareCatalog() throws(CofferError) { try Catalog.prepare(in: try stateDirectory()) }
+
     /// A catalog without its keybag can't be opened by anyone; but it must not be taken for nothing, either.
     private func checkForOrphanedCatalog(in directory: Directory) throws(CofferError) {
-        do {
-            guard try Catalog.exists(in: directory) else { return }
-        } catch {
-            throw error.cofferError("can't look into the state directory")
-        }
+        guard try Catalog.isBound(in: directory) else { return }
         throw CofferError(
             .notAvailable,
             "the keybag is missing, and nothing in the catalog beside it can be opened without it",

@@ -36,6 +36,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let epoll: OwnedDescriptor
     private let wake: OwnedDescriptor
     private let jobs = Mutex<[UnownedJob]>([])
+    private let posted = Mutex<[@Sendable () -> Void]>([])
     private let thread: Atomic<UInt>
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
@@ -133,6 +134,20 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         freeSlots.append(watch.slot)
     }
 
+    /// Has something done on the loop's thread, in a later turn.
+    ///
+    /// - Parameter body: What; may be given from any thread.
+    package func post(_ body: @escaping @Sendable () -> Void) {
+        posted.withLock { $0.append(body) }
+        signal()
+    }
+
+    /// Wakes the loop, if it may be waiting.
+    private func signal() {
+        var one: UInt64 = 1
+        _ = unsafe write(wake.number, &one, 8)
+    }
+
     private func control(
         _ operation: Int32,
         _ descriptor: Int32,
@@ -158,6 +173,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             return jobs
         }
         for job in ready { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
+        let bodies = posted.withLock { posted in
+            defer { posted = [] }
+            return posted
+        }
+        for body in bodies { body() }
         return jobs.withLock { !$0.isEmpty }
     }
 
@@ -166,10 +186,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.append(job) }
-        if !isOnLoopThread {
-            var one: UInt64 = 1
-            _ = unsafe write(wake.number, &one, 8)
-        }
+        if !isOnLoopThread { signal() }
     }
 
     package func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }

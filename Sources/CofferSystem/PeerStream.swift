@@ -37,7 +37,10 @@ package struct PeerStream: ~Copyable, Sendable {
     private let kind: Kind
     private let cancellation: Cancellation
     /// The bytes from here to the end, where that is known.
-    package let remainingByteCount: Int64?
+    package var remainingByteCount: Int64? {
+        guard kind == .regular, let status = try? descriptor.status() else { return nil }
+        return max(0, Int64(status.st_size) - Int64(lseek(descriptor.number, 0, SEEK_CUR)))
+    }
 
     /// Checks what was passed.
     ///
@@ -62,13 +65,10 @@ package struct PeerStream: ~Copyable, Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             kind = .regular
-            remainingByteCount = max(0, Int64(status.st_size) - Int64(lseek(number, 0, SEEK_CUR)))
         case S_IFIFO, S_IFCHR:
             kind = .pipe
-            remainingByteCount = nil
-        case S_IFSOCK where Self.isStream(number):
+        case S_IFSOCK where Self.isForeignStream(number):
             kind = .socket
-            remainingByteCount = nil
         default:
             throw CofferError(.param, "the descriptor passed is neither a file nor a pipe nor a stream socket")
         }
@@ -76,10 +76,17 @@ package struct PeerStream: ~Copyable, Sendable {
         self.cancellation = cancellation
     }
 
-    private static func isStream(_ number: Int32) -> Bool {
+    /// A client's own connection to us does not count: with both ends in our hands its end would never come.
+    private static func isForeignStream(_ number: Int32) -> Bool {
         var type: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        return unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM.rawValue
+        guard unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == SOCK_STREAM.rawValue else {
+            return false
+        }
+        var process: pid_t = 0
+        var user: uid_t = 0
+        var group: gid_t = 0
+        return unsafe coffer_peer_credentials(number, &process, &user, &group) != 0 || process != getpid()
     }
 
     /// Reads until the buffer is full or the stream ends.
@@ -164,7 +171,8 @@ package enum TransferError: Error, Sendable {
     package var cofferError: CofferError {
         switch self {
         case .cancelled: CofferError(.io, "the transfer was cancelled")
-        case .system(let error): error.cofferError("can't use the descriptor passed")
+        // In the client's own words: a full disk of his is none of ours.
+        case .system(let error): CofferError(.io, "can't use the descriptor passed: \(error.reason)")
         }
     }
 }

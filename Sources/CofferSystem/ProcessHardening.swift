@@ -9,7 +9,12 @@ package enum ProcessHardening {
         _ = try retrying("prctl") { coffer_harden_process() }
         umask(0o077)
         signal(SIGPIPE, SIG_IGN)
-        // A crashing Swift program would print the memory at its registers.
-        unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1)
+    }
+
+    /// Fills the places of standard streams that were closed, so that no socket is taken for one.
+    ///
+    /// Comes before anything is opened.
+    package static func openStandardStreams() throws(SystemError) {
+        _ = try retrying("open") { coffer_open_standard_streams() }
     }
 }

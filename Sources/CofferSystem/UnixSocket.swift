@@ -23,7 +23,7 @@ package enum UnixSocket {
     /// - Throws: `EADDRINUSE` where somebody listens there already.
     package static func listen(at path: String) throws(SystemError) -> OwnedDescriptor {
         if (try? connect(to: path)) != nil { throw SystemError("bind", code: EADDRINUSE) }
-        if unsafe unlink(path) != 0 && errno != ENOENT { throw SystemError("unlink") }
+        try removeStale(path)
         let socket = try make()
         let mask = umask(0o177)
         defer { umask(mask) }
@@ -31,6 +31,17 @@ package enum UnixSocket {
         _ = try retrying("listen") { Glibc.listen(socket.number, SOMAXCONN) }
         try setNonBlocking(socket)
         return socket
+    }
+
+    /// Removes a socket that nobody listens at; anything else in its place stays.
+    private static func removeStale(_ path: String) throws(SystemError) {
+        var status = stat()
+        if unsafe lstat(path, &status) != 0 {
+            if errno == ENOENT { return }
+            throw SystemError("lstat")
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw SystemError("bind", code: EEXIST) }
+        if unsafe unlink(path) != 0 { throw SystemError("unlink") }
     }
 
     /// Two sockets that are each other's peer; the first is non-blocking.

@@ -21,22 +21,31 @@ package final class WorkerPool: Sendable {
 
     /// Runs work on a thread of the pool and comes back to the caller's actor with its result.
     ///
-    /// - Parameter work: The work; what it returns may be noncopyable.
+    /// - Parameters:
+    ///   - isolation: The caller's actor, to which the result comes straight back.
+    ///   - work: The work; what it returns may be noncopyable.
     /// - Returns: What `work` returned.
+    /// - Throws: What `work` threw; `internal` where no thread can be had.
     package func run<Success: ~Copyable & Sendable>(
+        isolation: isolated (any Actor)? = #isolation,
         _ work: @escaping @Sendable () throws(CofferError) -> Success
     ) async throws(CofferError) -> Success {
         let handoff = Handoff<Success>()
-        await withCheckedContinuation { done in
-            submit {
+        await withCheckedContinuation(isolation: isolation) { done in
+            let isAccepted = submit {
                 handoff.perform(work)
+                done.resume()
+            }
+            if !isAccepted {
+                handoff.fail(CofferError(.internal, "no thread can be started", hint: "raise the limit on tasks"))
                 done.resume()
             }
         }
         return try handoff.take()
     }
 
-    private func submit(_ work: @escaping @Sendable () -> Void) {
+    /// - Returns: Whether the work is or will be done.
+    private func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
         let mayStart = state.withLock { state in
             if state.running >= limit {
                 state.waiting.append(work)
@@ -45,10 +54,10 @@ package final class WorkerPool: Sendable {
             state.running += 1
             return true
         }
-        if mayStart { startThread(with: work) }
+        return !mayStart || startThread(with: work)
     }
 
-    private func startThread(with work: @escaping @Sendable () -> Void) {
+    private func startThread(with work: @escaping @Sendable () -> Void) -> Bool {
         let body = unsafe Unmanaged.passRetained(ThreadBody { self.drain(startingWith: work) })
         var thread = pthread_t()
         let code = unsafe pthread_create(
@@ -61,12 +70,13 @@ package final class WorkerPool: Sendable {
             },
             body.toOpaque()
         )
-        if code == 0 {
-            pthread_detach(thread)
-        } else {
-            // No thread to be had: slow is better than never.
-            unsafe body.takeRetainedValue().run()
+        guard code == 0 else {
+            unsafe body.release()
+            state.withLock { $0.running -= 1 }
+            return false
         }
+        pthread_detach(thread)
+        return true
     }
 
     private func drain(startingWith first: @Sendable () -> Void) {
@@ -105,9 +115,11 @@ private final class Handoff<Success: ~Copyable & Sendable>: Sendable {
             let value = try work()
             put(value)
         } catch {
-            outcome.withLock { $0 = .failure(error) }
+            fail(error)
         }
     }
+
+    func fail(_ error: CofferError) { outcome.withLock { $0 = .failure(error) } }
 
     private func put(_ value: consuming sending Success) {
         var value: Success? = consume value

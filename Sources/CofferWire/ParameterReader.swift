@@ -120,6 +120,17 @@ package struct ParameterReader: Sendable {
         return texts
     }
 
+    /// Reads the identifier of a request; it may be absent.
+    ///
+    /// - Parameter key: The name of the parameter.
+    /// - Returns: The identifier, or `nil` where there is none.
+    /// - Throws: `param` where it is something else.
+    package mutating func optionalID(_ key: String) throws(CofferError) -> RequestID? {
+        guard let value = take(key) else { return nil }
+        guard let id = RequestID(value) else { throw Self.mismatch(key, "the identifier of a request") }
+        return id
+    }
+
     /// Reads a list of objects that has to be there.
     ///
     /// - Parameter key: The name of the parameter.

@@ -9,6 +9,7 @@ import Glibc
 enum Daemon {
     static func main() {
         do {
+            try ProcessHardening.openStandardStreams()
             try ProcessHardening.apply()
             Sodium.prepare()
             let options = try Options(CommandLine.arguments)

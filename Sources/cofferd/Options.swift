@@ -29,7 +29,7 @@ struct Options {
     init(_ arguments: [String]) throws {
         var rest = arguments.dropFirst()
         while let argument = rest.popFirst() {
-            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             switch argument {
             case "--help": Self.leave(printing: Self.usage)
             case "--version": Self.leave(printing: "cofferd \(Version.program)\n")

@@ -46,8 +46,8 @@ package final class TestServer: Sendable {
     }
 
     deinit {
-        let server = server
-        Task { await server.shutDown() }
+        // Not by a task: its threads may all be waiting in tests.
+        loop.post { [server] in server.assumeIsolated { $0.shutDown() } }
         thread.join()
     }
 

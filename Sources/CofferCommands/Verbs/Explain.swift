@@ -29,7 +29,7 @@ struct Explain: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        if let target, let name = try? ItemName(target), let item = try stored(name, client) {
+        if let target, let name = try? ItemName(argument: target), let item = try stored(name, client) {
             return try explain(item, name, client)
         }
         guard let target else {

@@ -28,7 +28,7 @@ struct Get: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
-        let itemName = try ItemName(name)
+        let itemName = try ItemName(argument: name)
         let part = try Self.parse(range)
         let params = GetParameters(
             name: itemName,
@@ -102,7 +102,9 @@ private enum TerminalText {
 
     init(_ bytes: RawSpan) {
         let isText = unsafe bytes.withUnsafeBytes { buffer in
+            // In UTF-8 the second control block of Latin-1 is C2 80 to C2 9F.
             unsafe !buffer.contains { $0 < 32 && $0 != 9 && $0 != 10 || $0 == 127 }
+                && !zip(buffer, buffer.dropFirst()).contains { $0 == 0xC2 && $1 < 0xA0 }
                 && String(validating: buffer, as: UTF8.self) != nil
         }
         guard isText else {

@@ -31,7 +31,7 @@ struct Put: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let itemName = try ItemName(name)
+        let itemName = try ItemName(argument: name)
         let source = try openSource()
         // One byte more than a keychain item may have: with that the daemon can decide, and no more is held here.
         let isTyped = file == nil && isatty(STDIN_FILENO) == 1

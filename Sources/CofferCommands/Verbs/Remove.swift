@@ -12,7 +12,7 @@ struct Remove: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
-        let items = try names.map { try ItemName($0) }
+        let items = try names.map { try ItemName(argument: $0) }
         let client = try connection.connect()
         var firstFailure: CofferError?
         for item in items {

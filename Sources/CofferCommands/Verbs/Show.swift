@@ -14,7 +14,7 @@ struct Show: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let item = try connection.connect().show(try ItemName(name))
+        let item = try connection.connect().show(try ItemName(argument: name))
         let output = Output.standardOutput
         if format.json { return output.line(item.json) }
         output.line("name:        \(printable(item.name, to: output))")

@@ -13,6 +13,8 @@ struct Unlock: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        // A descriptor that is read after connecting may be the connection itself.
+        let given = try passcode.readGiven()
         let client = try connection.connect()
         let state = try client.status().state
         if state == .noVault {
@@ -21,7 +23,9 @@ struct Unlock: ParsableCommand {
         if state == .noPasscode {
             throw CofferError(.notAvailable, "the vault has no passcode, so it can't be locked or unlocked")
         }
-        let typed: SecretBytes? = try passcode.read(prompt: "Passcode: ")
+        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
+            try SecretInput.ask("Passcode: ", limit: Limits.passcodeBytes)
+        }
         let status = try client.unlock(passcode: typed)
         format.json ? Output.standardOutput.line(status.json) : Output.standardOutput.line("unlocked")
     }

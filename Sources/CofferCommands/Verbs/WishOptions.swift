@@ -2,6 +2,7 @@ public import ArgumentParser
 public import CofferCore
 internal import CofferWire
 
+extension PasscodeCost: ExpressibleByArgument {}
 extension ItemKind: ExpressibleByArgument {}
 extension Scenario: ExpressibleByArgument {}
 extension ProtectionClass: ExpressibleByArgument {}

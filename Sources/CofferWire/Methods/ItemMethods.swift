@@ -317,8 +317,11 @@ package struct ProgressParameters: WireObject {
     package let done: Int64
     /// The bytes there are; `nil` where the end of a pipe is not in sight.
     package let total: Int64?
+    /// The request that lasts; `nil` for one without an identifier.
+    package let request: RequestID?
 
-    package init(done: Int64, total: Int64?) {
+    package init(request: RequestID?, done: Int64, total: Int64?) {
+        self.request = request
         self.done = done
         self.total = total
     }
@@ -326,12 +329,14 @@ package struct ProgressParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         done = try reader.integer("done")
         total = try reader.optionalInteger("total")
+        request = try reader.optionalID("id")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.set("done", done)
         object.set("total", total)
+        if let request { object.set("id", request.json) }
         return object
     }
 }

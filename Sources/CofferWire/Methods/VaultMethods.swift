@@ -34,27 +34,22 @@ package struct HelloResult: WireObject {
     package var json: JSONObject { ["protocol": .integer(protocolNumber), "version": .string(version)] }
 }
 
-/// What a guess of the passcode is to cost, by the names of the wire.
-package enum PasscodeCostName: String, CaseIterable, Sendable {
-    case interactive, moderate, sensitive
-}
-
 /// The parameters of `vault.init`, as they travel.
 ///
 /// The passcode is the payload.
 package struct InitParameters: WireObject {
     /// What a guess is to cost; moderate if nothing is said.
-    package let kdf: PasscodeCostName?
+    package let kdf: PasscodeCost?
     /// Whether the vault is to have no passcode: there is no payload then.
     package let hasNoPasscode: Bool
 
-    package init(kdf: PasscodeCostName?, hasNoPasscode: Bool) {
+    package init(kdf: PasscodeCost?, hasNoPasscode: Bool) {
         self.kdf = kdf
         self.hasNoPasscode = hasNoPasscode
     }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        kdf = try reader.value("kdf", as: PasscodeCostName.self)
+        kdf = try reader.value("kdf", as: PasscodeCost.self)
         hasNoPasscode = try reader.optionalBool("noPasscode") ?? false
     }
 
