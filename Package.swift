@@ -83,6 +83,13 @@ let tests: [Target] =
             path: "Tests/CofferTestSupport"
         ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
+        .testTarget(
+            name: "DocumentTests",
+            dependencies: [
+                "CofferCommands", "CofferCore", "CofferCrypto", "CofferKeys", "CofferService", "CofferSystem",
+                "CofferTestSupport", "CofferWire", "coffer", "cofferd",
+            ]
+        ),
         .testTarget(name: "EndToEndTests", dependencies: ["CofferTestSupport", "coffer", "cofferd"]),
     ]
     + (foundations + mechanisms + domain + edges).map { room in
