@@ -84,15 +84,16 @@ let tests: [Target] =
         ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
         .testTarget(
+            name: "DocumentTests",
+            dependencies: [
+                "coffer", "cofferd", "CofferCommands", "CofferCore", "CofferCrypto", "CofferKeys", "CofferService",
+                "CofferSystem", "CofferTestSupport", "CofferWire",
+            ]
+        ),
+        .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "coffer",
-                "cofferd",
-                "CofferClient",
-                "CofferCore",
-                "CofferMemory",
-                "CofferSystem",
-                "CofferTestSupport",
+                "coffer", "cofferd", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferTestSupport",
                 "CofferWire",
             ]
         ),

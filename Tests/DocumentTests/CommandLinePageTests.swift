@@ -1,0 +1,86 @@
+import CofferCommands
+import CofferCore
+import Foundation
+import Testing
+
+/// The tables and synopses of `proto-docs/CLI.md`.
+@Suite struct CommandLinePageTests {
+    private let page: Page
+
+    init() throws { page = try Page("CLI.md") }
+
+    @Test func `every exit code is in the table`() throws {
+        let rows = try page.table(["code", "meaning", "errors"])
+        #expect(rows.map { $0[0] } == ExitStatus.allCases.map { "\($0.rawValue)" })
+        let meanings = rows.map { $0[1] }
+        #expect(!meanings.contains(""))
+    }
+
+    @Test func `every error code stands beside the exit code that it gives`() throws {
+        let rows = try page.table(["code", "meaning", "errors"])
+        for row in rows {
+            let expected = ErrorCode.table.map(\.code).filter { "\(ExitStatus($0).rawValue)" == row[0] }
+            #expect(Set(row[2].quotedWords) == Set(expected.map(\.rawValue)), "\(row[0])")
+        }
+    }
+
+    @Test func `an error code that nobody knows is a matter of versions`() {
+        #expect(ExitStatus(ErrorCode(rawValue: "ofTheFuture")) == .protocol)
+    }
+
+    @Test func `every verb of the sources has a synopsis, and no other`() throws {
+        let folder = Page.root.appending(path: "Sources/CofferCommands/Verbs")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let verbs = files.filter { $0 != "WishOptions.swift" }.map { $0.replacing(".swift", with: "").lowercased() }
+        #expect(Set(synopses().keys) == Set(verbs))
+    }
+
+    @Test func `each synopsis has the options that the verb has`() throws {
+        let common: Set = ["--socket", "--no-start", "--version", "--help"]
+        for (verb, synopsis) in synopses() {
+            let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
+            #expect(help.status == 0)
+            let options = Self.options(in: Self.optionColumn(of: help.text)).subtracting(common)
+            #expect(Self.options(in: synopsis) == options, "\(verb)")
+        }
+    }
+
+    @Test func `the synopsis of the daemon has the options that it has`() throws {
+        let help = try Programs.run(Programs.program("cofferd"), ["--help"])
+        let synopsis = try #require(page.blocks("").joined().first { $0.hasPrefix("cofferd ") })
+        #expect(Self.options(in: String(synopsis)) == Self.options(in: help.text))
+        let wrong = try Programs.run(Programs.program("cofferd"), ["--nonsense"])
+        #expect(wrong.status == 64)
+    }
+
+    @Test func `every variable of the environment that is read is on the page`() throws {
+        for file in ["CofferCommands/ConnectionOptions.swift", "cofferd/Options.swift"] {
+            let source = try String(contentsOf: Page.root.appending(path: "Sources/\(file)"), encoding: .utf8)
+            for match in source.matches(of: /environment\("(\w+)"\)/) {
+                #expect(page.text.contains("`\(match.1)`"), "\(match.1)")
+            }
+        }
+    }
+
+    /// The synopsis of each verb of `coffer`, its lines joined.
+    private func synopses() -> [String: String] {
+        var found: [String: String] = [:]
+        var verb: String?
+        for line in page.blocks("").joined() {
+            let words = line.split(separator: " ")
+            if words.first == "coffer", words.count > 1 { verb = String(words[1]) }
+            if words.first == "cofferd" { verb = nil }
+            if let verb { found[verb, default: ""] += line }
+        }
+        return found
+    }
+
+    private static func options(in text: String) -> Set<String> {
+        Set(text.matches(of: /--[a-z][a-z-]*/).map { String($0.0) })
+    }
+
+    /// The left column of the options of a help: what stands in a sentence is no option of the verb.
+    private static func optionColumn(of help: String) -> String {
+        help.split(separator: "\n").filter { $0.hasPrefix("  -") }.joined(separator: "\n")
+    }
+}

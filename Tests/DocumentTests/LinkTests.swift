@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+/// What the pages point at.
+@Suite struct LinkTests {
+    private static func pages() throws -> [URL] {
+        let folder = Page.root.appending(path: "proto-docs")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+        let readme = Page.root.appending(path: "README.md")
+        let hasReadme = FileManager.default.fileExists(atPath: readme.path)
+        return names.sorted().map { folder.appending(path: $0) } + (hasReadme ? [readme] : [])
+    }
+
+    @Test func `every relative link leads to a file`() throws {
+        for page in try Self.pages() {
+            let text = try String(contentsOf: page, encoding: .utf8)
+            for match in text.matches(of: /\]\(([^)\s]+)\)/) where !match.1.contains("://") && !match.1.hasPrefix("#") {
+                let path = String(match.1.split(separator: "#")[0])
+                let target = page.deletingLastPathComponent().appending(path: path).standardizedFileURL
+                let exists = FileManager.default.fileExists(atPath: target.path)
+                #expect(exists, "\(page.lastPathComponent): \(path)")
+            }
+        }
+    }
+
+    @Test func `the index names every page`() throws {
+        let index = try Page("README.md").text
+        for page in try Self.pages() where page.lastPathComponent != "README.md" {
+            let name = page.lastPathComponent
+            #expect(index.contains("[\(name)](\(name))"), "\(name)")
+        }
+    }
+
+    @Test(arguments: [("PROTOCOL.md", 350), ("KEYS.md", 200), ("FORMATS.md", 200), ("CLI.md", 150), ("README.md", 20)])
+    func `a page is short enough to be read`(name: String, limit: Int) throws {
+        let lineCount = try Page(name).text.count { $0 == "\n" }
+        #expect(lineCount <= limit)
+    }
+}

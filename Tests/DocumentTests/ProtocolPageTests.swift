@@ -1,0 +1,116 @@
+import CofferCore
+import CofferService
+import CofferWire
+import Foundation
+import Testing
+
+/// The tables of `proto-docs/PROTOCOL.md`.
+@Suite struct ProtocolPageTests {
+    private let page: Page
+
+    init() throws { page = try Page("PROTOCOL.md") }
+
+    @Test func `every error code is in the table, with its numbers`() throws {
+        let header = ["code", "osStatus", "cocoa read", "cocoa write", "JSON-RPC code", "retry", "when"]
+        let rows = try page.table(header)
+        let expected = try ErrorCode.table.map { row in
+            [
+                "`\(row.code.rawValue)`", "\(row.osStatus)", row.cocoaRead.map { "\($0)" } ?? "–",
+                row.cocoaWrite.map { "\($0)" } ?? "–", "\(try Self.rpcCode(of: row.code))",
+                row.code == .interactionNotAllowed ? "afterUnlock" : "never",
+            ]
+        }
+        let found = rows.map { Array($0.prefix(6)) }
+        #expect(found == expected)
+        let explanations = rows.map { $0[6] }
+        #expect(!explanations.contains(""))
+    }
+
+    @Test func `a locked item is worth another try after an unlock, anything else is not`() {
+        let locked = CofferError.locked("'a'", in: .locked, for: .read)
+        #expect(locked.code == .interactionNotAllowed)
+        #expect(locked.retry == .afterUnlock)
+        #expect(CofferError(.param, "").retry == .never)
+    }
+
+    @Test func `every method is in the table of states and has a section of its own`() throws {
+        let names = Set(Method.allCases.map { "`\($0.rawValue)`" })
+        let rows = try stateRows().map { $0[0] }
+        #expect(rows.count == names.count)
+        #expect(Set(rows) == names)
+        let headings = page.headings(level: 3)
+        #expect(Set(headings) == names)
+    }
+
+    @Test(arguments: Method.allCases, VaultState.allCases)
+    func `the table of states is the gate`(method: Method, state: VaultState) throws {
+        let row = try #require(try stateRows().first { $0[0] == "`\(method.rawValue)`" })
+        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
+        let answer = Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"
+        #expect(row[place] == answer)
+    }
+
+    @Test func `every notification is in the table with its members`() throws {
+        let rows = try page.table(["notification", "members", "when"])
+        #expect(rows.map { $0[0] } == Notification.allCases.map { "`\($0.rawValue)`" })
+        let members = ProgressParameters(done: 1, total: 2).json.members.map(\.key)
+        #expect(rows.first?[1].quotedWords == members)
+    }
+
+    @Test func `every limit is in the table with its value`() throws {
+        let rows = try page.table(["limit", "value", "of"])
+        let source = try String(
+            contentsOf: Page.root.appending(path: "Sources/CofferCore/Limits.swift"),
+            encoding: .utf8
+        )
+        let declared = source.matches(of: /public static let (\w+)/).map { String($0.1) }
+        #expect(rows.map { $0[0] } == declared.map { "`\($0)`" })
+        #expect(Dictionary(uniqueKeysWithValues: rows.map { ($0[0].quotedWords.first ?? "", $0[1]) }) == Self.limits)
+    }
+
+    @Test func `the header of a frame has the limits of the frame`() throws {
+        let rows = try page.table(["offset", "bytes", "what"], below: "## Frames")
+        #expect(rows[0][2].contains("\(Limits.frameJSONBytes)"))
+        #expect(rows[1][2].contains("\(Limits.framePayloadBytes)"))
+    }
+
+    @Test func `the page names the version of the protocol`() {
+        #expect(page.text.contains("\nProtocol \(Version.protocolNumber). "))
+    }
+
+    @Test func `the codes of JSON-RPC's own are named`() {
+        for code in [RPCCode.parseError, RPCCode.invalidRequest] { #expect(page.text.contains("\(code)")) }
+    }
+
+    private func stateRows() throws -> [[String]] {
+        try page.table(["method"] + VaultState.allCases.map(\.rawValue), below: "## Methods")
+    }
+
+    /// The code as it stands in an answer on the wire.
+    private static func rpcCode(of code: ErrorCode) throws -> Int {
+        let bytes = Response.failureBytes(id: nil, error: CofferError(code, "x"))
+        let answer = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        return try #require((answer["error"] as? [String: Any])?["code"] as? Int)
+    }
+
+    private static let limits = [
+        "frameJSONBytes": "\(Limits.frameJSONBytes)",
+        "framePayloadBytes": "\(Limits.framePayloadBytes)",
+        "frameDescriptors": "\(Limits.frameDescriptors)",
+        "jsonDepth": "\(Limits.jsonDepth)",
+        "nameBytes": "\(Limits.nameBytes)",
+        "nameComponentBytes": "\(Limits.nameComponentBytes)",
+        "secretBytes": "\(Limits.secretBytes)",
+        "metadataBytes": "\(Limits.metadataBytes)",
+        "passcodeBytes": "\(Limits.passcodeBytes)",
+        "structuredBytes": "\(Limits.structuredBytes)",
+        "pageItems": "\(Limits.pageItems)",
+        "chunkBytes": "\(Limits.chunkBytes)",
+        "fileBytes": "\(Limits.fileBytes)",
+        "connections": "\(Limits.connections)",
+        "workerThreads": "\(Limits.workerThreads)",
+        "outboxBytes": "\(Limits.outboxBytes)",
+        "defaultGraceSeconds": "\(Limits.defaultGraceSeconds)",
+        "maximumGraceSeconds": "\(Limits.maximumGraceSeconds)",
+    ]
+}

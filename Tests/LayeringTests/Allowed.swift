@@ -1,0 +1,49 @@
+/// What each room may import of this package's targets and products.
+///
+/// This table is the architecture, and the same as in Package.swift. Changing it is a design decision.
+let allowedTargets: [String: Set<String>] = [
+    "CofferCore": [],
+    "CofferMemory": ["CofferCore", "CSodium"],
+    "CofferSystem": ["CCofferShims", "CofferCore"],
+
+    "CofferCrypto": ["CofferCore", "CofferMemory", "CSodium"],
+    "CofferDatabase": ["CofferCore", "CSQLite"],
+    "CofferWire": ["CofferCore", "CofferMemory"],
+
+    "CofferKeys": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
+    "CofferKeychain": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
+    "CofferFiles": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem"],
+    "CofferRouting": ["CofferCore"],
+
+    "CofferService": [
+        "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting",
+        "CofferSystem", "CofferWire",
+    ],
+    "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
+    "CofferCommands": ["ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
+
+    "coffer": ["CofferCommands"],
+    "cofferd": ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
+]
+
+/// Who may see a C library, whatever else the tables allow.
+let soleImporters: [String: Set<String>] = [
+    "CCofferShims": ["CofferSystem"],
+    "CSQLite": ["CofferDatabase"],
+    "CSodium": ["CofferCrypto", "CofferMemory"],
+    "CSystemd": ["cofferd"],
+]
+
+/// Who may import a module of the system.
+///
+/// Foundation in any form is for nobody.
+let systemImporters: [String: Set<String>] = [
+    "Glibc": ["CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "cofferd"],
+    "Synchronization": ["CofferFiles", "CofferMemory", "CofferService", "CofferSystem"],
+]
+
+/// Imports that break the table, known and reported: each is to go.
+let knownOffences: [String: Set<String>] = [
+    // Package.swift does not name it as a dependency: Server+Vault.swift makes a PasscodeCost.
+    "CofferService": ["CofferCrypto"]
+]

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// What no source may contain, and what each room has to have.
+@Suite struct HouseRulesTests {
+    @Test(
+        arguments: [
+            (#"@testable"#, "tests use package access"),
+            (#"\btry!"#, "handle the error"),
+            (#"\bas!"#, "handle the mismatch"),
+            (#"\bprint\("#, "Output owns standard output"),
+            (#"\bimport\s+(\w+\s+)?Foundation"#, "it costs the start, and copies that nobody wipes"),
+            (#"XCTest"#, "Swift Testing only"),
+        ]
+    )
+    func `no source contains what the house forbids`(pattern: String, reason: String) throws {
+        let regex = try Regex(pattern)
+        for (place, line) in try codeLines() {
+            let isClean = !line.contains(regex)
+            #expect(isClean, "\(place): \(reason)")
+        }
+    }
+
+    @Test func `no test reaches for what is not package`() throws {
+        for source in try Repository.sources(under: "Tests") {
+            for (index, line) in source.lines.enumerated() where line.hasPrefix("@testable") {
+                Issue.record("\(source.path):\(index + 1)")
+            }
+        }
+    }
+
+    @Test func `the one fatalError is where libsodium starts`() throws {
+        let places = try codeLines().filter { $0.line.contains("fatalError(") }.map(\.place.path)
+        #expect(places == ["Sources/CofferMemory/Sodium.swift"])
+    }
+
+    @Test func `nothing is public but the client's library and the values it names`() throws {
+        let conformances = "Sources/CofferCommands/Verbs/WishOptions.swift"
+        for (place, line) in try codeLines() where line.contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
+            let isAllowed = ["Sources/CofferClient/", "Sources/CofferCore/"].contains { place.path.hasPrefix($0) }
+            #expect(isAllowed, "\(place)")
+        }
+        for (place, line) in try codeLines() where line.contains(/^\s*public\s+import\b/) {
+            let isAllowed = place.path.hasPrefix("Sources/CofferClient/") || place.path == conformances
+            #expect(isAllowed, "\(place)")
+        }
+    }
+
+    @Test func `the rooms without side effects have nothing unchecked`() throws {
+        for room in ["CofferCore", "CofferRouting", "CofferWire"] {
+            for source in try Repository.sources(under: "Sources/\(room)") {
+                for line in source.lines.map(\.withoutComment) {
+                    let isChecked = !line.contains("nonisolated(unsafe)") && !line.contains("@unchecked")
+                    #expect(isChecked, "\(source.path)")
+                }
+            }
+        }
+    }
+
+    @Test func `every room has a front page of ten to thirty-five lines`() throws {
+        for room in try Repository.swiftRooms() {
+            let page = Repository.root.appending(path: "Sources/\(room)/\(room).docc/\(room).md")
+            let text = try String(contentsOf: page, encoding: .utf8)
+            #expect(text.hasPrefix("# ``\(room)``\n"), "\(room)")
+            let lineCount = text.count { $0 == "\n" }
+            #expect((10...35).contains(lineCount), "\(room)")
+            for phrase in ["**May not enter:**", "**Promises:**"] {
+                #expect(text.contains(phrase), "\(room): \(phrase)")
+            }
+        }
+    }
+
+    @Test(arguments: ["Sources", "Tests"])
+    func `no file has more than 450 lines`(folder: String) throws {
+        for source in try Repository.sources(under: folder) {
+            #expect(source.lines.count <= 451, "\(source.path)")
+        }
+    }
+
+    /// Where a line stands.
+    private struct Place: CustomStringConvertible {
+        let path: String
+        let number: Int
+        var description: String { "\(path):\(number)" }
+    }
+
+    private func codeLines() throws -> [(place: Place, line: Substring)] {
+        try Repository.sources(under: "Sources").flatMap { source in
+            source.lines.enumerated().map { offset, line in
+                (Place(path: source.path, number: offset + 1), line.withoutComment)
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+/// Who may see whom.
+@Suite struct LayeringTests {
+    @Test func `every room of the manifest is in the table, with the same dependencies`() throws {
+        let manifest = try Manifest()
+        #expect(manifest.dependencies == allowedTargets)
+    }
+
+    @Test func `every folder of Sources that holds Swift is in the table`() throws {
+        let rooms = try Repository.swiftRooms()
+        #expect(rooms == allowedTargets.keys.sorted())
+    }
+
+    @Test(arguments: allowedTargets.keys.sorted())
+    func `imports stay inside the table`(room: String) throws {
+        let allowed = allowedTargets[room] ?? []
+        for (module, path) in try imports(of: room) where !isAllowed(module, in: room, allowed) {
+            if knownOffences[room]?.contains(module) == true {
+                withKnownIssue("\(room) imports \(module)") { Issue.record("\(path) imports \(module)") }
+            } else {
+                Issue.record("\(path) imports \(module)")
+            }
+        }
+    }
+
+    @Test func `an offence that was mended is struck from the list`() throws {
+        for (room, modules) in knownOffences {
+            let imported = Set(try imports(of: room).map(\.module))
+            #expect(modules.isSubset(of: imported), "\(room)")
+        }
+    }
+
+    @Test func `a C library has no importers but its own`() throws {
+        for room in try Repository.swiftRooms() {
+            for (module, path) in try imports(of: room) {
+                let isSole = soleImporters[module]?.contains(room) ?? true
+                #expect(isSole, "\(path) imports \(module)")
+            }
+        }
+    }
+
+    @Test func `the dependencies of each target of the manifest are sorted, products last`() throws {
+        for (room, dependencies) in try Manifest().order {
+            let names = dependencies.filter { $0 != "ArgumentParser" }
+            #expect(names == names.sorted { $0.lowercased() < $1.lowercased() }, "\(room)")
+        }
+    }
+
+    private func isAllowed(_ module: String, in room: String, _ allowed: Set<String>) -> Bool {
+        allowed.contains(module) || systemImporters[module]?.contains(room) == true
+    }
+
+    private func imports(of room: String) throws -> [(module: String, path: String)] {
+        try Repository.sources(under: "Sources/\(room)").flatMap { source in
+            source.lines.compactMap { line in importedModule(line).map { ($0, source.path) } }
+        }
+    }
+}
+
+/// The module that a line imports, whatever stands around the word.
+private func importedModule(_ line: Substring) -> String? {
+    let words = line.withoutComment.split { $0 == " " || $0 == "\t" || $0 == ";" }
+    guard let place = words.firstIndex(of: "import"), place + 1 < words.count else { return nil }
+    let isDeclaration = words[..<place].allSatisfy { word in
+        word.hasPrefix("@") || ["public", "package", "internal", "fileprivate", "private"].contains(String(word))
+    }
+    guard isDeclaration else { return nil }
+    // `import struct Module.Name` names the module before the dot.
+    let kinds = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+    let hasKind = kinds.contains(String(words[place + 1])) && place + 2 < words.count
+    let name = words[hasKind ? place + 2 : place + 1]
+    return name.split(separator: ".").first.map(String.init)
+}
+
+/// The targets of Package.swift that ship, read as text.
+private struct Manifest {
+    private(set) var order: [String: [String]] = [:]
+
+    var dependencies: [String: Set<String>] { order.mapValues { Set($0) } }
+
+    init() throws {
+        let text = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+        let shipped = try #require(text.range(of: "let tests")).lowerBound
+        let target = /\.(?:target|executableTarget)\(\s*name: "(\w+)"(?:,\s*dependencies: \[(.*?)\])?/
+            .dotMatchesNewlines()
+        let product = /\.product\(name: "(\w+)", package: "[^"]+"\)/
+        let drawing = String(text[..<shipped]).replacing(product) { "\"\($0.1)\"" }
+        for match in drawing.matches(of: target) where match.1 != "CCofferShims" {
+            order[String(match.1)] = (match.2 ?? "").matches(of: /"(\w+)"/).map { String($0.1) }
+        }
+    }
+}
