@@ -1,0 +1,69 @@
+import CofferCore
+import CofferSystem
+import Foundation
+import Testing
+
+@Suite struct `An owned descriptor` {
+    // In processes of their own, where nobody else opens what gets the same number.
+    @Test func `is closed once, when its owner lets go`() async {
+        await #expect(processExitsWith: .success) {
+            var number: Int32 = -1
+            do {
+                let pipe = try Pipe()
+                number = pipe.reading.number
+                #expect(isOpen(number))
+            }
+            #expect(!isOpen(number))
+            #expect(open("/dev/null", O_RDONLY) == number, "the number is free again, and closed by nobody any more")
+            #expect(isOpen(number))
+        }
+    }
+
+    @Test func `is left open when it is given up`() async {
+        await #expect(processExitsWith: .success) {
+            let file = OwnedDescriptor(owning: open("/dev/null", O_RDONLY))
+            let number = file.release()
+            #expect(isOpen(number))
+        }
+    }
+
+    @Test func `has duplicates that live on, and are closed on exec`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("hello", to: "file")
+        let file = OwnedDescriptor(owning: open(directory.path("file"), O_RDONLY))
+        let copy = try file.duplicate()
+        #expect(copy.number != file.number)
+        #expect(fcntl(copy.number, F_GETFD) & FD_CLOEXEC != 0)
+        _ = consume file
+        #expect(try copy.readText() == "hello")
+    }
+
+    @Test func `reads at an offset up to the end of the file`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("0123456789", to: "file")
+        let file = OwnedDescriptor(owning: open(directory.path("file"), O_RDONLY))
+        for (offset, count, expected) in [(0, 4, "0123"), (8, 4, "89"), (10, 4, ""), (100, 4, ""), (3, 0, "")] {
+            var buffer = [UInt8](repeating: 0, count: count)
+            let read = try buffer.withUnsafeMutableBytes { buffer in
+                Result { () throws(SystemError) in try file.read(into: buffer, at: Int64(offset)) }
+            }.get()
+            #expect(String(decoding: buffer[..<read], as: UTF8.self) == expected)
+        }
+    }
+
+    @Test func `says which system call failed, and why`() throws {
+        let directory = try TemporaryDirectory()
+        let descriptor = OwnedDescriptor(owning: open(directory.path, O_RDONLY | O_DIRECTORY))
+        do {
+            try descriptor.write(all: [UInt8]([1]).span.bytes)
+            Issue.record("a directory can't be written")
+        } catch {
+            #expect(error.code == EBADF)
+            #expect(error.reason == "bad file descriptor")
+            #expect(error.cofferError("can't store 'a'").message == "can't store 'a': bad file descriptor (write)")
+            #expect(error.cofferError("").code == .io)
+        }
+        #expect(SystemError("write", code: ENOSPC).cofferError("").code == .diskFull)
+        #expect(SystemError("write", code: EDQUOT).cofferError("").code == .diskFull)
+    }
+}

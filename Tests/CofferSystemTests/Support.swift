@@ -1,0 +1,130 @@
+import CofferSystem
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// A directory for one test, removed when the test ends.
+final class TemporaryDirectory: Sendable {
+    let path = NSTemporaryDirectory() + "coffer-system-\(UUID().uuidString)"
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    func contents(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map { Array($0) } }
+
+    func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: URL(filePath: path(name))) }
+
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
+}
+
+/// Makes the Nth operation that changes the disk fail, and keeps count.
+final class Saboteur: Sendable {
+    private let count = Mutex(0)
+    private let target: Int
+    private let log = Mutex<[FileSystem.Operation]>([])
+
+    init(failing target: Int) { self.target = target }
+
+    /// Whether the operation that is to fail was reached.
+    var hasStruck: Bool { count.withLock { $0 >= target } }
+
+    var operations: [FileSystem.Operation] { log.withLock { $0 } }
+
+    var fileSystem: FileSystem {
+        FileSystem(intercept: { (operation) throws(SystemError) in
+            self.log.withLock { $0.append(operation) }
+            let number = self.count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == self.target { throw SystemError("sabotage", code: ENOSPC) }
+        })
+    }
+}
+
+/// The error of something that has to fail; `nil` where it does not.
+func failure<Value: ~Copyable>(_ body: () throws(SystemError) -> Value) -> Int32? {
+    do throws(SystemError) {
+        _ = try body()
+        return nil
+    } catch {
+        return error.code
+    }
+}
+
+/// Both ends of a pipe.
+struct Pipe: ~Copyable {
+    let reading: OwnedDescriptor
+    let writing: OwnedDescriptor
+
+    init() throws {
+        var numbers: [Int32] = [-1, -1]
+        try #require(pipe(&numbers) == 0)
+        reading = OwnedDescriptor(owning: numbers[0])
+        writing = OwnedDescriptor(owning: numbers[1])
+    }
+}
+
+extension OwnedDescriptor {
+    /// What `text` is left to read, up to a size that no test reaches.
+    borrowing func readText() throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(number, &buffer, buffer.count)
+        try #require(count >= 0)
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    borrowing func writeText(_ text: String) throws {
+        try #require(Glibc.write(number, text, text.utf8.count) == text.utf8.count)
+    }
+}
+
+func isOpen(_ number: Int32) -> Bool { fcntl(number, F_GETFD) >= 0 }
+
+/// A value that one thread sets and another one reads.
+final class Shared<Value: Sendable>: Sendable {
+    private let mutex: Mutex<Value>
+
+    init(_ value: Value) { mutex = Mutex(value) }
+
+    var value: Value {
+        get { mutex.withLock { $0 } }
+        set { mutex.withLock { $0 = newValue } }
+    }
+
+    func change(_ body: (inout sending Value) -> Void) { mutex.withLock { body(&$0) } }
+}
+
+/// A thread of its own for what blocks: the test's threads are few.
+final class Background<Value: Sendable>: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let result = Shared<Result<Value, any Error>?>(nil)
+
+    init(_ body: @escaping @Sendable () throws -> Value) {
+        Thread.detachNewThread {
+            self.result.value = Result { try body() }
+            self.done.signal()
+        }
+    }
+
+    func wait() throws -> Value {
+        done.wait()
+        return try #require(result.value).get()
+    }
+}
+
+/// Ends a loop from any thread, and from within any part of a turn.
+final class Stopper: Sendable {
+    private let pipe: Pipe
+
+    init(on loop: EventLoop) throws {
+        pipe = try Pipe()
+        _ = try loop.watch(pipe.reading, for: .readable) { _ in loop.stop() }
+    }
+
+    func stop() { _ = write(pipe.writing.number, "x", 1) }
+}
