@@ -53,7 +53,7 @@ import Testing
     @Test func `every notification is in the table with its members`() throws {
         let rows = try page.table(["notification", "members", "when"])
         #expect(rows.map { $0[0] } == Notification.allCases.map { "`\($0.rawValue)`" })
-        let members = ProgressParameters(done: 1, total: 2).json.members.map(\.key)
+        let members = ProgressParameters(request: .integer(1), done: 1, total: 2).json.members.map(\.key)
         #expect(rows.first?[1].quotedWords == members)
     }
 
@@ -96,14 +96,16 @@ import Testing
     private static let limits = [
         "frameJSONBytes": "\(Limits.frameJSONBytes)",
         "framePayloadBytes": "\(Limits.framePayloadBytes)",
-        "frameDescriptors": "\(Limits.frameDescriptors)",
         "jsonDepth": "\(Limits.jsonDepth)",
         "nameBytes": "\(Limits.nameBytes)",
         "nameComponentBytes": "\(Limits.nameComponentBytes)",
+        "nameComponents": "\(Limits.nameComponents)",
         "secretBytes": "\(Limits.secretBytes)",
         "metadataBytes": "\(Limits.metadataBytes)",
         "passcodeBytes": "\(Limits.passcodeBytes)",
         "structuredBytes": "\(Limits.structuredBytes)",
+        "requestsPerTurn": "\(Limits.requestsPerTurn)",
+        "pageJSONBytes": "\(Limits.pageJSONBytes)",
         "pageItems": "\(Limits.pageItems)",
         "chunkBytes": "\(Limits.chunkBytes)",
         "fileBytes": "\(Limits.fileBytes)",

@@ -39,11 +39,5 @@ let soleImporters: [String: Set<String>] = [
 /// Foundation in any form is for nobody.
 let systemImporters: [String: Set<String>] = [
     "Glibc": ["CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "cofferd"],
-    "Synchronization": ["CofferFiles", "CofferMemory", "CofferService", "CofferSystem"],
-]
-
-/// Imports that break the table, known and reported: each is to go.
-let knownOffences: [String: Set<String>] = [
-    // Package.swift does not name it as a dependency: Server+Vault.swift makes a PasscodeCost.
-    "CofferService": ["CofferCrypto"]
+    "Synchronization": ["CofferCommands", "CofferFiles", "CofferMemory", "CofferService", "CofferSystem"],
 ]

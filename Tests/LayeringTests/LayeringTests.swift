@@ -17,18 +17,7 @@ import Testing
     func `imports stay inside the table`(room: String) throws {
         let allowed = allowedTargets[room] ?? []
         for (module, path) in try imports(of: room) where !isAllowed(module, in: room, allowed) {
-            if knownOffences[room]?.contains(module) == true {
-                withKnownIssue("\(room) imports \(module)") { Issue.record("\(path) imports \(module)") }
-            } else {
-                Issue.record("\(path) imports \(module)")
-            }
-        }
-    }
-
-    @Test func `an offence that was mended is struck from the list`() throws {
-        for (room, modules) in knownOffences {
-            let imported = Set(try imports(of: room).map(\.module))
-            #expect(modules.isSubset(of: imported), "\(room)")
+            Issue.record("\(path) imports \(module)")
         }
     }
 
