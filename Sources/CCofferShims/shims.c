@@ -153,6 +153,7 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
     int code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
     for (int stream = 0; stream <= 2 && code == 0; stream++)
         code = posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     if (code == 0) code = posix_spawn_file_actions_addchdir_np(&actions, "/");
     if (code == 0) code = posix_spawnp(&child, path, &actions, &attributes, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);

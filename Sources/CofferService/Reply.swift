@@ -36,7 +36,15 @@ final class Attachments {
     func takePayload() -> SecretBytes? { payload.take() }
 
     /// Takes the descriptor, which is then the handler's.
-    func takeDescriptor() -> OwnedDescriptor? { descriptor.take() }
+    ///
+    /// - Throws: `param` for a client's own connection to us: with both ends in our hands its end would never come.
+    func takeDescriptor() throws(CofferError) -> OwnedDescriptor? {
+        guard let descriptor = descriptor.take() else { return nil }
+        if PeerIdentity.isOwnConnection(descriptor) {
+            throw CofferError(.param, "the descriptor passed is a connection to this daemon")
+        }
+        return descriptor
+    }
 
     /// Refuses what the method has no use for: a client that sends it has made a mistake.
     func refuseLeftovers(of method: Method) throws(CofferError) {

@@ -52,7 +52,7 @@ extension Server {
         _ attachments: Attachments,
         from caller: Caller
     ) throws(CofferError) -> Answer {
-        let descriptor = attachments.takeDescriptor()
+        let descriptor = try attachments.takeDescriptor()
         try attachments.refuseLeftovers(of: .itemGet)
         let group = try caller.group(nil)
         do {

@@ -97,7 +97,7 @@ extension Server {
     ) async throws(CofferError) -> Intake {
         let payload = attachments.takePayload()
         let stream: PeerStream?
-        switch attachments.takeDescriptor() {
+        switch try attachments.takeDescriptor() {
         case .none: stream = nil
         case .some(let descriptor): stream = try PeerStream(descriptor, for: O_RDONLY, cancellation: cancellation)
         }

@@ -58,14 +58,16 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     package func run() {
         thread.store(UInt(pthread_self()), ordering: .releasing)
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
-        while !isStopping {
-            let hasMore = runJobs()
+        while true {
+            runJobs()
             endOfTurn?()
-            let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), hasMore ? 0 : -1)
-            for index in 0..<Int(max(count, 0)) { deliver(unsafe events[index].data.u64, unsafe events[index].events) }
+            if isStopping { return }
+            // Asked last: the end of a turn may have given more to do.
+            let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), hasJobs ? 0 : -1)
+            for index in 0..<Int(max(count, 0)) {
+                deliver(unsafe events[index].data.u64, unsafe events[index].events)
+            }
         }
-        _ = runJobs()
-        endOfTurn?()
     }
 
     /// Ends ``run()`` after the present turn.
@@ -167,7 +169,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         handler(isGone ? [.readable, .writable] : Interest(rawValue: events))
     }
 
-    private func runJobs() -> Bool {
+    private var hasJobs: Bool { jobs.withLock { !$0.isEmpty } }
+
+    private func runJobs() {
         let ready = jobs.withLock { jobs in
             defer { jobs = [] }
             return jobs
@@ -178,7 +182,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             return posted
         }
         for body in bodies { body() }
-        return jobs.withLock { !$0.isEmpty }
     }
 
     // MARK: SerialExecutor

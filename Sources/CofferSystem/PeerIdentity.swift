@@ -1,4 +1,5 @@
 package import CCofferShims
+internal import Glibc
 
 /// Who is at the other end of a connection, as the kernel saw it connect.
 ///
@@ -23,5 +24,12 @@ package struct PeerIdentity: Hashable, Sendable {
         processID = process
         userID = user
         groupID = group
+    }
+
+    /// Whether a descriptor is a socket whose peer is this very process.
+    ///
+    /// - Parameter descriptor: Any descriptor.
+    package static func isOwnConnection(_ descriptor: borrowing OwnedDescriptor) -> Bool {
+        (try? PeerIdentity(of: descriptor))?.processID == getpid()
     }
 }

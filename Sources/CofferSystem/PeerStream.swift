@@ -67,7 +67,7 @@ package struct PeerStream: ~Copyable, Sendable {
             kind = .regular
         case S_IFIFO, S_IFCHR:
             kind = .pipe
-        case S_IFSOCK where Self.isForeignStream(number):
+        case S_IFSOCK where Self.isStream(number):
             kind = .socket
         default:
             throw CofferError(.param, "the descriptor passed is neither a file nor a pipe nor a stream socket")
@@ -76,17 +76,10 @@ package struct PeerStream: ~Copyable, Sendable {
         self.cancellation = cancellation
     }
 
-    /// A client's own connection to us does not count: with both ends in our hands its end would never come.
-    private static func isForeignStream(_ number: Int32) -> Bool {
+    private static func isStream(_ number: Int32) -> Bool {
         var type: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == SOCK_STREAM.rawValue else {
-            return false
-        }
-        var process: pid_t = 0
-        var user: uid_t = 0
-        var group: gid_t = 0
-        return unsafe coffer_peer_credentials(number, &process, &user, &group) != 0 || process != getpid()
+        return unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM.rawValue
     }
 
     /// Reads until the buffer is full or the stream ends.

@@ -23,6 +23,7 @@ package enum UnixSocket {
     /// - Throws: `EADDRINUSE` where somebody listens there already.
     package static func listen(at path: String) throws(SystemError) -> OwnedDescriptor {
         if (try? connect(to: path)) != nil { throw SystemError("bind", code: EADDRINUSE) }
+        try checkLength(of: path)
         try removeStale(path)
         let socket = try make()
         let mask = umask(0o177)
@@ -102,13 +103,17 @@ package enum UnixSocket {
         )
     }
 
+    private static func checkLength(of path: String) throws(SystemError) {
+        guard !path.isEmpty, path.utf8.count <= pathBytes, !path.utf8.contains(0) else {
+            throw SystemError("socket path", code: ENAMETOOLONG)
+        }
+    }
+
     private static func withAddress(
         _ path: String,
         _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemError) -> Int32 {
-        guard !path.isEmpty, path.utf8.count <= pathBytes, !path.utf8.contains(0) else {
-            throw SystemError("socket path", code: ENAMETOOLONG)
-        }
+        try checkLength(of: path)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }

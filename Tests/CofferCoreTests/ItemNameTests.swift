@@ -41,9 +41,15 @@ import Testing
         #expect(Self.fault(of: path) == fault)
     }
 
+    @Test(arguments: [63, 64, 65])
+    func `a name has at most 64 parts`(count: Int) {
+        let path = Array(repeating: "a", count: count).joined(separator: "/")
+        #expect(Self.fault(of: path) == (count <= 64 ? nil : "bad name: it has 65 parts, more than 64"))
+    }
+
     @Test(arguments: [4095, 4096, 4097])
     func `a name has at most 4096 bytes`(count: Int) {
-        let path = String(String(repeating: "abc/", count: 1100).prefix(count - 1)) + "z"
+        let path = String(String(repeating: String(repeating: "a", count: 99) + "/", count: 50).prefix(count - 1)) + "z"
         #expect(path.utf8.count == count)
         #expect(Self.fault(of: path) == (count <= 4096 ? nil : "bad name: it has 4097 bytes, more than 4096"))
     }

@@ -255,9 +255,7 @@ extension EventLoop {
             }
         }
         loop.run()
-        withKnownIssue("a job enqueued by the end of a turn waits for the next event: hasMore is asked for before") {
-            #expect(log.value == ["job"])
-        }
+        #expect(log.value == ["job"])
     }
 
     @Test func `is stopped from the end of a turn and from a job, not only from a handler`() throws {
@@ -286,13 +284,7 @@ extension EventLoop {
             }
             try pipe.writing.writeText("x")
             loop.run()
-            if place == "handler" {
-                #expect(!wasWoken.value)
-            } else {
-                withKnownIssue("EventLoop.stop() from a job or the end of a turn is heard at the next event only") {
-                    #expect(!wasWoken.value, "\(place)")
-                }
-            }
+            #expect(!wasWoken.value, "\(place)")
         }
     }
 

@@ -155,10 +155,8 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             try directory.write("a letter", to: "file")
-            withKnownIssue("UnixSocket.listen unlinks whatever is at the path, sockets or not") {
-                #expect(failure { () throws(SystemError) in try UnixSocket.listen(at: directory.path("file")) } != nil)
-                #expect(directory.contents("file") == Array("a letter".utf8))
-            }
+            #expect(failure { () throws(SystemError) in try UnixSocket.listen(at: directory.path("file")) } == EEXIST)
+            #expect(directory.contents("file") == Array("a letter".utf8))
         }
     }
 
@@ -170,9 +168,7 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
             #expect(
                 failure { () throws(SystemError) in try UnixSocket.listen(at: directory.path(name)) } == ENAMETOOLONG
             )
-            withKnownIssue("UnixSocket.listen unlinks before it looks whether it can bind at all") {
-                #expect(directory.contents(name) == Array("a letter".utf8))
-            }
+            #expect(directory.contents(name) == Array("a letter".utf8))
         }
     }
 

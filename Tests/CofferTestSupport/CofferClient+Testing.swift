@@ -2,6 +2,7 @@ package import CofferClient
 package import CofferCore
 package import CofferMemory
 package import CofferWire
+import Foundation
 
 // Tests hold contents as arrays: they are no secrets.
 
@@ -26,8 +27,13 @@ extension CofferClient {
     ) throws -> Placement {
         var wishes = ItemWishes()
         describe(&wishes)
-        let bytes: SecretBytes? = try SecretBytes(content)
-        return try put(try ItemName(name), wishes, content: bytes)
+        guard content.count > Limits.framePayloadBytes else {
+            let bytes: SecretBytes? = try SecretBytes(content)
+            return try put(try ItemName(name), wishes, content: bytes)
+        }
+        let file = try TemporaryDirectory()
+        let source = FileHandle(forReadingAtPath: try file.write(content, to: "content"))
+        return try put(try ItemName(name), wishes, content: nil, rest: source?.fileDescriptor)
     }
 
     /// Fetches what is small enough to come with the answer.
