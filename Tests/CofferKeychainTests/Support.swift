@@ -108,7 +108,9 @@ extension VaultKeys {
     }
 }
 
-/// A keychain in a vault of its own. The store holds its database: let it go before another one is opened.
+/// A keychain in a vault of its own.
+///
+/// The store holds its database: let it go before another one is opened.
 struct Fixture {
     let vault: Vault
 
