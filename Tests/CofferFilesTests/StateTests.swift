@@ -133,13 +133,6 @@ private func row(
 
 private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
 
-/// A pipe as two numbers, for threads to own.
-private func makePipe() throws -> (reading: Int32, writing: Int32) {
-    var numbers: [Int32] = [-1, -1]
-    try #require(pipe(&numbers) == 0)
-    return (numbers[0], numbers[1])
-}
-
 @Suite struct `A transfer during which the vault is locked` {
     /// Reads ten chunks into a pipe that holds one, and locks once the first has come.
     private func readAcrossLock(_ protectionClass: ProtectionClass) throws -> (received: [UInt8], code: ErrorCode?) {
@@ -147,7 +140,8 @@ private func makePipe() throws -> (reading: Int32, writing: Int32) {
         let content = pattern(10 * 65536)
         try open.put("file", content, protectionClass)
         let read = try open.store.prepareRead(try #require(try open.find("file")))
-        let pipe = try makePipe()
+        let numbers = try makePipe()
+        let pipe = (reading: numbers[0], writing: numbers[1])
         let reader = Background {
             let stream = try PeerStream(
                 OwnedDescriptor(owning: pipe.writing),
@@ -190,7 +184,8 @@ private func makePipe() throws -> (reading: Int32, writing: Int32) {
         let open = try OpenStore(.unlocked)
         let name = try ItemName("file")
         let write = try open.store.prepareWrite(name, in: "default", as: protectionClass)
-        let pipe = try makePipe()
+        let numbers = try makePipe()
+        let pipe = (reading: numbers[0], writing: numbers[1])
         let writer = Background {
             let stream: PeerStream? = try PeerStream(
                 OwnedDescriptor(owning: pipe.reading),
