@@ -60,16 +60,16 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         #expect(try refusal(open(directory.path, O_RDONLY), O_RDONLY) == .param)
         #expect(try refusal(open("/dev/null", O_RDWR), O_WRONLY) == nil)
         var numbers: [Int32] = [-1, -1]
-        try #require(pipe(&numbers) == 0)
+        numbers = try makePipe()
         #expect(try refusal(dup(numbers[0]), O_WRONLY) == .param)
         #expect(try refusal(dup(numbers[1]), O_RDONLY) == .param)
         #expect(try refusal(numbers[0], O_RDONLY) == nil)
         #expect(try refusal(numbers[1], O_WRONLY) == nil)
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &numbers) == 0)
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers) == 0)
         #expect(try refusal(numbers[0], O_RDONLY) == nil)
         #expect(try refusal(numbers[1], O_WRONLY) == nil)
         for type in [SOCK_DGRAM, SOCK_SEQPACKET] {
-            try #require(socketpair(AF_UNIX, Int32(type.rawValue), 0, &numbers) == 0)
+            try #require(socketpair(AF_UNIX, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers) == 0)
             #expect(try refusal(numbers[0], O_RDONLY) == .param)
             #expect(try refusal(numbers[1], O_WRONLY) == .param)
         }
@@ -104,9 +104,9 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         let content = pattern(1_000_003)
         var numbers: [Int32] = [-1, -1]
         if isSocket {
-            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &numbers) == 0)
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers) == 0)
         } else {
-            try #require(pipe(&numbers) == 0)
+            numbers = try makePipe()
         }
         let (reading, writing) = (numbers[0], numbers[1])
         let writer = Background {
@@ -161,9 +161,9 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         for isSocket in [false, true] {
             var numbers: [Int32] = [-1, -1]
             if isSocket {
-                try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &numbers) == 0)
+                try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers) == 0)
             } else {
-                try #require(pipe(&numbers) == 0)
+                numbers = try makePipe()
             }
             close(numbers[0])
             let stream = try PeerStream(OwnedDescriptor(owning: numbers[1]), O_WRONLY)
@@ -196,9 +196,9 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
     func `wakes a thread that waits for a full pipe`(isSocket: Bool) throws {
         var numbers: [Int32] = [-1, -1]
         if isSocket {
-            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &numbers) == 0)
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &numbers) == 0)
         } else {
-            try #require(pipe(&numbers) == 0)
+            numbers = try makePipe()
         }
         let reading = OwnedDescriptor(owning: numbers[0])
         let writing = numbers[1]

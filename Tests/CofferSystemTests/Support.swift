@@ -56,14 +56,29 @@ func failure<Value: ~Copyable>(_ body: () throws(SystemError) -> Value) -> Int32
     }
 }
 
+/// A pipe that no child of this process inherits: one that did would keep its ends open.
+///
+/// There is no `pipe2` in the module of the C library; a named pipe can be opened close-on-exec.
+///
+/// - Returns: The end for reading, then the one for writing.
+func makePipe() throws -> [Int32] {
+    let path = NSTemporaryDirectory() + "coffer-pipe-\(UUID().uuidString)"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    let writing = open(path, O_WRONLY | O_CLOEXEC)
+    try #require(reading >= 0 && writing >= 0)
+    try #require(fcntl(reading, F_SETFL, fcntl(reading, F_GETFL) & ~O_NONBLOCK) == 0)
+    return [reading, writing]
+}
+
 /// Both ends of a pipe.
 struct Pipe: ~Copyable {
     let reading: OwnedDescriptor
     let writing: OwnedDescriptor
 
     init() throws {
-        var numbers: [Int32] = [-1, -1]
-        try #require(pipe(&numbers) == 0)
+        let numbers = try makePipe()
         reading = OwnedDescriptor(owning: numbers[0])
         writing = OwnedDescriptor(owning: numbers[1])
     }

@@ -1,0 +1,287 @@
+import CofferClient
+import CofferCore
+import CofferWire
+import Testing
+
+private func object(_ text: String) throws -> JSONObject {
+    try #require(try JSONValue(parsing: Array(text.utf8).span.bytes).objectValue)
+}
+
+private func text(_ object: JSONObject) -> String {
+    var writer = JSONWriter()
+    writer.write(object)
+    return String(decoding: writer.bytes, as: UTF8.self)
+}
+
+private func name(_ path: String) throws -> ItemName { try ItemName(path) }
+
+/// A value of the protocol, its type hidden, with the text that it is on the wire.
+private struct Sample: CustomStringConvertible {
+    let description: String
+    let json: String
+    let wire: String
+    /// What the text becomes when it is read as parameters, and as a result, and written again.
+    let rewrite: (JSONObject) throws -> (params: String, result: String)
+
+    init<Value: WireObject>(_ value: Value, _ wire: String) {
+        description = "\(Value.self) \(wire)"
+        json = text(value.json)
+        self.wire = wire
+        rewrite = { object in
+            (text(try Value(params: object).json), text(try Value(result: .object(object)).json))
+        }
+    }
+
+    static func all() throws -> [Sample] {
+        var wishes = ItemWishes()
+        wishes.kind = .token
+        wishes.scenario = .backgroundToken
+        wishes.protectionClass = .completeUnlessOpen
+        wishes.accessibility = .afterFirstUnlockThisDeviceOnly
+        wishes.store = .keychain
+        wishes.isStructured = true
+        wishes.isPresentedAsFile = true
+        wishes.group = "a group"
+        let wished = """
+            "kind":"token","scenario":"backgroundToken","protection":"completeUnlessOpen",\
+            "accessible":"AfterFirstUnlockThisDeviceOnly","store":"keychain","structured":true,"asFile":true,\
+            "group":"a group"
+            """
+        let item = ItemInfo(
+            name: "a/b",
+            protection: .file(.complete),
+            byteCount: 1 << 40,
+            kind: .document,
+            created: 1,
+            modified: -2,
+            isReadable: true
+        )
+        let bare = ItemInfo(
+            name: "c",
+            protection: .keychain(.always),
+            byteCount: 0,
+            kind: nil,
+            created: 0,
+            modified: 0,
+            isReadable: false
+        )
+        let itemText = """
+            {"name":"a/b","store":"file","protection":"complete","size":1099511627776,"kind":"document","created":1,\
+            "modified":-2,"readable":true}
+            """
+        let bareText = """
+            {"name":"c","store":"keychain","accessible":"Always","size":0,"created":0,"modified":0,"readable":false}
+            """
+        return [
+            Sample(Nothing(), "{}"),
+            Sample(HelloParameters(protocolNumber: 1), #"{"protocol":1}"#),
+            Sample(HelloResult(protocolNumber: 1, version: "1.2"), #"{"protocol":1,"version":"1.2"}"#),
+            Sample(InitParameters(kdf: .sensitive, hasNoPasscode: false), #"{"kdf":"sensitive","noPasscode":false}"#),
+            Sample(InitParameters(kdf: nil, hasNoPasscode: true), #"{"noPasscode":true}"#),
+            Sample(LockParameters(graceSeconds: 0), #"{"grace":0}"#),
+            Sample(LockParameters(graceSeconds: nil), "{}"),
+            Sample(
+                VaultStatus(
+                    state: .locking,
+                    keychainCount: 3,
+                    fileCount: 0,
+                    graceMilliseconds: 9999,
+                    version: "1",
+                    protocolNumber: 1
+                ),
+                """
+                {"state":"locking","keychainItems":3,"files":0,"graceMilliseconds":9999,"version":"1","protocol":1}
+                """
+            ),
+            Sample(
+                VaultStatus(
+                    state: .noVault,
+                    keychainCount: nil,
+                    fileCount: nil,
+                    graceMilliseconds: nil,
+                    version: "1",
+                    protocolNumber: 1
+                ),
+                #"{"state":"noVault","version":"1","protocol":1}"#
+            ),
+            Sample(ItemWishes(), "{}"),
+            Sample(wishes, "{\(wished)}"),
+            Sample(PutParameters(name: try name("a/b"), wishes: ItemWishes()), #"{"name":"a/b"}"#),
+            Sample(
+                PutParameters(name: try name("a/b"), wishes: wishes, wantsProgress: true),
+                "{\(wished),\"name\":\"a/b\",\"progress\":true}"
+            ),
+            Sample(GetParameters(name: try name("a")), #"{"name":"a"}"#),
+            Sample(
+                GetParameters(name: try name("a"), offset: 0, length: 1 << 40, wantsProgress: true),
+                #"{"name":"a","offset":0,"length":1099511627776,"progress":true}"#
+            ),
+            Sample(
+                GetResult(store: .file, byteCount: 0, delivery: .descriptor),
+                #"{"store":"file","size":0,"delivery":"descriptor"}"#
+            ),
+            Sample(
+                GetResult(store: .keychain, byteCount: 5, delivery: .payload),
+                #"{"store":"keychain","size":5,"delivery":"payload"}"#
+            ),
+            Sample(NameParameters(name: try name("\u{E9}/\u{1F512}")), "{\"name\":\"\u{E9}/\u{1F512}\"}"),
+            Sample(ListParameters(), "{}"),
+            Sample(
+                ListParameters(prefix: "", store: .file, after: "a\"b\\", limit: 1000),
+                #"{"prefix":"","store":"file","after":"a\"b\\","limit":1000}"#
+            ),
+            Sample(ExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes()), "{}"),
+            Sample(
+                ExplainParameters(name: try name("n"), byteCount: 4096, wishes: wishes),
+                "{\(wished),\"name\":\"n\",\"size\":4096}"
+            ),
+            Sample(item, itemText),
+            Sample(bare, bareText),
+            Sample(ItemPage(items: [], next: nil, damagedCount: 0), #"{"items":[],"damaged":0}"#),
+            Sample(
+                ItemPage(items: [item, bare], next: "c", damagedCount: 2),
+                "{\"items\":[\(itemText),\(bareText)],\"next\":\"c\",\"damaged\":2}"
+            ),
+            Sample(
+                Placement(
+                    protection: .keychain(.whenUnlocked),
+                    rule: "R1",
+                    reason: "it is small",
+                    protectionSource: "standard",
+                    warnings: []
+                ),
+                """
+                {"store":"keychain","accessible":"WhenUnlocked","rule":"R1","reason":"it is small",\
+                "protectionSource":"standard","warnings":[]}
+                """
+            ),
+            Sample(
+                Placement(
+                    protection: .file(.none),
+                    rule: "R8",
+                    reason: "r",
+                    protectionSource: "caller",
+                    warnings: ["a", "b"]
+                ),
+                """
+                {"store":"file","protection":"none","rule":"R8","reason":"r","protectionSource":"caller",\
+                "warnings":["a","b"]}
+                """
+            ),
+            Sample(ProgressParameters(done: 1, total: nil), #"{"done":1}"#),
+            Sample(ProgressParameters(done: 1, total: 2), #"{"done":1,"total":2}"#),
+        ]
+    }
+}
+
+@Suite struct `A value on the wire` {
+    @Test func `is the text of the protocol, and the same again when it is read`() throws {
+        for sample in try Sample.all() {
+            #expect(sample.json == sample.wire)
+            let (params, result) = try sample.rewrite(try object(sample.wire))
+            #expect(params == sample.wire)
+            #expect(result == sample.wire)
+        }
+    }
+
+    @Test func `may have members that are new as a result, and may not as parameters`() throws {
+        for sample in try Sample.all() {
+            var larger = try object(sample.wire)
+            larger.set("aMemberOfALaterVersion", true)
+            #expect(throws: CofferError(.param, ""), "\(sample)") { _ = try sample.rewrite(larger) }
+        }
+        var status = try object(#"{"state":"locked","version":"1","protocol":1}"#)
+        status.set("aMemberOfALaterVersion", true)
+        #expect(try VaultStatus(result: .object(status)).state == .locked)
+    }
+
+    @Test func `has no member of another type`() throws {
+        for sample in try Sample.all() {
+            let whole = try object(sample.wire)
+            for (key, value) in whole.members {
+                // No member of any of them is an object.
+                for wrong in [JSONValue.object([:]), .number(0.5)] {
+                    var changed = whole
+                    changed.set(key, wrong)
+                    #expect(value != wrong)
+                    #expect(throws: CofferError(.param, ""), "\(key) in \(sample)") { _ = try sample.rewrite(changed) }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Accessibility.allCases)
+    func `says an accessibility with the store that has it`(accessibility: Accessibility) throws {
+        let placement = Placement(
+            protection: .keychain(accessibility),
+            rule: "R1",
+            reason: "",
+            protectionSource: "caller",
+            warnings: []
+        )
+        #expect(try Placement(result: .object(placement.json)) == placement)
+    }
+
+    @Test(arguments: ProtectionClass.allCases)
+    func `says a class with the store that has it`(protectionClass: ProtectionClass) throws {
+        let placement = Placement(
+            protection: .file(protectionClass),
+            rule: "R8",
+            reason: "",
+            protectionSource: "caller",
+            warnings: []
+        )
+        #expect(try Placement(result: .object(placement.json)) == placement)
+    }
+
+    @Test(
+        arguments: [
+            #"{"store":"keychain","protection":"complete","rule":"","reason":"","protectionSource":"","warnings":[]}"#,
+            #"{"store":"file","accessible":"Always","rule":"","reason":"","protectionSource":"","warnings":[]}"#,
+            #"{"accessible":"Always","rule":"","reason":"","protectionSource":"","warnings":[]}"#,
+            #"{"store":"attic","accessible":"Always","rule":"","reason":"","protectionSource":"","warnings":[]}"#,
+        ]
+    )
+    func `has no protection that its store does not have`(wire: String) throws {
+        let value = try object(wire)
+        #expect(throws: CofferError(.param, "")) { try Placement(result: .object(value)) }
+    }
+
+    @Test(
+        arguments: [
+            ("grace", 0, true), ("grace", 10, true), ("grace", 11, false), ("grace", -1, false),
+        ] as [(String, Int64, Bool)]
+    )
+    func `has a grace of ten seconds at most`(key: String, value: Int64, isPossible: Bool) throws {
+        let found = try? LockParameters(params: [key: .integer(value)]).graceSeconds
+        #expect(found == (isPossible ? value : nil))
+    }
+
+    @Test(arguments: [(0, false), (1, true), (1000, true), (1001, false)] as [(Int64, Bool)])
+    func `has pages of a thousand items at most`(limit: Int64, isPossible: Bool) throws {
+        let found = try? ListParameters(params: ["limit": .integer(limit)]).limit
+        #expect(found == (isPossible ? limit : nil))
+    }
+
+    @Test(arguments: [(-1, false), (0, true), (1 << 40, true), (1 << 40 + 1, false)] as [(Int64, Bool)])
+    func `has no place outside of a file`(offset: Int64, isPossible: Bool) throws {
+        for key in ["offset", "length"] {
+            let found = try? GetParameters(params: ["name": "a", .init(key): .integer(offset)])
+            #expect((found != nil) == isPossible)
+        }
+    }
+
+    @Test(arguments: ["", "/", "a/", "/a", "a//b", ".", "a/../b", "a\0"])
+    func `has no name that is none`(path: String) throws {
+        #expect(throws: CofferError(.param, "")) { try NameParameters(params: ["name": .string(path)]) }
+        #expect(throws: CofferError(.param, "")) { try GetParameters(params: ["name": .string(path)]) }
+        #expect(throws: CofferError(.param, "")) { try PutParameters(params: ["name": .string(path)]) }
+        #expect(throws: CofferError(.param, "")) { try ExplainParameters(params: ["name": .string(path)]) }
+    }
+
+    @Test func `is an object`() {
+        for value in [JSONValue.null, .array([]), "text", 1, true] {
+            #expect(throws: CofferError(.protocolViolation, "")) { try VaultStatus(result: value) }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+import CofferCore
+import CofferCrypto
+import CofferDatabase
+import CofferFiles
+import CofferKeys
+import CofferMemory
+import CofferSystem
+import Foundation
+import Synchronization
+import Testing
+
+/// A directory for one test, removed when the test ends.
+final class TemporaryDirectory: Sendable {
+    let path = NSTemporaryDirectory() + "coffer-files-\(UUID().uuidString)"
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    func contents(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map { Array($0) } }
+
+    /// Writes a file as the vault does: for its owner only.
+    func write(_ bytes: [UInt8], to name: String, mode: mode_t = 0o600) throws {
+        let path = path(name)
+        try Data(bytes).write(to: URL(filePath: path))
+        try #require(chmod(path, mode) == 0)
+    }
+
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
+}
+
+extension SecretBytes {
+    init(_ text: String) throws(SecretMemoryError) { try self.init(copying: Array(text.utf8).span.bytes) }
+}
+
+/// The states that a vault's keys can be brought into.
+enum TestState: String, CaseIterable, Sendable {
+    case noPasscode, beforeFirstUnlock, unlocked, locking, locked
+
+    var name: VaultState {
+        switch self {
+        case .noPasscode: .noPasscode
+        case .beforeFirstUnlock: .beforeFirstUnlock
+        case .unlocked: .unlocked
+        case .locking: .locking
+        case .locked: .locked
+        }
+    }
+}
+
+/// A vault's files, made once: stretching a passcode takes its time.
+struct Template: Sendable {
+    static let passcode = "correct horse"
+    static let withPasscode = Result { try Template(passcode) }
+    static let withoutPasscode = Result { try Template(nil) }
+
+    let keybag: [UInt8]
+    let deviceKey: [UInt8]
+
+    private init(_ passcode: String?) throws {
+        let temporary = try TemporaryDirectory()
+        let directory = try Directory(makingPath: temporary.path)
+        let typed: SecretBytes? = if let passcode { try SecretBytes(passcode) } else { nil }
+        _ = try VaultKeys.create(in: directory, passcode: typed, cost: .interactive)
+        keybag = try #require(temporary.contents("keybag"))
+        deviceKey = try #require(temporary.contents("device.key"))
+    }
+}
+
+/// A vault in a directory of its own.
+struct Vault {
+    let temporary: TemporaryDirectory
+    let directory: Directory
+
+    init(hasPasscode: Bool = true) throws {
+        temporary = try TemporaryDirectory()
+        directory = try Directory(makingPath: temporary.path)
+        let template = try (hasPasscode ? Template.withPasscode : Template.withoutPasscode).get()
+        try temporary.write(template.keybag, to: "keybag")
+        try temporary.write(template.deviceKey, to: "device.key")
+    }
+
+    func open() throws -> VaultKeys { try #require(try VaultKeys.open(in: directory)) }
+
+    func open(_ state: TestState) throws -> VaultKeys {
+        let keys = try open()
+        switch state {
+        case .noPasscode, .beforeFirstUnlock: break
+        case .unlocked: try keys.unlock()
+        case .locking:
+            try keys.unlock()
+            keys.beginLocking()
+        case .locked:
+            try keys.unlock()
+            keys.beginLocking()
+            keys.lock()
+        }
+        #expect(keys.state == state.name)
+        return keys
+    }
+
+}
+
+extension VaultKeys {
+    func unlock(_ passcode: String = Template.passcode) throws {
+        adopt(try unlockAttempt().perform(try SecretBytes(passcode)))
+    }
+}
+
+/// Makes the Nth operation that changes the disk fail, counted from when it is armed.
+final class Saboteur: Sendable {
+    private let countdown = Mutex<Int?>(nil)
+
+    func arm(_ target: Int) { countdown.withLock { $0 = target } }
+
+    /// Stops failing.
+    ///
+    /// - Returns: Whether it has struck.
+    func disarm() -> Bool {
+        countdown.withLock { countdown in
+            defer { countdown = nil }
+            return (countdown ?? 1) <= 0
+        }
+    }
+
+    var fileSystem: FileSystem {
+        FileSystem(intercept: { (_) throws(SystemError) in
+            let isNow = self.countdown.withLock { countdown in
+                guard let left = countdown else { return false }
+                countdown = left - 1
+                return left == 1
+            }
+            if isNow { throw SystemError("sabotage", code: ENOSPC) }
+        })
+    }
+}
+
+/// A file store in a vault of its own.
+///
+/// It holds its database: let it go before another one is opened.
+final class OpenStore {
+    let store: FileStore
+    let connection: Connection
+    let keys: VaultKeys
+    let vault: Vault
+
+    init(_ vault: Vault, _ keys: VaultKeys, fileSystem: FileSystem = .real) throws {
+        self.vault = vault
+        self.keys = keys
+        let directory = try Directory(makingPath: vault.temporary.path, fileSystem: fileSystem)
+        connection = try Connection(path: "\(try directory.resolvedPath())/vault.sqlite")
+        try connection.migrate(FileStore.migrations, applicationID: 1)
+        store = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
+    }
+
+    convenience init(_ state: TestState = .noPasscode, fileSystem: FileSystem = .real) throws {
+        let vault = try Vault(hasPasscode: state != .noPasscode)
+        try self.init(vault, try vault.open(state), fileSystem: fileSystem)
+    }
+
+    /// Writes a file and makes it visible; where it fails, it is given up as the service does.
+    func put(
+        _ path: String,
+        _ bytes: [UInt8],
+        _ protectionClass: ProtectionClass = .completeUntilFirstUserAuthentication,
+        now: Int64 = 1000,
+        settles: Bool = true
+    ) throws {
+        let name = try ItemName(path)
+        let write = try store.prepareWrite(name, in: "default", as: protectionClass)
+        defer { store.finished(write) }
+        let count = try write.perform(prefix: try SecretBytes(copying: bytes.span.bytes), rest: nil)
+        do {
+            try store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: now)
+        } catch {
+            store.discard(write)
+            throw error
+        }
+        if settles { store.settle() }
+    }
+
+    func put(_ path: String, _ text: String) throws { try put(path, Array(text.utf8)) }
+
+    func find(_ path: String) throws -> FileItem? { try store.find(try ItemName(path), in: "default") }
+
+    /// The content, or a part of it; `nil` where there is no such file.
+    func read(_ path: String, _ range: Range<Int64>? = nil) throws -> [UInt8]? {
+        guard let file = try find(path) else { return nil }
+        let read = try store.prepareRead(file)
+        defer { store.finished(read) }
+        let content = try read.collect(range ?? 0..<file.byteCount)
+        return content.exposeBytes()
+    }
+
+    func text(_ path: String) throws -> String? { try read(path).map { String(decoding: $0, as: UTF8.self) } }
+
+    func remove(_ path: String) throws {
+        try store.remove(try #require(try find(path)))
+        store.settle()
+    }
+
+    /// Where the content of a file lies once it is settled.
+    func contentPath(_ path: String) throws -> String {
+        let read = try store.prepareRead(try #require(try find(path)))
+        defer { store.finished(read) }
+        return vault.temporary.path("blobs/\(read.id.hexadecimal.prefix(2))/\(read.id.hexadecimal)")
+    }
+
+    /// The paths that a listing shows, and how many rows are damaged.
+    func survey() throws -> (paths: [String], damaged: Int) {
+        var paths: [String] = []
+        var damaged = 0
+        try store.forEachFile { outcome in
+            switch outcome {
+            case .success(let file): paths.append(file.path)
+            case .failure(let error):
+                #expect(error.code == .decode)
+                damaged += 1
+            }
+            return true
+        }
+        return (paths.sorted(), damaged)
+    }
+
+    func count(_ table: StaticString) throws -> Int {
+        try #require(try connection.row(table) { Int(try $0.integer(0)) })
+    }
+}
+
+extension Vault {
+    var staged: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: temporary.path("blobs/staging")) }
+    }
+
+    /// The contents that are in their places.
+    var placed: [String] {
+        get throws {
+            try FileManager.default.subpathsOfDirectory(atPath: temporary.path("blobs"))
+                .filter { !$0.hasPrefix("staging") && $0.contains("/") }
+        }
+    }
+}
+
+/// Content in which no part is like another.
+func pattern(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 11) }
+}
+
+/// The code of an error; `nil` where there is none.
+func code(_ body: () throws -> Void) -> ErrorCode? {
+    do {
+        try body()
+        return nil
+    } catch let error as CofferError {
+        return error.code
+    } catch {
+        Issue.record(error)
+        return .internal
+    }
+}
+
+func bytes(at path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
+
+func overwrite(_ path: String, _ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: path)) }
+
+/// A thread of its own for what blocks: the test's threads are few.
+final class Background<Value: Sendable>: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+
+    init(_ body: @escaping @Sendable () throws -> Value) {
+        Thread.detachNewThread {
+            let outcome = Result { try body() }
+            self.result.withLock { $0 = outcome }
+            self.done.signal()
+        }
+    }
+
+    func wait() throws -> Value {
+        done.wait()
+        return try #require(result.withLock { $0 }).get()
+    }
+}
+
+/// A value that one thread sets and another one reads.
+final class Shared<Value: Sendable>: Sendable {
+    private let mutex: Mutex<Value>
+
+    init(_ value: Value) { mutex = Mutex(value) }
+
+    var value: Value {
+        get { mutex.withLock { $0 } }
+        set { mutex.withLock { $0 = newValue } }
+    }
+
+    func change(_ body: (inout sending Value) -> Void) { mutex.withLock { body(&$0) } }
+}
+
+/// A pipe that no child of this process inherits: one that did would keep its ends open.
+///
+/// There is no `pipe2` in the module of the C library; a named pipe can be opened close-on-exec.
+///
+/// - Returns: The end for reading, then the one for writing.
+func makePipe() throws -> [Int32] {
+    let path = NSTemporaryDirectory() + "coffer-pipe-\(UUID().uuidString)"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    let writing = open(path, O_WRONLY | O_CLOEXEC)
+    try #require(reading >= 0 && writing >= 0)
+    try #require(fcntl(reading, F_SETFL, fcntl(reading, F_GETFL) & ~O_NONBLOCK) == 0)
+    return [reading, writing]
+}
