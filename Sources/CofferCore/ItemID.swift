@@ -27,7 +27,8 @@ public struct ItemID: Hashable, Sendable {
     /// - Parameter hexadecimal: What ``hexadecimal`` gave; anything else gives `nil`.
     public init?(hexadecimal: String) {
         let digits = Array(hexadecimal.utf8)
-        guard digits.count == 2 * Self.byteCount, hexadecimal == hexadecimal.lowercased() else { return nil }
+        let alphabet = Array("0123456789abcdef".utf8)
+        guard digits.count == 2 * Self.byteCount, digits.allSatisfy(alphabet.contains) else { return nil }
         let bytes = stride(from: 0, to: digits.count, by: 2).map { place in
             UInt8(String(decoding: digits[place...(place + 1)], as: UTF8.self), radix: 16)
         }

@@ -85,11 +85,13 @@ struct FileTree {
             """,
             .integer(kind.rawValue)
         ) { row in
+            let outcome: Result<Node, CofferError>
             do {
-                try each(.success(try decode(row, "a file")))
+                outcome = .success(try decode(row, "a file"))
             } catch let error as CofferError {
-                try each(.failure(error))
+                outcome = .failure(error)
             }
+            try each(outcome)
             return true
         }
     }

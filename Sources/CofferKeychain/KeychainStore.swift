@@ -85,11 +85,13 @@ package final class KeychainStore {
         try connection.rows(
             "SELECT uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items"
         ) { row in
+            let outcome: Result<KeychainItem, CofferError>
             do {
-                try each(.success(try self.item(in: row, expecting: nil)))
+                outcome = .success(try self.item(in: row, expecting: nil))
             } catch let error as CofferError {
-                try each(.failure(error))
+                outcome = .failure(error)
             }
+            try each(outcome)
             return true
         }
     }

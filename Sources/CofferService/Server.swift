@@ -34,6 +34,8 @@ package actor Server {
     /// The sessions with something to send, and the place in their queue from which on it is of this turn.
     private var marks: [Int: Int] = [:]
     private var receiveBuffer: SecretBytes
+    /// The requests that take long, by session, until they begin.
+    private var underWay: [Int: LongRequest] = [:]
 
     /// Makes a server that belongs to the loop's thread.
     ///
@@ -254,17 +256,23 @@ package actor Server {
         session.isBusy = true
         session.transferCount += 1
         let transfer = Transfer(session: number, number: session.transferCount, id: id)
-        Task {
-            do throws(CofferError) {
-                let reply = try await work(transfer)
-                send(reply, to: id, session, number, isTentative)
-            } catch {
-                sendFailure(error, to: id, session, number)
-            }
-            session.isBusy = false
-            session.cancellation = nil
-            resume(number)
+        underWay[number] = LongRequest(work: work, transfer: transfer, isTentative: isTentative)
+        // The end of a wait comes back by the way of the task's executor: without one of ours, through the global pool.
+        Task(executorPreference: loop) { await self.carryOutLongRequest(of: number) }
+    }
+
+    private func carryOutLongRequest(of number: Int) async {
+        guard let request = underWay.removeValue(forKey: number) else { return }
+        let outcome = await Outcome(of: request)
+        // A session that was stopped meanwhile has nobody to tell.
+        guard let session = sessions[number] else { return }
+        switch consume outcome {
+        case .success(let reply): send(reply, to: request.transfer.id, session, number, request.isTentative)
+        case .failure(let error): sendFailure(error, to: request.transfer.id, session, number)
         }
+        session.isBusy = false
+        session.cancellation = nil
+        resume(number)
     }
 
     private func send(
@@ -297,7 +305,7 @@ package actor Server {
 
     /// Tells a client how far its transfer has come, if it still is under way.
     func sendProgress(_ done: Int64, of total: Int64?, _ transfer: Transfer) {
-        guard let session = underWay(transfer) else { return }
+        guard let session = session(of: transfer) else { return }
         touch(transfer.session, session)
         let params = ProgressParameters(request: transfer.id, done: done, total: total)
         let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
@@ -305,7 +313,7 @@ package actor Server {
     }
 
     /// The session of a transfer, while somebody waits for it.
-    private func underWay(_ transfer: Transfer) -> Session? {
+    private func session(of transfer: Transfer) -> Session? {
         guard let session = sessions[transfer.session], session.isBusy, session.transferCount == transfer.number else {
             return nil
         }
@@ -314,7 +322,7 @@ package actor Server {
 
     /// Gives up work that nobody waits for any more.
     func checkWanted(_ transfer: Transfer) throws(CofferError) {
-        if underWay(transfer)?.isEnding != false { throw CofferError(.io, "the client has gone away") }
+        if session(of: transfer)?.isEnding != false { throw CofferError(.io, "the client has gone away") }
     }
 
     /// Takes back what waits to be sent and may not outlive a lock.
@@ -330,7 +338,7 @@ package actor Server {
 
     /// Lets a hang-up of the client end its transfer.
     func cancel(with cancellation: Cancellation, _ transfer: Transfer) {
-        guard let session = underWay(transfer), !session.isEnding else { return cancellation.cancel() }
+        guard let session = session(of: transfer), !session.isEnding else { return cancellation.cancel() }
         session.cancellation = cancellation
     }
 
@@ -363,6 +371,27 @@ package actor Server {
                 sessions[number] = nil
                 resumeListeners()
             }
+        }
+    }
+}
+
+/// A request that takes long.
+private struct LongRequest {
+    let work: Work
+    let transfer: Transfer
+    let isTentative: Bool
+}
+
+/// What came of a request that takes long.
+private enum Outcome: ~Copyable {
+    case success(Reply)
+    case failure(CofferError)
+
+    init(of request: LongRequest, isolation: isolated (any Actor)? = #isolation) async {
+        do throws(CofferError) {
+            self = .success(try await request.work(request.transfer))
+        } catch {
+            self = .failure(error)
         }
     }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// A turn is: run what was enqueued, call ``atEndOfTurn``, wait, hand out the events. Handlers enter their actor through
 /// `assumeIsolated`, which costs nanoseconds; so a small request never changes threads.
 @safe
-package final class EventLoop: SerialExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // Sendable: what is not behind the mutex or atomic is touched on the loop's own thread only, which each method checks.
 
     /// What a descriptor is watched for.

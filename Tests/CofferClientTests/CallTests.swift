@@ -159,9 +159,7 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
     )
     func `fails with the daemon to blame where the answer lacks what it has to have`(result: String) throws {
         let found = try failure(frame("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\(result)}"))
-        withKnownIssue("a bad result is reported as 'param', which blames the command line and exits with 64") {
-            #expect(found?.code == .protocolViolation)
-        }
+        #expect(found?.code == .protocolViolation)
     }
 
     @Test func `fails where nobody listens, and says how to change that`() throws {

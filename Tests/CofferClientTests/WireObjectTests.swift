@@ -168,8 +168,8 @@ private struct Sample: CustomStringConvertible {
                 "warnings":["a","b"]}
                 """
             ),
-            Sample(ProgressParameters(done: 1, total: nil), #"{"done":1}"#),
-            Sample(ProgressParameters(done: 1, total: 2), #"{"done":1,"total":2}"#),
+            Sample(ProgressParameters(request: .integer(7), done: 1, total: nil), #"{"done":1,"id":7}"#),
+            Sample(ProgressParameters(request: nil, done: 1, total: 2), #"{"done":1,"total":2}"#),
         ]
     }
 }

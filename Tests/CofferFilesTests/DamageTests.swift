@@ -277,14 +277,11 @@ extension Connection {
         try open.connection.execute("UPDATE file_nodes SET id = 9999 WHERE id = ?", .integer(ids[0]))
         try open.connection.execute("UPDATE file_nodes SET id = ? WHERE id = ?", .integer(ids[0]), .integer(ids[1]))
         try open.connection.execute("UPDATE file_nodes SET id = ? WHERE id = 9999", .integer(ids[1]))
-        withKnownIssue("a directory's metadata is not bound to its id, so exchanging two ids moves all that is in them")
-        {
-            let moved = code {
-                let text = try open.text("public/file")
-                #expect(text == nil)
-            }
-            #expect(moved == .decode)
+        let moved = code {
+            let text = try open.text("public/file")
+            #expect(text == nil)
         }
+        #expect(moved == .decode)
     }
 
     @Test func `shows it where a file was put back as a whole as it was before`() throws {

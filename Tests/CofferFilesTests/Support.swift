@@ -219,7 +219,6 @@ final class OpenStore {
                 #expect(error.code == .decode)
                 damaged += 1
             }
-            return true
         }
         return (paths.sorted(), damaged)
     }

@@ -167,7 +167,6 @@ extension KeychainStore {
                 #expect(error.code == .decode)
                 damaged += 1
             }
-            return true
         }
         return (accounts.sorted(), damaged)
     }

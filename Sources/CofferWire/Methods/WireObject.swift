@@ -29,7 +29,11 @@ extension WireObject {
             throw CofferError(.protocolViolation, "the daemon's answer is not an object")
         }
         var reader = ParameterReader(object)
-        try self.init(reading: &reader)
+        do throws(CofferError) {
+            try self.init(reading: &reader)
+        } catch {
+            throw CofferError(.protocolViolation, "the daemon's answer makes no sense: \(error.message)")
+        }
     }
 }
 
