@@ -73,11 +73,13 @@ package final class FileStore {
     /// - Parameter each: Gets a file, or the error where its row, or that of a directory on its way, is damaged.
     package func forEachFile(_ each: (Result<FileItem, CofferError>) throws -> Void) throws {
         var directories: [Int64: NodePlace] = [FileTree.root: NodePlace(parent: nil, name: "")]
-        try tree.forEachNode(.directory) { outcome in
-            guard case .success(let node) = outcome else { return }
-            directories[node.id] = NodePlace(parent: node.parent, name: node.metadata.name)
+        try tree.forEachNode(isDirectory: true) { outcome in
+            switch outcome {
+            case .success(let node): directories[node.id] = NodePlace(parent: node.parent, name: node.metadata.name)
+            case .failure(let error): try each(.failure(error))
+            }
         }
-        try tree.forEachNode(.file) { outcome in
+        try tree.forEachNode(isDirectory: false) { outcome in
             try each(
                 outcome.flatMap { node in
                     guard let directory = NodePlace.path(of: node.parent, in: directories),

@@ -76,14 +76,14 @@ struct FileTree {
         ) { row in try decode(row, subject) }
     }
 
-    /// Looks at every node of a kind, in no order.
-    func forEachNode(_ kind: Kind, _ each: (Result<Node, CofferError>) throws -> Void) throws {
+    /// Looks at every directory, or at everything else, in no order.
+    func forEachNode(isDirectory: Bool, _ each: (Result<Node, CofferError>) throws -> Void) throws {
         try connection.rows(
             """
             SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
-            WHERE kind = ?
+            WHERE (kind = 1) = ?
             """,
-            .integer(kind.rawValue)
+            .integer(isDirectory ? 1 : 0)
         ) { row in
             let outcome: Result<Node, CofferError>
             do {

@@ -92,10 +92,11 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
 
     @Test func `hears news before its answer, and passes over what it does not know`() throws {
         let answers =
-            frame(Response.notificationBytes(method: "progress", params: ["done": 5, "total": 10]))
+            frame(Response.notificationBytes(method: "progress", params: ["id": 1, "done": 5, "total": 10]))
             + frame(Response.notificationBytes(method: "newsOfALaterVersion", params: [:]))
-            + frame(Response.notificationBytes(method: "progress", params: ["done": "much"]))
-            + frame(Response.notificationBytes(method: "progress", params: ["done": 9]))
+            + frame(Response.notificationBytes(method: "progress", params: ["id": 1, "done": "much"]))
+            + frame(Response.notificationBytes(method: "progress", params: ["id": 7, "done": 8]))
+            + frame(Response.notificationBytes(method: "progress", params: ["id": 1, "done": 9]))
             + success(99) + success()
         let (client, daemon) = try makeClient(answers: answers)
         defer { close(daemon) }

@@ -244,7 +244,7 @@ private struct Sample: CustomStringConvertible {
     )
     func `has no protection that its store does not have`(wire: String) throws {
         let value = try object(wire)
-        #expect(throws: CofferError(.param, "")) { try Placement(result: .object(value)) }
+        #expect(throws: CofferError(.protocolViolation, "")) { try Placement(result: .object(value)) }
     }
 
     @Test(

@@ -133,7 +133,7 @@ import Testing
 
     @Test func `is found out when it is gone`() throws {
         try FileManager.default.removeItem(atPath: path)
-        #expect(try outcome() == .decode)
+        #expect(code { _ = try open.read("file") } == .decode)
         #expect(try open.read("other") == Array(content.reversed()))
         // It can be put again, or removed.
         try open.put("file", "new")
@@ -181,10 +181,22 @@ extension Connection {
 @Suite struct `A tree of files that was tampered with` {
     let open: OpenStore
 
-    /// Rows 1, 2 and 3: the files a, b and c.
+    /// The rows of the files a, b and c.
+    private let rows: [Int64]
+
     init() throws {
-        open = try OpenStore()
-        for name in ["a", "b", "c"] { try open.put(name, "content of \(name)") }
+        let open = try OpenStore()
+        var rows: [Int64] = []
+        for name in ["a", "b", "c"] {
+            try open.put(name, "content of \(name)")
+            try open.connection.rows("SELECT id FROM file_nodes") { row in
+                let id = try row.integer(0)
+                if !rows.contains(id) { rows.append(id) }
+                return true
+            }
+        }
+        self.open = open
+        self.rows = rows
     }
 
     private func expectDamage(of victims: Set<String>, _ what: String = "") throws {
@@ -201,11 +213,11 @@ extension Connection {
     }
 
     private func exchange(_ column: Column) throws {
-        let one = try open.connection.read(column, of: 1)
-        let two = try open.connection.read(column, of: 2)
-        try open.connection.write([0], to: column, of: 1)
-        try open.connection.write(one, to: column, of: 2)
-        try open.connection.write(two, to: column, of: 1)
+        let one = try open.connection.read(column, of: rows[0])
+        let two = try open.connection.read(column, of: rows[1])
+        try open.connection.write([0], to: column, of: rows[0])
+        try open.connection.write(one, to: column, of: rows[1])
+        try open.connection.write(two, to: column, of: rows[0])
     }
 
     @Test(arguments: Column.allCases)
@@ -224,13 +236,13 @@ extension Connection {
 
     @Test(arguments: [0, 1, 2, 4, 5, 16, 259, 99, -1] as [Int64])
     func `shows it where a file was given another class`(value: Int64) throws {
-        try open.connection.execute("UPDATE file_nodes SET class_key = ? WHERE id = 1", .integer(value))
+        try open.connection.execute("UPDATE file_nodes SET class_key = ? WHERE id = ?", .integer(value), .integer(rows[0]))
         try expectDamage(of: ["a"])
     }
 
     @Test(arguments: [0, 1, 3, 258] as [Int64])
     func `shows it where a file was made something else`(value: Int64) throws {
-        try open.connection.execute("UPDATE file_nodes SET kind = ? WHERE id = 1", .integer(value))
+        try open.connection.execute("UPDATE file_nodes SET kind = ? WHERE id = ?", .integer(value), .integer(rows[0]))
         #expect(code { _ = try open.find("a") } == .decode)
         #expect(try open.survey().damaged == 1)
         #expect(try open.text("b") == "content of b")
@@ -238,16 +250,16 @@ extension Connection {
 
     @Test(arguments: [Column.content, .wrappedKey, .metadata])
     private func `shows it where a byte is another`(column: Column) throws {
-        let whole = try open.connection.read(column, of: 1)
+        let whole = try open.connection.read(column, of: rows[0])
         for place in whole.indices {
             var changed = whole
             changed[place] ^= 0x20
-            try open.connection.write(changed, to: column, of: 1)
+            try open.connection.write(changed, to: column, of: rows[0])
             #expect(code { _ = try open.find("a") } == .decode, "byte \(place)")
         }
         try expectDamage(of: ["a"])
         for bytes in [[], Array(whole.dropLast()), whole + [0]] {
-            try open.connection.write(bytes, to: column, of: 1)
+            try open.connection.write(bytes, to: column, of: rows[0])
             try expectDamage(of: ["a"], "\(bytes.count) bytes")
         }
     }
@@ -257,7 +269,7 @@ extension Connection {
         let directory = try #require(
             try open.connection.row("SELECT id FROM file_nodes WHERE kind = 1") { try $0.integer(0) }
         )
-        try open.connection.execute("UPDATE file_nodes SET parent = ? WHERE id = 1", .integer(directory))
+        try open.connection.execute("UPDATE file_nodes SET parent = ? WHERE id = ?", .integer(directory), .integer(rows[0]))
         #expect(try open.find("a") == nil)
         #expect(try open.find("dir/a") == nil)
         let survey = try open.survey()
@@ -287,14 +299,18 @@ extension Connection {
     @Test func `shows it where a file was put back as a whole as it was before`() throws {
         let oldPath = try open.contentPath("a")
         let oldContent = try bytes(at: oldPath)
-        let old = try Column.allCases.map { ($0, try open.connection.read($0, of: 1)) }
+        let old = try Column.allCases.map { ($0, try open.connection.read($0, of: rows[0])) }
         try open.put("a", "a newer content")
-        let id = try #require(
-            try open.connection.row("SELECT id FROM file_nodes ORDER BY id DESC LIMIT 1") { try $0.integer(0) }
-        )
-        for (column, bytes) in old { try open.connection.write(bytes, to: column, of: id) }
+        var id: Int64 = 0
+        try open.connection.rows("SELECT id FROM file_nodes") { row in
+            let found = try row.integer(0)
+            if !rows.contains(found) { id = found }
+            return true
+        }
+        try open.connection.execute("UPDATE file_nodes SET id = ? WHERE id = ?", .integer(rows[0]), .integer(id))
+        for (column, bytes) in old { try open.connection.write(bytes, to: column, of: rows[0]) }
         try overwrite(oldPath, oldContent)
-        withKnownIssue("nothing remembers a file's generation: its old row and its old content together pass for new") {
+        withKnownIssue("a rollback of the catalog is not noticed: a whole old row and its old content pass for new") {
             #expect(code { _ = try open.text("a") } == .decode)
         }
     }

@@ -248,7 +248,8 @@ extension EventLoop {
         loop.atEndOfTurn { [stopper] in
             if hasBegun.value { return }
             hasBegun.value = true
-            Task {
+            // On the loop's own thread up to the hop: that is how a job comes from the end of a turn.
+            Task.immediate {
                 await resident.visit()
                 log.change { $0.append("job") }
                 stopper.stop()
@@ -276,7 +277,7 @@ extension EventLoop {
                 var byte: UInt8 = 0
                 read(number, &byte, 1)
                 if place == "handler" { loop.stop() }
-                if place == "job" { Task { await resident.stop() } }
+                if place == "job" { Task.immediate { await resident.stop() } }
                 hasBegun.value = true
             }
             loop.atEndOfTurn {
