@@ -81,12 +81,11 @@ package actor Server {
     /// - Parameter socket: Connected and non-blocking.
     package func serveConnection(_ socket: consuming OwnedDescriptor) { admit(socket) }
 
-    /// Stops as if the machine were locked: every key is wiped, running transfers of class A end.
+    /// Stops: running transfers end, every key is wiped, and the catalog is closed in good order.
     package func shutDown() {
-        if let keys = try? vault.keys { keys.lock() }
-        vault.openCatalog?.files.revokeOpenKeys()
         for session in sessions.values { session.stop() }
         sessions = [:]
+        vault.close()
         loop.stop()
     }
 

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferFiles
 internal import CofferKeys
 internal import CofferSystem
 
@@ -46,6 +47,12 @@ final class Vault {
 
     /// The catalog, if it is open.
     var openCatalog: Catalog? { open?.catalog }
+
+    /// Lets go of everything: keys are wiped, those of open files included, and the catalog's log is written back.
+    func close() {
+        open?.catalog.files.revokeOpenKeys()
+        open = nil
+    }
 
     private func opened() throws(CofferError) -> Open {
         _ = try state()

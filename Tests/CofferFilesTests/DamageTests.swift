@@ -236,7 +236,11 @@ extension Connection {
 
     @Test(arguments: [0, 1, 2, 4, 5, 16, 259, 99, -1] as [Int64])
     func `shows it where a file was given another class`(value: Int64) throws {
-        try open.connection.execute("UPDATE file_nodes SET class_key = ? WHERE id = ?", .integer(value), .integer(rows[0]))
+        try open.connection.execute(
+            "UPDATE file_nodes SET class_key = ? WHERE id = ?",
+            .integer(value),
+            .integer(rows[0])
+        )
         try expectDamage(of: ["a"])
     }
 
@@ -269,7 +273,11 @@ extension Connection {
         let directory = try #require(
             try open.connection.row("SELECT id FROM file_nodes WHERE kind = 1") { try $0.integer(0) }
         )
-        try open.connection.execute("UPDATE file_nodes SET parent = ? WHERE id = ?", .integer(directory), .integer(rows[0]))
+        try open.connection.execute(
+            "UPDATE file_nodes SET parent = ? WHERE id = ?",
+            .integer(directory),
+            .integer(rows[0])
+        )
         #expect(try open.find("a") == nil)
         #expect(try open.find("dir/a") == nil)
         let survey = try open.survey()

@@ -5,7 +5,9 @@ import Testing
 
 /// The gate, for every method and every state.
 @Suite struct GateTests {
-    /// What the gate answers, in the order of ``VaultState``: noVault, noPasscode, beforeFirstUnlock, unlocked, locking,
+    /// What the gate answers.
+    ///
+    /// In the order of the states: noVault, noPasscode, beforeFirstUnlock, unlocked, locking,
     /// locked. `+` lets through, `v` has no vault, `e` has one already, `p` has no passcode.
     private static let table: [Method: String] = [
         .hello: "++++++",

@@ -268,6 +268,57 @@ import Testing
         try expectIntact(daemon)
     }
 
+    @Test(arguments: [true, false])
+    func `a catalog that is lost is not taken for an empty one`(isRemoved: Bool) throws {
+        let daemon = try vault()
+        daemon.stop()
+        let path = daemon.statePath + "/vault.sqlite"
+        let whole = try Data(contentsOf: URL(filePath: path))
+        if isRemoved {
+            try FileManager.default.removeItem(atPath: path)
+        } else {
+            try Data().write(to: URL(filePath: path))
+        }
+        try daemon.restart()
+        let result = try daemon.coffer(["status"])
+        #expect(result.status == 69)
+        #expect(result.errors.contains("the catalog of this vault is missing or was emptied"))
+        daemon.stop()
+        try whole.write(to: URL(filePath: path))
+        try daemon.restart()
+        try daemon.connect().unlock()
+        try expectIntact(daemon)
+    }
+
+    @Test func `output that can't be written is an error`() throws {
+        let daemon = try vault()
+        for verb in ["list", "status", "get other/file", "get other/secret"] {
+            let result = try runCommand(
+                "/bin/bash",
+                ["-c", "coffer \(verb) >/dev/full"],
+                environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"]
+            )
+            #expect(result.status == 74, "\(verb)")
+        }
+    }
+
+    @Test func `a closed descriptor is not taken for the passcode, nor closed output for a socket`() throws {
+        let daemon = try vault()
+        let environment = ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"]
+        let passcode = try runCommand(
+            "/bin/bash",
+            ["-c", "timeout 10 coffer unlock --passcode-fd 3 3<&-"],
+            environment: environment
+        )
+        #expect(passcode.status == 74)
+        let output = try runCommand(
+            "/bin/bash",
+            ["-c", "timeout 10 coffer get other/file >&-"],
+            environment: environment
+        )
+        #expect(output.status != 0 && output.status != 124)
+    }
+
     @Test func `a file whose content was changed on disk is called damaged, and the others are read`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
