@@ -83,6 +83,10 @@ package actor Server {
 
     /// Stops: running transfers end, every key is wiped, and the catalog is closed in good order.
     package func shutDown() {
+        for listener in listeners {
+            if let watch = listener.watch { loop.unwatch(watch) }
+        }
+        listeners = []
         for session in sessions.values { session.stop() }
         sessions = [:]
         vault.close()

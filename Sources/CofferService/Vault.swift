@@ -52,6 +52,7 @@ final class Vault {
     func close() {
         open?.catalog.files.revokeOpenKeys()
         open = nil
+        directory = nil
     }
 
     private func opened() throws(CofferError) -> Open {

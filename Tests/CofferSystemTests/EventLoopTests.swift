@@ -13,6 +13,8 @@ private actor Resident {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    func perform(_ body: @Sendable () -> Void) { body() }
+
     func visit() {
         loop.checkIsolated()
         threads.append(UInt(pthread_self()))
@@ -244,15 +246,16 @@ extension EventLoop {
             log.change { $0.append("timer") }
             loop.stop()
         }
-        timer.set(BootClock.system.now + 1_000_000_000)
-        loop.atEndOfTurn { [stopper] in
+        timer.set(BootClock.system.now + 20_000_000_000)
+        loop.atEndOfTurn { [loop] in
             if hasBegun.value { return }
             hasBegun.value = true
-            // On the loop's own thread up to the hop: that is how a job comes from the end of a turn.
+            // On the loop's own thread: that is how a job comes from the end of a turn.
             Task.immediate {
-                await resident.visit()
-                log.change { $0.append("job") }
-                stopper.stop()
+                await resident.perform {
+                    log.change { $0.append("job") }
+                    loop.stop()
+                }
             }
         }
         loop.run()
@@ -271,7 +274,7 @@ extension EventLoop {
                 wasWoken.value = true
                 loop.stop()
             }
-            timer.set(BootClock.system.now + 1_000_000_000)
+            timer.set(BootClock.system.now + 20_000_000_000)
             let number = pipe.reading.number
             _ = try loop.watch(pipe.reading, for: .readable) { _ in
                 var byte: UInt8 = 0
