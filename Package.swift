@@ -78,7 +78,8 @@ let tests: [Target] =
         .target(
             name: "CofferTestSupport",
             dependencies: [
-                "CofferClient", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CofferWire",
+                "CofferClient", "CofferCore", "CofferKeys", "CofferMemory", "CofferService", "CofferSystem",
+                "CofferWire",
             ],
             path: "Tests/CofferTestSupport"
         ),

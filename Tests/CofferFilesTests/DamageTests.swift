@@ -2,6 +2,7 @@ import CofferCore
 import CofferDatabase
 import CofferFiles
 import Foundation
+import CofferTestSupport
 import Testing
 
 @Suite struct `A content that was tampered with` {

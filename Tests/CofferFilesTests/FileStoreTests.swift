@@ -4,6 +4,7 @@ import CofferFiles
 import CofferMemory
 import CofferSystem
 import Foundation
+import CofferTestSupport
 import Testing
 
 @Suite struct `The file store` {

@@ -2,6 +2,7 @@ import CofferCore
 import CofferFiles
 import CofferMemory
 import Foundation
+import CofferTestSupport
 import Testing
 
 @Suite struct `A file store that comes up again` {

@@ -4,6 +4,7 @@ import CofferKeys
 import CofferMemory
 import CofferSystem
 import Foundation
+import CofferTestSupport
 import Testing
 
 /// Section 3 of the semantics: R, an existing file can be read; W, replaced; N, a new one can be made.

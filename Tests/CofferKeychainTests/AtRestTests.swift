@@ -4,6 +4,7 @@ import CofferKeychain
 import CofferKeys
 import CofferMemory
 import Foundation
+import CofferTestSupport
 import Testing
 
 extension Vault {

@@ -3,6 +3,7 @@ import CofferDatabase
 import CofferKeychain
 import CofferKeys
 import CofferMemory
+import CofferTestSupport
 import Testing
 
 @Suite struct `The keychain` {

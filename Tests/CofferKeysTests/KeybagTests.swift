@@ -4,6 +4,7 @@ import CofferKeys
 import CofferMemory
 import CofferSystem
 import Foundation
+import CofferTestSupport
 import Testing
 
 @Suite struct `A vault` {

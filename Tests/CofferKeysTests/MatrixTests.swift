@@ -1,6 +1,7 @@
 import CofferCore
 import CofferKeys
 import CofferMemory
+import CofferTestSupport
 import Testing
 
 /// Sections 3 and 4 of the semantics: N, a new key can be made; U, one can be unwrapped.

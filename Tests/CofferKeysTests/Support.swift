@@ -3,102 +3,12 @@ import CofferCrypto
 import CofferKeys
 import CofferMemory
 import CofferSystem
+import CofferTestSupport
 import Foundation
 import Synchronization
 import Testing
 
-/// A directory for one test, removed when the test ends.
-final class TemporaryDirectory: Sendable {
-    let path = NSTemporaryDirectory() + "coffer-keys-\(UUID().uuidString)"
-
-    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func path(_ name: String) -> String { "\(path)/\(name)" }
-
-    func contents(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: path(name)).map { Array($0) } }
-
-    /// Writes a file as the vault does: for its owner only.
-    func write(_ bytes: [UInt8], to name: String, mode: mode_t = 0o600) throws {
-        let path = path(name)
-        try Data(bytes).write(to: URL(filePath: path))
-        try #require(chmod(path, mode) == 0)
-    }
-
-    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
-}
-
-extension SecretBytes {
-    init(_ text: String) throws(SecretMemoryError) { try self.init(copying: Array(text.utf8).span.bytes) }
-}
-
-/// The states that a vault's keys can be brought into.
-enum TestState: String, CaseIterable, Sendable {
-    case noPasscode, beforeFirstUnlock, unlocked, locking, locked
-
-    var name: VaultState {
-        switch self {
-        case .noPasscode: .noPasscode
-        case .beforeFirstUnlock: .beforeFirstUnlock
-        case .unlocked: .unlocked
-        case .locking: .locking
-        case .locked: .locked
-        }
-    }
-}
-
-/// A vault's files, made once: stretching a passcode takes its time.
-struct Template: Sendable {
-    static let passcode = "correct horse"
-    static let withPasscode = Result { try Template(passcode) }
-    static let withoutPasscode = Result { try Template(nil) }
-
-    let keybag: [UInt8]
-    let deviceKey: [UInt8]
-
-    private init(_ passcode: String?) throws {
-        let temporary = try TemporaryDirectory()
-        let directory = try Directory(makingPath: temporary.path)
-        let typed: SecretBytes? = if let passcode { try SecretBytes(passcode) } else { nil }
-        _ = try VaultKeys.create(in: directory, passcode: typed, cost: .interactive)
-        keybag = try #require(temporary.contents("keybag"))
-        deviceKey = try #require(temporary.contents("device.key"))
-    }
-}
-
-/// A vault in a directory of its own.
-struct Vault {
-    let temporary: TemporaryDirectory
-    let directory: Directory
-
-    init(hasPasscode: Bool = true) throws {
-        temporary = try TemporaryDirectory()
-        directory = try Directory(makingPath: temporary.path)
-        let template = try (hasPasscode ? Template.withPasscode : Template.withoutPasscode).get()
-        try temporary.write(template.keybag, to: "keybag")
-        try temporary.write(template.deviceKey, to: "device.key")
-    }
-
-    func open() throws -> VaultKeys { try #require(try VaultKeys.open(in: directory)) }
-
-    func open(_ state: TestState) throws -> VaultKeys {
-        let keys = try open()
-        switch state {
-        case .noPasscode, .beforeFirstUnlock: break
-        case .unlocked: try keys.unlock()
-        case .locking:
-            try keys.unlock()
-            keys.beginLocking()
-        case .locked:
-            try keys.unlock()
-            keys.beginLocking()
-            keys.lock()
-        }
-        #expect(keys.state == state.name)
-        return keys
-    }
-
+extension Vault {
     /// How opening ends, where it does not give keys.
     func refusal() -> ErrorCode? {
         do throws(CofferError) {
@@ -111,9 +21,6 @@ struct Vault {
 }
 
 extension VaultKeys {
-    func unlock(_ passcode: String = Template.passcode) throws {
-        adopt(try unlockAttempt().perform(try SecretBytes(passcode)))
-    }
 
     func attempt(_ passcode: String?) throws -> ErrorCode? {
         let typed: SecretBytes? = if let passcode { try SecretBytes(passcode) } else { nil }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A directory that is gone when the value goes.
 package final class TemporaryDirectory: Sendable {
@@ -18,9 +18,28 @@ package final class TemporaryDirectory: Sendable {
     ///
     /// - Returns: Its path.
     @discardableResult package func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
-        try Data(bytes).write(to: URL(filePath: appending(name)))
-        return appending(name)
+        let path = appending(name)
+        try Data(bytes).write(to: URL(filePath: path))
+        // As the vault does it: for its owner only.
+        guard chmod(path, 0o600) == 0 else { throw POSIXError(.EIO) }
+        return path
     }
+
+    /// The path of something inside.
+    package func path(_ name: String) -> String { appending(name) }
+
+    /// What a file inside holds; `nil` where there is none.
+    package func contents(_ name: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: appending(name)).map { Array($0) }
+    }
+
+    /// Writes a file inside with a mode of its own.
+    package func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws {
+        guard chmod(try write(bytes, to: name), mode) == 0 else { throw POSIXError(.EIO) }
+    }
+
+    /// Removes a file inside.
+    package func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: appending(name)) }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -1,0 +1,89 @@
+package import CofferCore
+package import CofferKeys
+package import CofferMemory
+package import CofferSystem
+import Foundation
+
+/// The states that a vault's keys can be brought into.
+package enum TestState: String, CaseIterable, Sendable {
+    case noPasscode, beforeFirstUnlock, unlocked, locking, locked
+
+    package var name: VaultState {
+        switch self {
+        case .noPasscode: .noPasscode
+        case .beforeFirstUnlock: .beforeFirstUnlock
+        case .unlocked: .unlocked
+        case .locking: .locking
+        case .locked: .locked
+        }
+    }
+}
+
+/// A vault's files, made once: stretching a passcode takes its time.
+package struct Template: Sendable {
+    package static let passcode = "correct horse"
+    package static let withPasscode = Result { try Template(passcode) }
+    package static let withoutPasscode = Result { try Template(nil) }
+
+    package let keybag: [UInt8]
+    package let deviceKey: [UInt8]
+
+    private init(_ passcode: String?) throws {
+        let temporary = try TemporaryDirectory()
+        let directory = try Directory(makingPath: temporary.path)
+        let typed: SecretBytes? = if let passcode { try SecretBytes(passcode) } else { nil }
+        _ = try VaultKeys.create(in: directory, passcode: typed, cost: .interactive)
+        keybag = temporary.contents("keybag") ?? []
+        deviceKey = temporary.contents("device.key") ?? []
+    }
+}
+
+/// A vault's keys in a directory of its own, without a daemon.
+package struct Vault {
+    package let temporary: TemporaryDirectory
+    package let directory: Directory
+
+    package init(hasPasscode: Bool = true) throws {
+        temporary = try TemporaryDirectory()
+        directory = try Directory(makingPath: temporary.path)
+        let template = try (hasPasscode ? Template.withPasscode : Template.withoutPasscode).get()
+        try temporary.write(template.keybag, to: "keybag", mode: 0o600)
+        try temporary.write(template.deviceKey, to: "device.key", mode: 0o600)
+    }
+
+    /// Opens the keys, in the state that a daemon comes up in.
+    package func open() throws -> VaultKeys {
+        guard let keys = try VaultKeys.open(in: directory) else { throw POSIXError(.ENOENT) }
+        return keys
+    }
+
+    /// Opens the keys and brings them into a state.
+    package func open(_ state: TestState) throws -> VaultKeys {
+        let keys = try open()
+        switch state {
+        case .noPasscode, .beforeFirstUnlock: break
+        case .unlocked: try keys.unlock()
+        case .locking:
+            try keys.unlock()
+            keys.beginLocking()
+        case .locked:
+            try keys.unlock()
+            keys.beginLocking()
+            keys.lock()
+        }
+        precondition(keys.state == state.name, "a vault with a passcode has none of the states of one without")
+        return keys
+    }
+}
+
+extension VaultKeys {
+    /// Unlocks with the passcode of the template.
+    package func unlock(_ passcode: String = Template.passcode) throws {
+        adopt(try unlockAttempt().perform(try SecretBytes(passcode)))
+    }
+}
+
+extension SecretBytes {
+    /// Takes a text that is no secret.
+    package init(_ text: String) throws(SecretMemoryError) { try self.init(copying: Array(text.utf8).span.bytes) }
+}
