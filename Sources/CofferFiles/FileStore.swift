@@ -219,7 +219,8 @@ package final class FileStore {
         try checkPath(name, in: group)
         let existing = try find(name, in: group)
         let mayCreate = write.protectionClass.permits(.create, in: keys.state)
-        guard mayCreate, existing?.protectionClass.permits(.write, in: keys.state) ?? true else {
+        // Whether the old file may be replaced was decided when the write began; this is going on with that.
+        guard mayCreate, existing?.protectionClass.permits(.proceed, in: keys.state) ?? true else {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
         try connection.transaction {

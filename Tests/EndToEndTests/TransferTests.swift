@@ -105,15 +105,21 @@ import Testing
         #expect(content.starts(with: received))
     }
 
-    @Test(arguments: [(ProtectionClass.complete, Outcome.locked), (.completeUnlessOpen, .done), (.none, .done)])
-    func `a write that a lock catches ends whole, or leaves the old content`(
-        protectionClass: ProtectionClass,
-        expected: Outcome
+    @Test(
+        arguments: [
+            (ProtectionClass.complete, Outcome.locked), (.completeUnlessOpen, .done),
+            (.completeUntilFirstUserAuthentication, .done), (.none, .done),
+        ],
+        [true, false]
+    )
+    func `a write that a lock catches ends whole, or leaves what was there`(
+        write: (protectionClass: ProtectionClass, expected: Outcome),
+        isNew: Bool
     ) throws {
+        let (protectionClass, expected) = write
         let daemon = try vault()
         let old = pseudoRandomBytes(100_000, seed: 1)
         let new = pseudoRandomBytes(300_000, seed: 2)
-        let isNew = protectionClass == .completeUnlessOpen
         if !isNew {
             try daemon.connect().put("a/file", old) {
                 $0.kind = .document
@@ -141,6 +147,11 @@ import Testing
         #expect(outcome == expected)
         let reader = try daemon.connect()
         try reader.unlock()
+        if isNew && expected == .locked {
+            let missing = try Outcome { _ = try reader.get("a/file") }
+            #expect(missing == .refused(.itemNotFound))
+            return
+        }
         let content = try reader.get("a/file", length: 200_000)
         #expect(content == Array((expected == .done ? new : old).prefix(200_000)))
     }
