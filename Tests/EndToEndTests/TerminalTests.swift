@@ -1,0 +1,114 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// What a person at a terminal sees: through a real pseudo-terminal.
+@Suite struct TerminalTests {
+    /// Runs a shell command on a terminal of its own and types lines as prompts appear.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - answers: What to wait for, and what to type then.
+    /// - Returns: All that the terminal showed, echo included, and the exit code.
+    private func onTerminal(
+        _ daemon: DaemonProcess,
+        _ command: String,
+        _ answers: [(prompt: String, line: String)] = []
+    ) throws -> (shown: String, status: Int32) {
+        let script = """
+            import os, pty, sys
+            command, answers = sys.argv[1], sys.argv[2:]
+            pid, terminal = pty.fork()
+            if pid == 0:
+                os.execv("/bin/bash", ["bash", "-c", command])
+            shown, seen = b"", 0
+            while True:
+                try:
+                    piece = os.read(terminal, 4096)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                shown += piece
+                if answers and shown.find(answers[0].encode(), seen) >= 0:
+                    seen = len(shown)
+                    os.write(terminal, answers[1].encode() + b"\\n")
+                    answers = answers[2:]
+            sys.stdout.buffer.write(shown)
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            """
+        let result = try runCommand(
+            "/usr/bin/timeout",
+            ["60", "python3", "-c", script, command] + answers.flatMap { [$0.prompt, $0.line] },
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"],
+            directory: daemon.directory.path
+        )
+        return (result.text, result.status)
+    }
+
+    @Test func `a passcode is asked for twice and never shown`() throws {
+        let daemon = try DaemonProcess()
+        let made = try onTerminal(
+            daemon,
+            "coffer init --kdf interactive",
+            [("New passcode: ", "pa55 word"), ("The same again: ", "pa55 word")]
+        )
+        #expect(made.status == 0)
+        #expect(made.shown.contains("made a vault; it is unlocked"))
+        #expect(!made.shown.contains("pa55"))
+        _ = try daemon.connect().lock(graceSeconds: 0)
+        let wrong = try onTerminal(daemon, "coffer unlock", [("Passcode: ", "other")])
+        #expect(wrong.status == 77)
+        let right = try onTerminal(daemon, "coffer unlock", [("Passcode: ", "pa55 word")])
+        #expect(right.status == 0)
+        #expect(!right.shown.contains("pa55"))
+    }
+
+    @Test func `two passcodes that differ make no vault`() throws {
+        let daemon = try DaemonProcess()
+        let result = try onTerminal(daemon, "coffer init", [("New passcode: ", "one"), ("The same again: ", "two")])
+        #expect(result.status == 64)
+        #expect(try daemon.connect().status().state == .noVault)
+    }
+
+    @Test func `a secret is asked for without echo, and text is shown on a line of its own`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        let put = try onTerminal(daemon, "coffer put site/login", [("Secret for 'site/login': ", "s3cr3t")])
+        #expect(put.status == 0)
+        #expect(!put.shown.contains("s3cr3t"))
+        let get = try onTerminal(daemon, "coffer get site/login")
+        #expect(get.shown == "s3cr3t\r\n")
+    }
+
+    @Test(arguments: [[0x1B, 0x5B, 0x31, 0x6D], [0xFF], [0xC2, 0x9B, 0x41], [0]] as [[UInt8]])
+    func `binary content is not written to a terminal`(content: [UInt8]) throws {
+        let daemon = try DaemonProcess()
+        let client = try daemon.connect()
+        try client.makeVault()
+        try client.put("binary", content)
+        let result = try onTerminal(daemon, "coffer get binary")
+        #expect(result.status == 64)
+        #expect(result.shown.contains("use --output FILE"))
+        #expect(try daemon.coffer(["get", "binary"]).output == content)
+    }
+
+    @Test func `a transfer that lasts shows how far it has come, on a terminal only`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault(passcode: nil)
+        let slow = "(for i in 1 2 3 4 5 6 7 8; do head -c 5000000 /dev/zero; sleep 0.2; done) | coffer put slow"
+        let shown = try onTerminal(daemon, slow)
+        #expect(shown.status == 0)
+        #expect(shown.shown.contains("MiB/s"))
+        let quiet = try runCommand(
+            "/bin/bash",
+            ["-c", slow],
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"]
+        )
+        #expect(quiet.errors.isEmpty)
+        #expect(try daemon.connect().show(try ItemName("slow")).byteCount == 40_000_000)
+    }
+}
