@@ -3,8 +3,6 @@ internal import CofferSystem
 
 /// Who asks, decided once at accept and carried along: handlers look nothing up.
 struct Caller: Sendable {
-    /// What the kernel says.
-    let identity: PeerIdentity
     /// The access groups that the caller holds; the first is the default.
     let groups: [String]
 
@@ -22,7 +20,6 @@ struct Caller: Sendable {
                 hint: "it belongs to user \(ownerID)"
             )
         }
-        self.identity = identity
         groups = [Self.ownersGroup]
     }
 

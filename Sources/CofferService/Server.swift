@@ -76,11 +76,6 @@ package actor Server {
         listeners.append(listener)
     }
 
-    /// Takes one connection that is there already.
-    ///
-    /// - Parameter socket: Connected and non-blocking.
-    package func serveConnection(_ socket: consuming OwnedDescriptor) { admit(socket) }
-
     /// Stops: running transfers end, every key is wiped, and the catalog is closed in good order.
     package func shutDown() {
         for listener in listeners {
@@ -333,9 +328,7 @@ package actor Server {
         let error = CofferError.locked("the item", in: .locked, for: .read)
         for (number, session) in sessions {
             touch(number, session)
-            if session.withholdPayloads(with: error) { continue }
-            session.stop()
-            sessions[number] = nil
+            if !session.withholdPayloads(with: error) { drop(session, number) }
         }
     }
 
@@ -370,11 +363,16 @@ package actor Server {
                     loop.post { self.assumeIsolated { $0.resume(number) } }
                 }
             } else {
-                session.stop()
-                sessions[number] = nil
-                resumeListeners()
+                drop(session, number)
             }
         }
+    }
+
+    /// Ends a connection; whoever waits for its descriptor is let in.
+    private func drop(_ session: Session, _ number: Int) {
+        session.stop()
+        sessions[number] = nil
+        resumeListeners()
     }
 }
 
