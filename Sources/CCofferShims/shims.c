@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -139,6 +140,10 @@ int coffer_wait_ready(int fd, short events, int stop) {
 
 int coffer_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags | O_CLOEXEC, mode);
+}
+
+int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name) {
+    return renameat2(directory, name, other_directory, other_name, RENAME_EXCHANGE);
 }
 
 pid_t coffer_spawn_detached(const char *path, char *const *arguments) {

@@ -51,6 +51,16 @@ package final class Directory: Sendable {
         self.fileSystem = fileSystem
     }
 
+    /// Opens a directory that exists.
+    ///
+    /// - Parameter path: The path.
+    package init(openingPath path: String) throws(SystemError) {
+        descriptor = OwnedDescriptor(
+            owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0) }
+        )
+        fileSystem = .real
+    }
+
     private init(_ descriptor: consuming OwnedDescriptor, _ fileSystem: FileSystem) {
         self.descriptor = descriptor
         self.fileSystem = fileSystem
@@ -122,6 +132,24 @@ package final class Directory: Sendable {
         return OwnedDescriptor(
             owning: try retrying("create") { unsafe coffer_openat(descriptor.number, name, flags, 0o600) }
         )
+    }
+
+    /// Opens a file for reading and writing, if there is one.
+    private func openForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor? {
+        do {
+            return OwnedDescriptor(
+                owning: try retrying("open") { unsafe coffer_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW, 0) }
+            )
+        } catch  where error.code == ENOENT {
+            return nil
+        }
+    }
+
+    /// Whether there is something of that name.
+    ///
+    /// - Parameter name: The name, relative to this directory.
+    package func contains(_ name: String) -> Bool {
+        unsafe faccessat(descriptor.number, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
     /// Moves a file, over an existing one too, atomically.
@@ -201,18 +229,78 @@ package final class Directory: Sendable {
     ///   - name: The name.
     ///   - bytes: The new content.
     package func replace(_ name: String, with bytes: RawSpan) throws(SystemError) {
-        let temporary = name + ".new"
-        try remove(temporary)
+        try stage(name, bytes) { (temporary) throws(SystemError) in
+            try rename(temporary, to: name)
+            try synchronize()
+        }
+    }
+
+    private func stage(
+        _ name: String,
+        _ bytes: RawSpan,
+        _ place: (String) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        let temporary = Self.temporaryName(of: name)
+        try shred(temporary)
         do {
             let file = try create(temporary)
             try fileSystem.willPerform(.write)
             try file.write(all: bytes)
             try synchronize(file)
-            try rename(temporary, to: name)
-            try synchronize()
+            try place(temporary)
         } catch {
             try? remove(temporary)
             throw error
         }
+    }
+
+    private static func temporaryName(of name: String) -> String { name + ".new" }
+
+    // MARK: Files whose old content must not stay
+
+    /// Replaces a small file as ``replace(_:with:)`` does, and overwrites the old content on the disk.
+    ///
+    /// The new file and the old one change places, so that the old one still has a name under which
+    /// ``shredLeftovers(of:)`` finds it after a crash. A file system that can't do that lets go of the old content as it is.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - bytes: The new content.
+    package func replace(_ name: String, shreddingOldFor bytes: RawSpan) throws(SystemError) {
+        guard contains(name) else { return try replace(name, with: bytes) }
+        try stage(name, bytes) { (temporary) throws(SystemError) in
+            try fileSystem.willPerform(.rename)
+            do throws(SystemError) {
+                _ = try retrying("rename") {
+                    unsafe coffer_exchange(descriptor.number, temporary, descriptor.number, name)
+                }
+            } catch  where error.code == EINVAL || error.code == ENOSYS {
+                try rename(temporary, to: name)
+            }
+            try synchronize()
+        }
+        // The new content is in its place: a failure from here on must not be taken for a failure to store it.
+        try? shredLeftovers(of: name)
+    }
+
+    /// Overwrites and removes what an interrupted replacement left beside a file: its old content, or a new one that was not
+    /// put in its place.
+    ///
+    /// - Parameter name: The name of the file.
+    package func shredLeftovers(of name: String) throws(SystemError) { try shred(Self.temporaryName(of: name)) }
+
+    /// Overwrites a small file with zeros, synced, and removes it.
+    ///
+    /// One that is not there is shredded already. What the medium itself keeps of old blocks is out of reach.
+    ///
+    /// - Parameter name: The name.
+    package func shred(_ name: String) throws(SystemError) {
+        guard let file = try openForWriting(name) else { return }
+        let count = Int(try file.status().st_size)
+        try fileSystem.willPerform(.write)
+        unsafe try file.write(all: [UInt8](repeating: 0, count: count).span.bytes)
+        try synchronize(file)
+        try remove(name)
+        try synchronize()
     }
 }

@@ -47,6 +47,9 @@ int coffer_wait_ready(int fd, short events, int stop);
 // open(2) relative to a directory, close-on-exec; the variadic mode spelled out.
 int coffer_openat(int directory, const char *path, int flags, mode_t mode);
 
+// Lets two names change places, atomically.
+int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name);
+
 // Starts a program, found in PATH, in a session of its own, in the root directory, without any of our
 // descriptors. Its pid, or -1.
 pid_t coffer_spawn_detached(const char *path, char *const *arguments);
