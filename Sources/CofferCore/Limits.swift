@@ -22,6 +22,10 @@ public enum Limits {
     public static let metadataBytes = 4 << 10
     /// The bytes of a passcode: more than any person types, less than a denial of service.
     public static let passcodeBytes = 1024
+    /// The wrong passcodes after which no more are taken: section 7 of the semantics.
+    public static let passcodeAttempts = 10
+    /// The keyslots of a vault: each recovery key is a way in that somebody has to look after.
+    public static let keyslots = 8
     /// The bytes of content that may pass for a structured secret.
     public static let structuredBytes = 4 << 10
     /// The requests of one connection in one turn of the event loop: others get theirs in between.

@@ -24,30 +24,34 @@ package enum KeyAgreement {
     /// - Parameters:
     ///   - key: The key to wrap.
     ///   - publicKey: The public half of the pair that unwraps.
+    ///   - purpose: What the wrapping is for; has to be the same for unwrapping.
     ///   - context: What the wrapped key belongs to; has to be the same for unwrapping.
     /// - Returns: ``wrappedBytes`` bytes.
     package static func wrap(
         _ key: borrowing SymmetricKey,
         to publicKey: [UInt8],
+        for purpose: StaticString,
         context: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
         let ephemeral: SymmetricKey
         do { ephemeral = try SymmetricKey() } catch { throw .noMemory }
         let ephemeralPublic = self.publicKey(of: ephemeral)
-        let wrapping = try wrappingKey(ephemeral, publicKey, from: ephemeralPublic, to: publicKey)
+        let wrapping = try wrappingKey(ephemeral, publicKey, from: ephemeralPublic, to: publicKey, purpose)
         return ephemeralPublic + KeyWrap.wrap(key, under: wrapping, context: context)
     }
 
     /// Unwraps a key.
     ///
     /// - Parameters:
-    ///   - wrapped: What ``wrap(_:to:context:)`` returned.
+    ///   - wrapped: What ``wrap(_:to:for:context:)`` returned.
     ///   - privateKey: The private half of the pair that it was wrapped to.
+    ///   - purpose: The same as for wrapping.
     ///   - context: The same as for wrapping.
     /// - Returns: The key.
     package static func unwrap(
         _ wrapped: RawSpan,
         with privateKey: borrowing SymmetricKey,
+        for purpose: StaticString,
         context: [UInt8]
     ) throws(CryptoError) -> SymmetricKey {
         guard wrapped.byteCount == wrappedBytes else { throw .unauthentic }
@@ -56,7 +60,8 @@ package enum KeyAgreement {
             privateKey,
             ephemeralPublic,
             from: ephemeralPublic,
-            to: publicKey(of: privateKey)
+            to: publicKey(of: privateKey),
+            purpose
         )
         return try KeyWrap.unwrap(wrapped.extracting(droppingFirst: publicKeyBytes), under: wrapping, context: context)
     }
@@ -66,7 +71,8 @@ package enum KeyAgreement {
         _ privateKey: borrowing SymmetricKey,
         _ peer: [UInt8],
         from sender: [UInt8],
-        to receiver: [UInt8]
+        to receiver: [UInt8],
+        _ purpose: StaticString
     ) throws(CryptoError) -> SymmetricKey {
         var shared = try allocateSecret(publicKeyBytes)
         let code = unsafe shared.withUnsafeMutableBytes { buffer in
@@ -76,6 +82,6 @@ package enum KeyAgreement {
         }
         // A peer key of low order gives a shared secret of zeros; libsodium says so.
         guard code == 0, let secret = SymmetricKey(shared) else { throw .unauthentic }
-        return try KeyedHash.key(under: secret, for: "coffer class B wrap v1", nil, sender + receiver)
+        return try KeyedHash.key(under: secret, for: purpose, nil, sender + receiver)
     }
 }

@@ -1,7 +1,7 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
-internal import CofferSystem
+package import CofferSystem
 internal import Glibc
 
 /// The 32 random bytes that never leave this machine.
@@ -10,22 +10,21 @@ package final class DeviceKey: Sendable {
 
     private let key: SymmetricKey
 
-    private init(_ key: consuming SymmetricKey) { self.key = key }
+    fileprivate init(_ key: consuming SymmetricKey) { self.key = key }
 
-    /// Reads the key from the state directory.
-    ///
-    /// - Parameter directory: The state directory.
-    /// - Returns: The key, or `nil` where there is none.
-    /// - Throws: `decode` where the file is not a key; `io` where it can't be read or others can.
-    static func load(from directory: Directory) throws(CofferError) -> DeviceKey? {
+    /// Reads the key from a file.
+    fileprivate static func load(
+        _ name: String,
+        from directory: Directory,
+        isPrivate: (stat) -> Bool
+    ) throws(CofferError) -> DeviceKey? {
         do {
-            guard let file = try directory.openIfPresent(fileName) else { return nil }
-            let status = try file.status()
-            guard status.st_mode & 0o077 == 0 else {
+            guard let file = try directory.openIfPresent(name) else { return nil }
+            guard isPrivate(try file.status()) else {
                 throw CofferError(
                     .io,
                     "the device key can be read by others",
-                    hint: "chmod 600 the file 'device.key' in the state directory, and consider the key known"
+                    hint: "chmod 600 the file '\(name)' in the state directory, and consider the key known"
                 )
             }
             // One byte more than a key has, so that a longer file is seen.
@@ -35,37 +34,13 @@ package final class DeviceKey: Sendable {
             }
             bytes.truncate(to: count)
             guard let key = SymmetricKey(bytes) else {
-                throw CofferError.damaged("the device key", found: "it has \(count) bytes and not 32")
+                throw CofferError.damaged("the device key", found: "'\(name)' has not exactly 32 bytes")
             }
             return DeviceKey(key)
         } catch let error as CofferError {
             throw error
         } catch let error as SystemError {
             throw error.cofferError("can't read the device key")
-        } catch {
-            throw .noSecretMemory
-        }
-    }
-
-    /// Reads the key, or makes one where there is none.
-    ///
-    /// - Parameter directory: The state directory.
-    static func loadOrCreate(in directory: Directory) throws(CofferError) -> DeviceKey {
-        if let key = try load(from: directory) { return key }
-        return try create(in: directory)
-    }
-
-    /// Makes a new key and stores it, synced.
-    ///
-    /// - Parameter directory: The state directory.
-    /// - Returns: The key.
-    private static func create(in directory: Directory) throws(CofferError) -> DeviceKey {
-        do {
-            let key = try SymmetricKey()
-            try key.bytes.withBytes { (bytes) throws(SystemError) in try directory.replace(fileName, with: bytes) }
-            return DeviceKey(key)
-        } catch let error as SystemError {
-            throw error.cofferError("can't store the device key")
         } catch {
             throw .noSecretMemory
         }
@@ -82,5 +57,67 @@ package final class DeviceKey: Sendable {
     /// A tag under a key of this machine.
     func tag(for purpose: StaticString, byteCount: Int, _ fields: [UInt8]) -> [UInt8] {
         KeyedHash.tag(under: key, for: purpose, byteCount: byteCount, fields)
+    }
+}
+
+/// Where a device key is looked for: what the service manager gives goes before the file in the state directory.
+package struct DeviceKeySource: Sendable {
+    /// The name of the service manager's credential.
+    package static let credentialName = "device-key"
+
+    private let directory: Directory
+    private let credentials: Directory?
+
+    /// Names the places.
+    ///
+    /// - Parameters:
+    ///   - directory: The state directory.
+    ///   - credentialsPath: The directory of the service manager's credentials, if it gave any.
+    package init(in directory: Directory, credentialsPath: String?) throws(CofferError) {
+        self.directory = directory
+        do throws(SystemError) {
+            credentials = try credentialsPath.map { (path) throws(SystemError) in try Directory(openingPath: path) }
+        } catch {
+            throw error.cofferError("can't open the directory of credentials")
+        }
+    }
+
+    /// The key that a keybag was made with; `nil` where it is not here.
+    func key(of keybag: Keybag) throws(CofferError) -> DeviceKey? {
+        if let key = try passed(), keybag.belongs(to: key) { return key }
+        if let key = try stored(), keybag.belongs(to: key) { return key }
+        return nil
+    }
+
+    /// The key for a new keybag; made and stored, synced, where there is none.
+    func keyForNewKeybag() throws(CofferError) -> DeviceKey {
+        if let key = try passed() { return key }
+        if let key = try stored() { return key }
+        return try DeviceKey.create(in: directory)
+    }
+
+    private func passed() throws(CofferError) -> DeviceKey? {
+        guard let credentials else { return nil }
+        // Who may read a credential is the service manager's doing.
+        return try DeviceKey.load(Self.credentialName, from: credentials) { _ in true }
+    }
+
+    private func stored() throws(CofferError) -> DeviceKey? {
+        try DeviceKey.load(DeviceKey.fileName, from: directory) { $0.st_mode & 0o077 == 0 }
+    }
+}
+
+extension DeviceKey {
+    /// Makes a new key and stores it, synced.
+    fileprivate static func create(in directory: Directory) throws(CofferError) -> DeviceKey {
+        do {
+            let key = try SymmetricKey()
+            try key.bytes.withBytes { (bytes) throws(SystemError) in try directory.replace(fileName, with: bytes) }
+            return DeviceKey(key)
+        } catch let error as SystemError {
+            throw error.cofferError("can't store the device key")
+        } catch {
+            throw .noSecretMemory
+        }
     }
 }

@@ -64,7 +64,7 @@ extension VaultKeys {
         if protectionClass == .completeUnlessOpen {
             do {
                 return try WrappedItemKey(wrapping: { (key) throws(CryptoError) in
-                    try KeyAgreement.wrap(key, to: classBPublicKey, context: context)
+                    try KeyAgreement.wrap(key, to: classBPublicKey, for: Self.classBPurpose, context: context)
                 })
             } catch {
                 throw KeyError(error)
@@ -90,10 +90,12 @@ extension VaultKeys {
         let context = Self.context(name, id)
         return try withKey(name) { (classKey) throws(CryptoError) in
             protectionClass == .completeUnlessOpen
-                ? try KeyAgreement.unwrap(wrapped, with: classKey, context: context)
+                ? try KeyAgreement.unwrap(wrapped, with: classKey, for: Self.classBPurpose, context: context)
                 : try KeyWrap.unwrap(wrapped, under: classKey, context: context)
         }
     }
+
+    private static var classBPurpose: StaticString { "coffer class B wrap v1" }
 
     private static func context(_ name: ClassKeyName, _ id: ItemID) -> [UInt8] {
         Array("coffer item key v1".utf8) + [name.rawValue] + id.bytes

@@ -4,105 +4,177 @@ internal import CofferMemory
 
 /// One way to the keybag key.
 struct Keyslot: Equatable, Sendable {
-    /// What opens the slot.
-    ///
-    /// The raw value is its code in the keybag; 3 to 5 are kept for a recovery key, FIDO2 and TPM2.
-    enum Kind: UInt8, Sendable {
-        /// The device key alone: a vault without a passcode.
-        case device = 1
-        /// The device key and a passcode.
-        case passcode = 2
-    }
-
     let id: UInt8
-    let kind: Kind
-    /// Argon2id's passes and memory; 0 where no passcode is stretched.
-    let operations: UInt32
-    let memoryKiB: UInt32
-    let salt: [UInt8]
+    let lock: Lock
     let wrappedKeybagKey: [UInt8]
 
-    /// Bound to the wrapped key: a slot can't be passed off as another, or as a cheaper one.
-    private static func context(
-        _ vaultID: ItemID,
-        _ id: UInt8,
-        _ kind: Kind,
-        _ operations: UInt32,
-        _ memoryKiB: UInt32,
-        _ salt: [UInt8]
-    ) -> [UInt8] {
+    /// How a slot is opened, with what is not secret of it.
+    enum Lock: Equatable, Sendable {
+        /// By the device key alone: a vault without a passcode.
+        case device(Stretching)
+        /// By the device key and a passcode.
+        case passcode(Stretching)
+        /// By a recovery key alone, whose public half this is: no device key.
+        case recoveryKey(publicKey: [UInt8])
+    }
+
+    /// How a passcode is stretched.
+    ///
+    /// A slot of the device key has one, too, which says 0: version 1 of the keybag gave all slots the same fields.
+    struct Stretching: Equatable, Sendable {
+        /// Argon2id's passes.
+        let operations: UInt32
+        /// Argon2id's memory, in KiB.
+        let memoryKiB: UInt32
+        let salt: [UInt8]
+
+        /// None at all.
+        static func none() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
+
+        /// That of a passcode.
+        init(_ cost: PasscodeCost) {
+            self.init(operations: cost.operations, memoryKiB: cost.memoryKiB, salt: Self.newSalt())
+        }
+
+        init(operations: UInt32, memoryKiB: UInt32, salt: [UInt8]) {
+            self.operations = operations
+            self.memoryKiB = memoryKiB
+            self.salt = salt
+        }
+
+        private static func newSalt() -> [UInt8] { randomBytes(KeyDerivation.saltBytes) }
+
+        /// Stretches a passcode.
+        func stretch(_ passcode: borrowing SecretBytes) throws(CryptoError) -> SymmetricKey {
+            try KeyDerivation.passcodeKey(passcode, salt: salt, operations: operations, memoryKiB: memoryKiB)
+        }
+    }
+
+    var kind: KeyslotKind { lock.kind }
+
+    /// What the wrapped key is bound to: a slot can't be passed off as another, or as a cheaper one.
+    private static func context(_ vaultID: ItemID, _ id: UInt8, _ lock: Lock) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: "coffer keyslot v1".utf8)
         writer.write(raw: vaultID.bytes)
         writer.write(id)
-        writer.write(kind.rawValue)
-        writer.write(operations)
-        writer.write(memoryKiB)
-        writer.write(raw: salt)
+        writer.write(lock.kind.code)
+        lock.write(to: &writer)
         return writer.bytes
     }
 
-    /// Makes a slot that the device key opens alone, or with a passcode.
-    static func make(
+    /// Makes a slot that a KEK opens: that of the device key, or of the device key and a passcode.
+    init(
         id: UInt8,
-        vaultID: ItemID,
-        deviceKey: DeviceKey,
-        passcode: borrowing SecretBytes?,
-        cost: PasscodeCost,
-        keybagKey: borrowing SymmetricKey
-    ) throws(CryptoError) -> Keyslot {
-        let salt = randomBytes(KeyDerivation.saltBytes)
-        let kind: Kind
-        let operations, memoryKiB: UInt32
-        let wrapping: SymmetricKey
-        switch passcode {
-        case .none:
-            (kind, operations, memoryKiB) = (.device, 0, 0)
-            wrapping = try deviceKey.subkey(for: "coffer KEK device v1")
-        case .some(let passcode):
-            (kind, operations, memoryKiB) = (.passcode, cost.operations, cost.memoryKiB)
-            let stretched: SymmetricKey? = try KeyDerivation.passcodeKey(
-                passcode,
-                salt: salt,
-                operations: operations,
-                memoryKiB: memoryKiB
-            )
-            wrapping = try deviceKey.subkey(for: "coffer KEK passcode v1", mixing: stretched)
-        }
-        let context = context(vaultID, id, kind, operations, memoryKiB, salt)
-        return Keyslot(
-            id: id,
-            kind: kind,
-            operations: operations,
-            memoryKiB: memoryKiB,
-            salt: salt,
-            wrappedKeybagKey: KeyWrap.wrap(keybagKey, under: wrapping, context: context)
+        _ lock: Lock,
+        of vaultID: ItemID,
+        wrapping keybagKey: borrowing SymmetricKey,
+        under kek: borrowing SymmetricKey
+    ) {
+        let context = Self.context(vaultID, id, lock)
+        self.init(id: id, lock: lock, wrappedKeybagKey: KeyWrap.wrap(keybagKey, under: kek, context: context))
+    }
+
+    /// Makes a slot that a recovery key opens; the key itself is not needed for it.
+    init(
+        id: UInt8,
+        recoveryPublicKey: [UInt8],
+        of vaultID: ItemID,
+        wrapping keybagKey: borrowing SymmetricKey
+    ) throws(CryptoError) {
+        let lock = Lock.recoveryKey(publicKey: recoveryPublicKey)
+        let wrapped = try KeyAgreement.wrap(
+            keybagKey,
+            to: recoveryPublicKey,
+            for: Self.recoveryPurpose,
+            context: Self.context(vaultID, id, lock)
+        )
+        self.init(id: id, lock: lock, wrappedKeybagKey: wrapped)
+    }
+
+    init(id: UInt8, lock: Lock, wrappedKeybagKey: [UInt8]) {
+        self.id = id
+        self.lock = lock
+        self.wrappedKeybagKey = wrappedKeybagKey
+    }
+
+    /// Opens a slot of the device key, or of a passcode.
+    func open(of vaultID: ItemID, under kek: borrowing SymmetricKey) throws(CryptoError) -> SymmetricKey {
+        let context = Self.context(vaultID, id, lock)
+        return unsafe try KeyWrap.unwrap(wrappedKeybagKey.span.bytes, under: kek, context: context)
+    }
+
+    /// Opens a slot of a recovery key.
+    func open(of vaultID: ItemID, with recoveryKey: borrowing RecoveryKey) throws(CryptoError) -> SymmetricKey {
+        unsafe try KeyAgreement.unwrap(
+            wrappedKeybagKey.span.bytes,
+            with: try recoveryKey.privateKey(),
+            for: Self.recoveryPurpose,
+            context: Self.context(vaultID, id, lock)
         )
     }
 
-    /// Opens the slot.
-    func open(
-        vaultID: ItemID,
-        deviceKey: DeviceKey,
-        passcode: borrowing SecretBytes?
-    ) throws(CryptoError) -> SymmetricKey {
-        let wrapping: SymmetricKey
-        switch kind {
-        case .device:
-            wrapping = try deviceKey.subkey(for: "coffer KEK device v1")
-        case .passcode:
-            let stretched = try stretch(passcode)
-            wrapping = try deviceKey.subkey(for: "coffer KEK passcode v1", mixing: stretched)
+    private static var recoveryPurpose: StaticString { "coffer recovery wrap v1" }
+}
+
+extension Keyslot.Lock {
+    var kind: KeyslotKind {
+        switch self {
+        case .device: .device
+        case .passcode: .passcode
+        case .recoveryKey: .recoveryKey
         }
-        let context = Self.context(vaultID, id, kind, operations, memoryKiB, salt)
-        return unsafe try KeyWrap.unwrap(wrappedKeybagKey.span.bytes, under: wrapping, context: context)
     }
 
-    private func stretch(_ passcode: borrowing SecretBytes?) throws(CryptoError) -> SymmetricKey? {
-        switch passcode {
-        case .none: nil
-        case .some(let passcode):
-            try KeyDerivation.passcodeKey(passcode, salt: salt, operations: operations, memoryKiB: memoryKiB)
+    /// Writes what is not secret of it, as it stands in the keybag.
+    func write(to writer: inout ByteWriter) {
+        switch self {
+        case .device(let stretching), .passcode(let stretching):
+            writer.write(stretching.operations)
+            writer.write(stretching.memoryKiB)
+            writer.write(raw: stretching.salt)
+        case .recoveryKey(let publicKey):
+            writer.write(raw: publicKey)
         }
+    }
+
+    /// Reads it.
+    init(_ kind: KeyslotKind, reading reader: inout ByteReader) throws(ByteReader.Malformed) {
+        switch kind {
+        case .device: self = .device(try Keyslot.Stretching(reading: &reader))
+        case .passcode:
+            let stretching = try Keyslot.Stretching(reading: &reader)
+            guard KeyDerivation.acceptedOperations.contains(stretching.operations),
+                KeyDerivation.acceptedMemoryKiB.contains(stretching.memoryKiB)
+            else { throw ByteReader.Malformed() }
+            self = .passcode(stretching)
+        case .recoveryKey:
+            self = .recoveryKey(publicKey: Array(try reader.readRaw(KeyAgreement.publicKeyBytes)))
+        }
+    }
+}
+
+extension Keyslot.Stretching {
+    fileprivate init(reading reader: inout ByteReader) throws(ByteReader.Malformed) {
+        let operations = try reader.read(UInt32.self)
+        let memoryKiB = try reader.read(UInt32.self)
+        let salt = Array(try reader.readRaw(KeyDerivation.saltBytes))
+        self.init(operations: operations, memoryKiB: memoryKiB, salt: salt)
+    }
+}
+
+extension KeyslotKind {
+    /// The kind's code in the keybag; 4 and 5 are kept for FIDO2 and TPM2.
+    var code: UInt8 {
+        switch self {
+        case .device: 1
+        case .passcode: 2
+        case .recoveryKey: 3
+        }
+    }
+
+    init?(code: UInt8) {
+        guard let kind = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = kind
     }
 }

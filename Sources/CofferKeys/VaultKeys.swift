@@ -1,34 +1,48 @@
 package import CofferCore
 internal import CofferCrypto
-package import CofferMemory
+internal import CofferMemory
 package import CofferSystem
 
 /// A vault's keys: which are in memory, and what they are used for.
 ///
 /// Lives on one actor.
 package final class VaultKeys {
-    private let keybag: Keybag
+    private var keybag: Keybag
     private let deviceKey: DeviceKey
+    private let directory: Directory
+    private var attempts: Result<PasscodeAttempts, CofferError>
+    /// What the delay after wrong passcodes counts from, in nanoseconds of boot time.
+    private var delayStart: UInt64
     private let deviceKeys: DeviceClassKeys
     private var lockState: LockState
     /// The keys of the catalog's own data: there in every state, so that names can be searched while locked.
     package let catalog: CatalogKeys
 
-    private init(_ keybag: Keybag, _ deviceKey: DeviceKey) throws(KeyError) {
+    private init(_ keybag: Keybag, _ deviceKey: DeviceKey, in directory: Directory, at now: UInt64) throws(KeyError) {
         self.keybag = keybag
         self.deviceKey = deviceKey
+        self.directory = directory
+        delayStart = now
+        attempts = Result { () throws(CofferError) in
+            try PasscodeAttempts.load(from: directory, of: keybag.vaultID, deviceKey)
+        }
         do throws(CryptoError) {
-            let wrapping = try deviceKey.subkey(for: "coffer device wrap v1")
-            deviceKeys = try DeviceClassKeys { (name) throws(CryptoError) in
-                try keybag.unwrap(name, under: wrapping)
-            }
+            deviceKeys = try keybag.deviceClassKeys(deviceKey)
             catalog = try CatalogKeys(from: deviceKeys.store)
-            lockState = .beforeFirstUnlock
-            if !keybag.hasPasscode {
-                lockState = .unlocked(try keybag.open(deviceKey: deviceKey, passcode: nil))
-            }
         } catch {
             throw KeyError(error)
+        }
+        lockState = .beforeFirstUnlock
+        if !keybag.hasPasscode { lockState = .unlocked(try Self.keys(of: keybag, deviceKey)) }
+    }
+
+    private static func keys(of keybag: Keybag, _ deviceKey: DeviceKey) throws(KeyError) -> UnlockedKeys {
+        let kek: SymmetricKey
+        do { kek = try deviceKey.deviceKEK() } catch { throw KeyError(error) }
+        do throws(KeybagError) {
+            return try keybag.open(kek).keys()
+        } catch {
+            throw error == .noMemory ? .noMemory : .damaged
         }
     }
 
@@ -40,94 +54,157 @@ package final class VaultKeys {
 
     // MARK: Coming up
 
+    /// What is found in a state directory.
+    package enum Opening {
+        /// No keybag.
+        case noVault
+        /// A keybag whose device key is not on this machine: a recovery key opens it.
+        case deviceKeyMissing(MovedVault)
+        /// A vault: before first unlock unless there is no passcode.
+        case vault(VaultKeys)
+    }
+
     /// Opens the keys of the vault in a state directory.
     ///
-    /// - Parameter directory: The state directory.
-    /// - Returns: The keys, before first unlock unless there is no passcode; `nil` where there is no vault.
-    /// - Throws: `decode` where the keybag is damaged, `notAvailable` where its device key is missing, `io`.
-    package static func open(in directory: Directory) throws(CofferError) -> VaultKeys? {
-        let bytes: [UInt8]?
-        do throws(SystemError) {
-            bytes = try directory.contents(of: Keybag.fileName, limit: Keybag.maximumBytes)
-        } catch {
-            throw error.cofferError("can't read the keybag")
+    /// - Parameters:
+    ///   - directory: The state directory.
+    ///   - deviceKeys: Where the device key is looked for.
+    ///   - now: Nanoseconds of boot time: a delay after wrong passcodes starts over.
+    /// - Throws: `decode` where the keybag is damaged, `io`.
+    package static func open(
+        in directory: Directory,
+        _ deviceKeys: DeviceKeySource,
+        at now: UInt64
+    ) throws(CofferError) -> Opening {
+        guard let stored = try Keybag.load(from: directory) else { return .noVault }
+        guard let deviceKey = try deviceKeys.key(of: stored.keybag) else {
+            return .deviceKeyMissing(MovedVault(keybag: stored.keybag, directory: directory, deviceKeys: deviceKeys))
         }
-        guard let bytes else { return nil }
-        guard let deviceKey = try DeviceKey.load(from: directory) else {
-            throw CofferError(
-                .notAvailable,
-                "the device key of this vault is missing",
-                hint: "put the vault's own 'device.key' back into the state directory"
-            )
-        }
-        let keybag = try Keybag(decoding: bytes, deviceKey: deviceKey)
+        let keybag = try stored.verified(with: deviceKey)
+        // What an interrupted change left of an older keybag goes before anything is opened.
+        try? directory.shredLeftovers(of: Keybag.fileName)
         do throws(KeyError) {
-            return try VaultKeys(keybag, deviceKey)
+            return .vault(try VaultKeys(keybag, deviceKey, in: directory, at: now))
         } catch {
             throw error == .noMemory ? .noSecretMemory : .damagedKeybag("a wrapped key in it is not authentic")
         }
     }
 
-    /// Makes a vault's keys and stores them, synced.
-    ///
-    /// Stretches the passcode, so it is not for the event loop.
+    // MARK: Credentials and keyslots
+
+    /// What another thread needs to try a credential.
     ///
     /// - Parameters:
-    ///   - directory: The state directory, without a vault.
-    ///   - passcode: What protects the class keys; `nil` for a vault without a passcode.
-    ///   - cost: The cost of a guess.
-    /// - Returns: The keys for ``adopt(_:)``: whoever makes a vault has unlocked it.
-    package static func create(
-        in directory: Directory,
-        passcode: borrowing SecretBytes?,
-        cost: PasscodeCost
-    ) throws(CofferError) -> UnlockedKeys {
-        let deviceKey = try DeviceKey.loadOrCreate(in: directory)
-        let new: NewKeybag
-        do {
-            new = try NewKeybag(deviceKey: deviceKey, passcode: passcode, cost: cost)
-        } catch {
-            throw .noSecretMemory
+    ///   - credential: What kind: only passcodes have to wait after wrong ones.
+    ///   - now: Nanoseconds of boot time.
+    /// - Throws: `authFailed` where no passcode is taken now.
+    package func authentication(
+        with credential: Credential,
+        at now: UInt64
+    ) throws(CofferError) -> Authentication {
+        if credential == .passcode {
+            let delay = passcodeDelay(at: now)
+            if delay != .none { throw .passcodeRefused("too many wrong passcodes", delay) }
         }
-        let bytes = new.keybag.encoded(deviceKey: deviceKey)
-        do {
-            unsafe try directory.replace(Keybag.fileName, with: bytes.span.bytes)
-        } catch {
-            throw error.cofferError("can't store the keybag")
+        return Authentication(keybag: keybag, deviceKey: deviceKey, attempts: attempts, directory: directory)
+    }
+
+    /// Takes over what came of trying a credential.
+    ///
+    /// - Parameters:
+    ///   - outcome: What came of it.
+    ///   - now: Nanoseconds of boot time.
+    /// - Returns: What it gives.
+    /// - Throws: Why the credential was refused.
+    package func settle(
+        _ outcome: consuming Authentication.Outcome,
+        at now: UInt64
+    ) throws(CofferError) -> Authentication.Granted {
+        if failedAttempts < Self.failures(outcome.attempts) { delayStart = now }
+        attempts = outcome.attempts
+        let granted = try outcome.takeGranted()
+        keybag = granted.keybag
+        return granted
+    }
+
+    private static func failures(_ attempts: Result<PasscodeAttempts, CofferError>) -> Int {
+        (try? attempts.get().failures) ?? 0
+    }
+
+    /// The wrong passcodes since the last right one.
+    package var failedAttempts: Int { Self.failures(attempts) }
+
+    /// Whether no passcode is taken any more.
+    package var attemptsEnded: Bool { PasscodeAttempts.delay(afterFailures: failedAttempts) == .never }
+
+    /// Whether the tenth wrong passcode erases the vault.
+    package var erasesData: Bool { keybag.erasesData }
+
+    /// Seconds until the next passcode is taken; `nil` where it is taken now, or never.
+    ///
+    /// - Parameter now: Nanoseconds of boot time.
+    package func secondsToNextAttempt(at now: UInt64) -> Int? {
+        guard case .seconds(let seconds) = passcodeDelay(at: now) else { return nil }
+        return seconds
+    }
+
+    private func passcodeDelay(at now: UInt64) -> PasscodeAttempts.Delay {
+        let delay = PasscodeAttempts.delay(afterFailures: failedAttempts)
+        guard case .seconds(let seconds) = delay else { return delay }
+        let end = delayStart + UInt64(seconds) * 1_000_000_000
+        return end > now ? .seconds(Int((end - now + 999_999_999) / 1_000_000_000)) : .none
+    }
+
+    /// The ways to open the vault.
+    package var slots: [KeyslotInfo] { keybag.slots.map { KeyslotInfo(number: Int($0.id), kind: $0.kind) } }
+
+    /// The change that adds the slot of a new recovery key.
+    ///
+    /// - Parameter recoveryKey: The key.
+    /// - Throws: `param` where there are as many as there may be.
+    package func addingSlot(_ recoveryKey: borrowing NewRecoveryKey) throws(CofferError) -> KeybagChange {
+        let taken = Set(keybag.slots.map(\.id))
+        guard taken.count < Limits.keyslots, let free = (UInt8(1)...UInt8.max).first(where: { !taken.contains($0) })
+        else {
+            throw CofferError(
+                .param,
+                "there are \(Limits.keyslots) keyslots already, which is the most",
+                hint: "remove one with 'coffer slot remove'"
+            )
         }
-        return new.takeKeys()
+        return .adding(RecoverySlot(id: free, publicKey: recoveryKey.publicKey))
+    }
+
+    /// The change that removes the slot of a recovery key.
+    ///
+    /// - Parameter number: The slot's number.
+    /// - Throws: `itemNotFound` where there is none, `param` where it is the one that the vault can't be without.
+    package func removingSlot(_ number: Int) throws(CofferError) -> KeybagChange {
+        guard let slot = keybag.slots.first(where: { Int($0.id) == number }) else {
+            throw CofferError(
+                .itemNotFound,
+                "there is no keyslot \(number)",
+                hint: "'coffer slot list' shows what there is"
+            )
+        }
+        switch slot.kind {
+        case .recoveryKey: return .removing(slot.id)
+        case .passcode:
+            throw CofferError(
+                .param,
+                "keyslot \(number) is the passcode's, which the vault can't be without",
+                hint: "'coffer passcode change' and 'coffer passcode remove' are for it"
+            )
+        case .device:
+            throw CofferError(
+                .param,
+                "keyslot \(number) is the device key's, which the vault can't be without",
+                hint: "'coffer passcode set' puts a passcode in its place"
+            )
+        }
     }
 
     // MARK: Changing state
-
-    /// What another thread needs to try a passcode.
-    package struct UnlockAttempt: Sendable {
-        fileprivate let keybag: Keybag
-        fileprivate let deviceKey: DeviceKey
-
-        /// Tries a passcode.
-        ///
-        /// Stretches it, so it is not for the event loop.
-        ///
-        /// - Parameter passcode: What the person typed.
-        /// - Returns: The keys for ``VaultKeys/adopt(_:)``.
-        /// - Throws: `authFailed` where it is wrong.
-        package func perform(_ passcode: borrowing SecretBytes?) throws(CofferError) -> UnlockedKeys {
-            do {
-                return try keybag.open(deviceKey: deviceKey, passcode: passcode)
-            } catch {
-                guard error == .unauthentic else { throw .noSecretMemory }
-                throw CofferError(
-                    .authFailed,
-                    "can't unlock the vault: wrong passcode",
-                    hint: "repeat the command and try again"
-                )
-            }
-        }
-    }
-
-    /// A new attempt to unlock.
-    package func unlockAttempt() -> UnlockAttempt { UnlockAttempt(keybag: keybag, deviceKey: deviceKey) }
 
     /// Unlocks, or stays unlocked: an unlock during the grace cancels the lock.
     ///

@@ -1,0 +1,216 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferMemory
+internal import CofferSystem
+
+/// What another thread needs to try a credential, and to do what it is shown for.
+///
+/// Only one at a time may be performed for a vault: it counts on what it has found.
+package struct Authentication: Sendable {
+    let keybag: Keybag
+    let deviceKey: DeviceKey
+    let attempts: Result<PasscodeAttempts, CofferError>
+    let directory: Directory
+
+    /// What came of it, for ``VaultKeys/settle(_:at:)``.
+    package struct Outcome: ~Copyable, Sendable {
+        let attempts: Result<PasscodeAttempts, CofferError>
+        fileprivate let access: Access
+
+        consuming func takeGranted() throws(CofferError) -> Granted {
+            switch consume access {
+            case .granted(let granted): return granted
+            case .refused(let error): throw error
+            }
+        }
+    }
+
+    /// Whether the credential was right, and what it gave.
+    fileprivate enum Access: ~Copyable, Sendable {
+        case granted(Granted)
+        case refused(CofferError)
+    }
+
+    /// What a right credential gives.
+    package struct Granted: ~Copyable, Sendable {
+        fileprivate let keys: UnlockedKeys
+        /// The keybag as it is now.
+        let keybag: Keybag
+        /// The number of the slot that was opened.
+        package let slot: Int
+
+        /// Takes the keys out, for ``VaultKeys/adopt(_:)``.
+        package consuming func takeKeys() -> UnlockedKeys { keys }
+    }
+
+    /// Tries a credential, and changes the keybag where it is right; when this returns, the change is on the disk.
+    ///
+    /// Stretches passcodes, so it is not for the event loop.
+    ///
+    /// - Parameters:
+    ///   - credential: What the person gave.
+    ///   - change: What is to become different; nothing to unlock, or to see whether the credential is right.
+    /// - Returns: What came of it.
+    package func perform(
+        _ credential: borrowing GivenCredential,
+        _ change: borrowing KeybagChange? = nil
+    ) -> Outcome {
+        var attempts = attempts
+        do {
+            let opened = try open(credential, &attempts)
+            let granted: Granted
+            switch change {
+            case .none: granted = try Self.grant(opened, slot: opened.slot)
+            case .some(let change):
+                granted = try make(change, of: opened)
+                if change.setsPasscode { attempts = .success(.none) }
+            }
+            return Outcome(attempts: attempts, access: .granted(granted))
+        } catch {
+            return Outcome(attempts: attempts, access: .refused(error))
+        }
+    }
+
+    private static func grant(_ opened: borrowing OpenedKeybag, slot: UInt8) throws(CofferError) -> Granted {
+        do throws(KeybagError) {
+            return Granted(keys: try opened.keys(), keybag: opened.keybag, slot: Int(slot))
+        } catch {
+            throw .init(error, "")
+        }
+    }
+
+    /// Makes the change of an opened keybag, and stores it.
+    func make(
+        _ change: borrowing KeybagChange,
+        of opened: borrowing OpenedKeybag
+    ) throws(CofferError) -> Granted {
+        let next: OpenedKeybag
+        do throws(KeybagError) {
+            next = try opened.changed(change, deviceKey: deviceKey)
+        } catch {
+            throw .init(error, "")
+        }
+        // The wrong guesses were at the passcode before.
+        if change.setsPasscode { try store(.none) }
+        try next.keybag.store(in: directory, deviceKey: deviceKey)
+        return try Self.grant(next, slot: opened.slot)
+    }
+
+    // MARK: Opening
+
+    private func open(
+        _ credential: borrowing GivenCredential,
+        _ attempts: inout Result<PasscodeAttempts, CofferError>
+    ) throws(CofferError) -> OpenedKeybag {
+        switch credential {
+        case .none:
+            do throws(KeybagError) {
+                return try keybag.open(try deviceKEK())
+            } catch {
+                throw .init(error, "the vault has a passcode, and none was given")
+            }
+        case .recoveryKey(let recoveryKey):
+            do throws(KeybagError) {
+                return try keybag.open(recoveryKey)
+            } catch {
+                throw .init(error, "no keyslot of this vault is opened by this recovery key")
+            }
+        case .passcode(let passcode):
+            return try open(passcode, &attempts)
+        }
+    }
+
+    private func deviceKEK() throws(KeybagError) -> SymmetricKey {
+        do { return try deviceKey.deviceKEK() } catch { throw .noMemory }
+    }
+
+    /// Tries a passcode, which counts from before it is even stretched: ending the daemon gains nothing.
+    private func open(
+        _ passcode: borrowing SecretBytes,
+        _ attempts: inout Result<PasscodeAttempts, CofferError>
+    ) throws(CofferError) -> OpenedKeybag {
+        guard case .passcode(let stretching) = keybag.primarySlot.lock else {
+            throw CofferError(.notAvailable, "the vault has no passcode")
+        }
+        let before = try attempts.get()
+        try store(before.withOneMore)
+        attempts = .success(before.withOneMore)
+        let guess = try guess(passcode, stretching)
+        let tag = guess.tag
+        do throws(KeybagError) {
+            let opened = try keybag.open(guess.takeKEK())
+            attempts = .success(.none)
+            // A person who knows the passcode is let in, also where the disk is full.
+            try? store(.none)
+            return opened
+        } catch {
+            guard error == .wrongCredential else { throw .init(error, "") }
+            let after = before.after(wrong: tag)
+            attempts = .success(after)
+            try store(after)
+            throw .wrongPasscode(after)
+        }
+    }
+
+    /// A passcode that was stretched.
+    private struct Guess: ~Copyable {
+        let kek: SymmetricKey
+        /// Tells the same passcode again, without telling which it is.
+        let tag: [UInt8]
+
+        consuming func takeKEK() -> SymmetricKey { kek }
+    }
+
+    private func guess(
+        _ passcode: borrowing SecretBytes,
+        _ stretching: Keyslot.Stretching
+    ) throws(CofferError) -> Guess {
+        do {
+            let stretched: SymmetricKey? = try stretching.stretch(passcode)
+            let tag = try deviceKey.subkey(for: "coffer guess tag v1", mixing: stretched).bytes.exposeBytes()
+            return Guess(kek: try deviceKey.passcodeKEK(stretched), tag: tag)
+        } catch {
+            throw .noSecretMemory
+        }
+    }
+
+    private func store(_ attempts: PasscodeAttempts) throws(CofferError) {
+        try attempts.store(in: directory, of: keybag.vaultID, deviceKey)
+    }
+}
+
+extension CofferError {
+    init(_ error: KeybagError, _ refusal: String) {
+        switch error {
+        case .wrongCredential: self.init(.authFailed, refusal, hint: "coffer slot list shows what opens the vault")
+        case .damaged: self = .damagedKeybag("what its slot opens is not what was put there")
+        case .noMemory: self = .noSecretMemory
+        }
+    }
+
+    fileprivate static func wrongPasscode(_ attempts: PasscodeAttempts) -> CofferError {
+        .passcodeRefused("wrong passcode", PasscodeAttempts.delay(afterFailures: attempts.failures))
+    }
+
+    /// The answer to a passcode that was wrong, or that came too soon.
+    static func passcodeRefused(_ reason: String, _ delay: PasscodeAttempts.Delay) -> CofferError {
+        switch delay {
+        case .none:
+            CofferError(.authFailed, "can't open the vault: \(reason)", hint: "repeat the command and try again")
+        case .seconds(let seconds):
+            CofferError(
+                .authFailed,
+                "can't open the vault: \(reason)",
+                hint:
+                    "the next passcode is taken in \(durationForDisplay(seconds: seconds)); a recovery key at any time",
+                retry: .afterDelay(seconds: seconds)
+            )
+        case .never:
+            CofferError(
+                .authFailed,
+                "can't open the vault: \(reason), and no more passcodes are taken",
+                hint: "a recovery key still opens it: 'coffer passcode change --recovery-key'"
+            )
+        }
+    }
+}

@@ -1,0 +1,184 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferSystem
+
+// The bytes of the keybag: proto-docs/FORMATS.md has the tables.
+
+extension Keybag {
+    static let fileName = "keybag"
+    static let maximumBytes = 64 << 10
+    private static let magic = Array("COFFERKB".utf8)
+    private static let version: UInt16 = 2
+    private static let erasesDataFlag: UInt8 = 1
+
+    /// What wraps a class key, as the file says it.
+    private enum Wrapper: UInt8 {
+        case deviceKey = 1
+        case keybagKey = 2
+    }
+
+    /// All but the tags.
+    var body: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(raw: Self.magic)
+        writer.write(Self.version)
+        writer.write(raw: vaultID.bytes)
+        writer.write(raw: deviceKeyCheck)
+        writer.write(raw: classBPublicKey)
+        writer.write(erasesData ? Self.erasesDataFlag : 0)
+        writer.write(UInt8(slots.count))
+        for slot in slots {
+            var contents = ByteWriter()
+            slot.lock.write(to: &contents)
+            contents.write(raw: slot.wrappedKeybagKey)
+            writer.write(slot.id)
+            writer.write(slot.kind.code)
+            writer.write(counted: contents.bytes)
+        }
+        writer.write(UInt8(underKeybagKey.count + underDeviceKey.count))
+        for name in ClassKeyName.allCases {
+            for (wrapper, keys) in [(Wrapper.deviceKey, underDeviceKey), (.keybagKey, underKeybagKey)] {
+                guard let key = keys[name] else { continue }
+                writer.write(name.rawValue)
+                writer.write(wrapper.rawValue)
+                writer.write(raw: key)
+            }
+        }
+        return writer.bytes
+    }
+
+    /// The file, closed by a tag under the keybag key and by one under the device key: whoever has only the disk can't exchange
+    /// the public key of class B for his own.
+    func encoded(deviceKey: DeviceKey) -> [UInt8] {
+        let tagged = body + (innerTag ?? [])
+        return tagged + Self.outerTag(of: tagged, deviceKey)
+    }
+
+    fileprivate static func outerTag(of tagged: [UInt8], _ deviceKey: DeviceKey) -> [UInt8] {
+        deviceKey.tag(for: "coffer keybag tag v1", byteCount: tagBytes, tagged)
+    }
+
+    /// Reads the file of a keybag, if there is one.
+    static func load(from directory: Directory) throws(CofferError) -> StoredKeybag? {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try directory.contents(of: fileName, limit: maximumBytes)
+        } catch {
+            throw error.cofferError("can't read the keybag")
+        }
+        return try bytes.map { (bytes) throws(CofferError) in try StoredKeybag(bytes) }
+    }
+
+    /// Stores the keybag, synced, over an older one that is then gone from the disk.
+    func store(in directory: Directory, deviceKey: DeviceKey) throws(CofferError) {
+        do {
+            unsafe try directory.replace(Self.fileName, shreddingOldFor: encoded(deviceKey: deviceKey).span.bytes)
+        } catch {
+            throw error.cofferError("can't store the keybag")
+        }
+    }
+}
+
+/// A keybag as it was read, before anything has shown that it is authentic.
+struct StoredKeybag: Sendable {
+    let keybag: Keybag
+    private let bytes: [UInt8]
+
+    fileprivate init(_ bytes: [UInt8]) throws(CofferError) {
+        self.bytes = bytes
+        do {
+            keybag = try Keybag(reading: bytes)
+        } catch {
+            throw .damagedKeybag("it is cut short or has a value that its format does not know")
+        }
+    }
+
+    /// The keybag, which was made with that device key.
+    ///
+    /// - Throws: `decode` where it was changed without it.
+    func verified(with deviceKey: DeviceKey) throws(CofferError) -> Keybag {
+        let tagged = Array(bytes.dropLast(Keybag.tagBytes))
+        let tag = Array(bytes.suffix(Keybag.tagBytes))
+        guard isEqualInConstantTime(tag, Keybag.outerTag(of: tagged, deviceKey)) else {
+            throw .damagedKeybag("its closing tag is wrong")
+        }
+        return keybag
+    }
+}
+
+extension Keybag {
+    fileprivate init(reading bytes: [UInt8]) throws(ByteReader.Malformed) {
+        guard bytes.count > Self.tagBytes else { throw ByteReader.Malformed() }
+        var reader = ByteReader(Array(bytes.dropLast(Self.tagBytes)))
+        guard try reader.readRaw(Self.magic.count).elementsEqual(Self.magic) else { throw ByteReader.Malformed() }
+        let version = try reader.read(UInt16.self)
+        guard version == 1 || version == Self.version, let vaultID = ItemID(try reader.readRaw(ItemID.byteCount))
+        else { throw ByteReader.Malformed() }
+        let check = Array(try reader.readRaw(Self.checkBytes))
+        let publicKey = Array(try reader.readRaw(KeyAgreement.publicKeyBytes))
+        let flags = version == 1 ? 0 : try reader.read(UInt8.self)
+        var slots: [Keyslot] = []
+        for _ in 0..<(try reader.read(UInt8.self)) { slots.append(try Keyslot(reading: &reader, version)) }
+        var wrapped: [Wrapper: [ClassKeyName: [UInt8]]] = [:]
+        for _ in 0..<(try reader.read(UInt8.self)) {
+            guard let name = ClassKeyName(rawValue: try reader.read()) else { throw ByteReader.Malformed() }
+            let wrapper =
+                version == 1
+                ? (name.isHeldByDeviceKey ? .deviceKey : .keybagKey) : Wrapper(rawValue: try reader.read())
+            guard let wrapper else { throw ByteReader.Malformed() }
+            wrapped[wrapper, default: [:]][name] = Array(try reader.readRaw(KeyWrap.wrappedBytes))
+        }
+        let innerTag = version == 1 ? nil : Array(try reader.readRaw(Self.tagBytes))
+        self.init(
+            vaultID: vaultID,
+            deviceKeyCheck: check,
+            classBPublicKey: publicKey,
+            erasesData: flags & Self.erasesDataFlag != 0,
+            slots: slots,
+            underKeybagKey: wrapped[.keybagKey] ?? [:],
+            underDeviceKey: wrapped[.deviceKey] ?? [:],
+            innerTag: innerTag
+        )
+        guard reader.isAtEnd, flags & ~Self.erasesDataFlag == 0, isComplete(version) else {
+            throw ByteReader.Malformed()
+        }
+    }
+
+    /// Whether everything is there that is needed, once.
+    private func isComplete(_ version: UInt16) -> Bool {
+        let heldByDeviceKey = Set(ClassKeyName.allCases.filter(\.isHeldByDeviceKey))
+        let expected = Set(ClassKeyName.allCases).subtracting(version == 1 ? heldByDeviceKey : [])
+        return !slots.isEmpty && slots[0].kind != .recoveryKey
+            && slots.dropFirst().allSatisfy { $0.kind == .recoveryKey }
+            && Set(slots.map(\.id)).count == slots.count && slots.count <= Limits.keyslots
+            && Set(underKeybagKey.keys) == expected && Set(underDeviceKey.keys) == heldByDeviceKey
+    }
+}
+
+extension Keyslot {
+    fileprivate init(reading reader: inout ByteReader, _ version: UInt16) throws(ByteReader.Malformed) {
+        let id = try reader.read(UInt8.self)
+        guard let kind = KeyslotKind(code: try reader.read()) else { throw ByteReader.Malformed() }
+        if version == 1 {
+            guard kind != .recoveryKey else { throw ByteReader.Malformed() }
+            let lock = try Lock(kind, reading: &reader)
+            self.init(id: id, lock: lock, wrappedKeybagKey: Array(try reader.readRaw(KeyWrap.wrappedBytes)))
+            return
+        }
+        var contents = ByteReader(Array(try reader.readCounted()))
+        let lock = try Lock(kind, reading: &contents)
+        let count = kind == .recoveryKey ? KeyAgreement.wrappedBytes : KeyWrap.wrappedBytes
+        self.init(id: id, lock: lock, wrappedKeybagKey: Array(try contents.readRaw(count)))
+        guard contents.isAtEnd else { throw ByteReader.Malformed() }
+    }
+}
+
+extension CofferError {
+    static func damagedKeybag(_ finding: String) -> CofferError {
+        CofferError(
+            .decode,
+            "the keybag is damaged or was tampered with: \(finding)",
+            hint: "restore the file 'keybag' of the state directory from a backup"
+        )
+    }
+}

@@ -1,0 +1,121 @@
+package import CofferCore
+internal import CofferCrypto
+package import CofferMemory
+package import CofferSystem
+
+/// A recovery key that was just made, for a slot and to be printed once.
+package struct NewRecoveryKey: ~Copyable, Sendable {
+    /// The public half, which is all that the vault keeps.
+    let publicKey: [UInt8]
+    private let text: SecretBytes
+
+    /// Makes one.
+    package init() throws(CofferError) {
+        do {
+            let key = try RecoveryKey()
+            let text = try key.text()
+            publicKey = KeyAgreement.publicKey(of: try key.privateKey())
+            self.text = text
+        } catch {
+            throw .noSecretMemory
+        }
+    }
+
+    /// Takes the text out that a person writes down.
+    package consuming func takeText() -> SecretBytes { text }
+}
+
+/// What a vault is made with.
+package struct VaultPlan: ~Copyable, Sendable {
+    let passcode: NewPasscode?
+    let recoveryKey: NewRecoveryKey?
+    let erasesData: Bool
+
+    /// Makes a plan.
+    ///
+    /// - Parameters:
+    ///   - passcode: What protects the class keys; `nil` for a vault without a passcode.
+    ///   - recoveryKey: Opens the vault, too, if there is one.
+    ///   - erasesData: Whether the tenth wrong passcode erases the vault.
+    package init(
+        passcode: consuming NewPasscode?,
+        recoveryKey: consuming NewRecoveryKey? = nil,
+        erasesData: Bool = false
+    ) {
+        self.passcode = passcode
+        self.recoveryKey = recoveryKey
+        self.erasesData = erasesData
+    }
+
+    /// Takes the text of the recovery key out, when the vault is made.
+    package consuming func takeRecoveryKeyText() -> SecretBytes? {
+        switch consume recoveryKey {
+        case .some(let recoveryKey): recoveryKey.takeText()
+        case .none: nil
+        }
+    }
+}
+
+extension VaultKeys {
+    /// Makes a vault's keys, random and never derived, and stores them, synced.
+    ///
+    /// Stretches the passcode, so it is not for the event loop.
+    ///
+    /// - Parameters:
+    ///   - directory: The state directory, without a vault.
+    ///   - deviceKeys: Where the device key is looked for.
+    ///   - plan: What the vault is made with.
+    /// - Returns: The keys for ``adopt(_:)``: whoever makes a vault has unlocked it.
+    /// - Throws: `duplicateItem` where there is a keybag already.
+    package static func create(
+        in directory: Directory,
+        _ deviceKeys: DeviceKeySource,
+        _ plan: borrowing VaultPlan
+    ) throws(CofferError) -> UnlockedKeys {
+        guard !directory.contains(Keybag.fileName) else {
+            throw CofferError(.duplicateItem, "there is a vault already", hint: "unlock it with 'coffer unlock'")
+        }
+        let deviceKey = try deviceKeys.keyForNewKeybag()
+        let opened = try NewVault.keybag(plan, deviceKey)
+        // A count that an older vault left is not this one's.
+        try PasscodeAttempts.none.store(in: directory, of: opened.keybag.vaultID, deviceKey)
+        try opened.keybag.store(in: directory, deviceKey: deviceKey)
+        do { return try opened.keys() } catch { throw .noSecretMemory }
+    }
+}
+
+private enum NewVault {
+    static func keybag(_ plan: borrowing VaultPlan, _ deviceKey: DeviceKey) throws(CofferError) -> OpenedKeybag {
+        do throws(CryptoError) { return try make(plan, deviceKey) } catch { throw .noSecretMemory }
+    }
+
+    private static func make(
+        _ plan: borrowing VaultPlan,
+        _ deviceKey: DeviceKey
+    ) throws(CryptoError) -> OpenedKeybag {
+        var recoverySlots: [RecoverySlot] = []
+        switch plan.recoveryKey {
+        case .some(let recoveryKey):
+            let id = Keybag.primarySlotID + 1
+            recoverySlots = [RecoverySlot(id: id, publicKey: recoveryKey.publicKey)]
+        case .none: break
+        }
+        return try Keybag.make(
+            of: ItemID(),
+            deviceKey: deviceKey,
+            primary: try primary(plan, deviceKey),
+            recoverySlots: recoverySlots,
+            erasesData: plan.erasesData
+        ) { (_) throws(CryptoError) in try Keybag.randomKey() }
+    }
+
+    private static func primary(
+        _ plan: borrowing VaultPlan,
+        _ deviceKey: DeviceKey
+    ) throws(CryptoError) -> PrimaryLock {
+        switch plan.passcode {
+        case .some(let new): try PrimaryLock(new.passcode, new.cost, deviceKey)
+        case .none: try PrimaryLock(deviceKey)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferMemory
+
+/// Why a keybag did not open.
+enum KeybagError: Error, Equatable {
+    /// No slot fits what was given.
+    case wrongCredential
+    /// A slot was opened, and what is behind it is not what was put there.
+    case damaged
+    /// Memory for a key could not be locked.
+    case noMemory
+
+    init(behindSlot error: CryptoError) { self = error == .noMemory ? .noMemory : .damaged }
+
+    init(atSlot error: CryptoError) { self = error == .noMemory ? .noMemory : .wrongCredential }
+}
+
+/// A keybag with its key: for as long as it takes to unlock, or to make the next keybag of it.
+struct OpenedKeybag: ~Copyable, Sendable {
+    let keybag: Keybag
+    fileprivate let keybagKey: SymmetricKey
+    /// The slot that was opened.
+    let slot: UInt8
+    /// What opens the first slot, if that was the one.
+    private let primary: PrimaryLock?
+
+    init(_ keybag: Keybag, _ keybagKey: consuming SymmetricKey, slot: UInt8, primary: consuming PrimaryLock?) {
+        self.keybag = keybag
+        self.keybagKey = keybagKey
+        self.slot = slot
+        self.primary = primary
+    }
+
+    /// The class keys that the passcode protects.
+    func keys() throws(KeybagError) -> UnlockedKeys {
+        do {
+            return try UnlockedKeys { (name) throws(CryptoError) in
+                try keybag.unwrap(name, from: keybag.underKeybagKey, under: keybagKey)
+            }
+        } catch {
+            throw KeybagError(behindSlot: error)
+        }
+    }
+
+    /// Makes the next keybag: the same class keys under a new keybag key.
+    ///
+    /// - Parameters:
+    ///   - change: What becomes different.
+    ///   - deviceKey: The device key of this machine; another one than the keybag's where a recovery key has opened it.
+    func changed(_ change: borrowing KeybagChange, deviceKey: DeviceKey) throws(KeybagError) -> OpenedKeybag {
+        do throws(CryptoError) {
+            switch change.primary {
+            case .keep:
+                // Only what has opened the first slot can wrap for it again.
+                switch primary {
+                case .some(let primary): return try made(primary, change, deviceKey)
+                case .none: throw CryptoError.unauthentic
+                }
+            case .device: return try made(PrimaryLock(deviceKey), change, deviceKey)
+            case .passcode(let new): return try made(PrimaryLock(new.passcode, new.cost, deviceKey), change, deviceKey)
+            }
+        } catch {
+            throw KeybagError(behindSlot: error)
+        }
+    }
+
+    private func made(
+        _ primary: borrowing PrimaryLock,
+        _ change: borrowing KeybagChange,
+        _ deviceKey: DeviceKey
+    ) throws(CryptoError) -> OpenedKeybag {
+        var recoverySlots = keybag.recoverySlots.filter { $0.id != change.removedSlot }
+        if let added = change.addedRecoverySlot { recoverySlots.append(added) }
+        return try Keybag.make(
+            of: keybag.vaultID,
+            deviceKey: deviceKey,
+            primary: primary,
+            recoverySlots: recoverySlots,
+            erasesData: change.erasesData ?? keybag.erasesData
+        ) { (name) throws(CryptoError) in
+            // Without a passcode there is no such item: its key is destroyed, whatever becomes of the rows.
+            if primary.lock.kind == .device && name == .akpu { return try Keybag.randomKey() }
+            return try classKey(name, deviceKey)
+        }
+    }
+
+    private func classKey(_ name: ClassKeyName, _ deviceKey: DeviceKey) throws(CryptoError) -> SymmetricKey {
+        // Version 1 has what the device key holds in one place only.
+        guard keybag.underKeybagKey[name] == nil else {
+            return try keybag.unwrap(name, from: keybag.underKeybagKey, under: keybagKey)
+        }
+        return try keybag.unwrap(name, from: keybag.underDeviceKey, under: try deviceKey.wrapping())
+    }
+}
+
+// MARK: Opening
+
+extension Keybag {
+    /// The slots that recovery keys open.
+    var recoverySlots: [RecoverySlot] {
+        slots.compactMap { slot in
+            guard case .recoveryKey(let publicKey) = slot.lock else { return nil }
+            return RecoverySlot(id: slot.id, publicKey: publicKey)
+        }
+    }
+
+    /// Opens the first slot with its KEK.
+    func open(_ kek: consuming SymmetricKey) throws(KeybagError) -> OpenedKeybag {
+        let keybagKey: SymmetricKey
+        do {
+            keybagKey = try primarySlot.open(of: vaultID, under: kek)
+        } catch {
+            throw KeybagError(atSlot: error)
+        }
+        let primary = PrimaryLock(primarySlot.lock, kek: kek)
+        return try verified(OpenedKeybag(self, keybagKey, slot: primarySlot.id, primary: primary))
+    }
+
+    /// Opens the slot that a recovery key fits.
+    func open(_ recoveryKey: borrowing RecoveryKey) throws(KeybagError) -> OpenedKeybag {
+        for slot in slots where slot.kind == .recoveryKey {
+            let keybagKey: SymmetricKey
+            do {
+                keybagKey = try slot.open(of: vaultID, with: recoveryKey)
+            } catch .unauthentic {
+                continue
+            } catch {
+                throw .noMemory
+            }
+            return try verified(OpenedKeybag(self, keybagKey, slot: slot.id, primary: nil))
+        }
+        throw .wrongCredential
+    }
+
+    private func verified(_ opened: consuming OpenedKeybag) throws(KeybagError) -> OpenedKeybag {
+        guard opened.isAuthentic else { throw .damaged }
+        return opened
+    }
+}
+
+extension OpenedKeybag {
+    fileprivate var isAuthentic: Bool {
+        guard let tag = keybag.innerTag else { return true }
+        return isEqualInConstantTime(tag, keybag.innerTag(under: keybagKey))
+    }
+}
