@@ -15,6 +15,8 @@ package enum Gate {
         case vault
         /// That there is one with a passcode.
         case passcode
+        /// That there is one without a passcode.
+        case noPasscode
     }
 
     /// Decides.
@@ -26,18 +28,21 @@ package enum Gate {
     package static func refusal(of method: Method, in state: VaultState) -> CofferError? {
         switch (need(of: method), state) {
         case (.nothing, _), (.noVault, .noVault): nil
-        case (.vault, .noVault), (.passcode, .noVault): noVault
+        case (.vault, .noVault), (.passcode, .noVault), (.noPasscode, .noVault): noVault
         case (.noVault, _): vaultExists
         case (.passcode, .noPasscode): noPasscode
-        case (.vault, _), (.passcode, _): nil
+        case (.vault, _), (.passcode, _), (.noPasscode, .noPasscode): nil
+        case (.noPasscode, _): passcodeExists
         }
     }
 
     private static func need(of method: Method) -> Need {
         switch method {
-        case .hello, .vaultStatus: .nothing
+        case .hello, .vaultStatus, .vaultWatch: .nothing
         case .vaultInit: .noVault
-        case .vaultLock, .vaultUnlock: .passcode
+        case .vaultLock, .vaultUnlock, .passcodeChange, .passcodeRemove: .passcode
+        case .passcodeSet: .noPasscode
+        case .vaultErase, .slotAdd, .slotList, .slotRemove, .slotTest: .vault
         case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: .vault
         }
     }
@@ -57,6 +62,12 @@ package enum Gate {
     private static let noPasscode = CofferError(
         .notAvailable,
         "the vault has no passcode, so it can't be locked or unlocked",
-        hint: "everything in it is readable whenever the daemon runs"
+        hint: "everything in it is readable whenever the daemon runs; 'coffer passcode set' gives it one"
+    )
+
+    private static let passcodeExists = CofferError(
+        .duplicateItem,
+        "the vault has a passcode already",
+        hint: "change it with 'coffer passcode change'"
     )
 }

@@ -8,13 +8,22 @@ import Testing
     /// What the gate answers.
     ///
     /// In the order of the states: noVault, noPasscode, beforeFirstUnlock, unlocked, locking,
-    /// locked. `+` lets through, `v` has no vault, `e` has one already, `p` has no passcode.
+    /// locked. `+` lets through, `v` has no vault, `e` has one (or a passcode) already, `p` has no passcode.
     private static let table: [Method: String] = [
         .hello: "++++++",
+        .vaultErase: "v+++++",
         .vaultInit: "+eeeee",
         .vaultLock: "vp++++",
         .vaultStatus: "++++++",
         .vaultUnlock: "vp++++",
+        .vaultWatch: "++++++",
+        .passcodeChange: "vp++++",
+        .passcodeRemove: "vp++++",
+        .passcodeSet: "v+eeee",
+        .slotAdd: "v+++++",
+        .slotList: "v+++++",
+        .slotRemove: "v+++++",
+        .slotTest: "v+++++",
         .itemExplain: "v+++++",
         .itemGet: "v+++++",
         .itemList: "v+++++",
