@@ -12,4 +12,6 @@ public enum VaultState: String, CaseIterable, Sendable {
     case locking
     /// The keys of class A, the private key of class B and their like are gone.
     case locked
+    /// Locked for so long that the key of class CX is gone as well.
+    case lockedExpired
 }

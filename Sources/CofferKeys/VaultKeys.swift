@@ -10,7 +10,9 @@ package final class VaultKeys {
     private let keybag: Keybag
     private let deviceKey: DeviceKey
     private let deviceKeys: DeviceClassKeys
-    private var lockState: LockState
+    var lockState: LockState
+    /// Whether a key that the passcode protects was used since somebody asked.
+    var wasUsed = false
     /// The keys of the catalog's own data: there in every state, so that names can be searched while locked.
     package let catalog: CatalogKeys
 
@@ -129,19 +131,6 @@ package final class VaultKeys {
     /// A new attempt to unlock.
     package func unlockAttempt() -> UnlockAttempt { UnlockAttempt(keybag: keybag, deviceKey: deviceKey) }
 
-    /// Unlocks, or stays unlocked: an unlock during the grace cancels the lock.
-    ///
-    /// - Parameter keys: What an attempt gave.
-    package func adopt(_ keys: consuming UnlockedKeys) { lockState = .unlocked(keys) }
-
-    /// Starts the grace of a lock: every key stays until ``lock()``.
-    package func beginLocking() { lockState.beginLocking() }
-
-    /// Locks: the keys of class A, the private key of class B and their like are wiped when this returns.
-    package func lock() {
-        if keybag.hasPasscode { lockState.lock() }
-    }
-
     // MARK: Class keys
 
     /// The public half of class B.
@@ -154,10 +143,12 @@ package final class VaultKeys {
     ) throws(KeyError) -> Result {
         let result: Result?
         do {
-            result =
-                name.isHeldByDeviceKey
-                ? try deviceKeys.withKey(name, body)
-                : try lockState.withKey(name, body)
+            if name.isHeldByDeviceKey {
+                result = try deviceKeys.withKey(name, body)
+            } else {
+                result = try lockState.withKey(name, body)
+                if result != nil { wasUsed = true }
+            }
         } catch {
             throw KeyError(error)
         }

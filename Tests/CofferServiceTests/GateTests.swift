@@ -8,19 +8,19 @@ import Testing
     /// What the gate answers.
     ///
     /// In the order of the states: noVault, noPasscode, beforeFirstUnlock, unlocked, locking,
-    /// locked. `+` lets through, `v` has no vault, `e` has one already, `p` has no passcode.
+    /// locked, lockedExpired. `+` lets through, `v` has no vault, `e` has one already, `p` has no passcode.
     private static let table: [Method: String] = [
-        .hello: "++++++",
-        .vaultInit: "+eeeee",
-        .vaultLock: "vp++++",
-        .vaultStatus: "++++++",
-        .vaultUnlock: "vp++++",
-        .itemExplain: "v+++++",
-        .itemGet: "v+++++",
-        .itemList: "v+++++",
-        .itemPut: "v+++++",
-        .itemRemove: "v+++++",
-        .itemShow: "v+++++",
+        .hello: "+++++++",
+        .vaultInit: "+eeeeee",
+        .vaultLock: "vp+++++",
+        .vaultStatus: "+++++++",
+        .vaultUnlock: "vp+++++",
+        .itemExplain: "v++++++",
+        .itemGet: "v++++++",
+        .itemList: "v++++++",
+        .itemPut: "v++++++",
+        .itemRemove: "v++++++",
+        .itemShow: "v++++++",
     ]
 
     @Test(arguments: Method.allCases, VaultState.allCases)
