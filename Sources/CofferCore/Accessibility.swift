@@ -44,6 +44,8 @@ extension Accessibility {
 extension Accessibility {
     /// The accessibility that stands for the same states as a file's class, for an item that moves between the stores.
     ///
+    /// The keychain has nothing that expires while locked, as class CX does: that becomes what stays.
+    ///
     /// - Parameter protectionClass: The class of the file.
     public init(matching protectionClass: ProtectionClass) {
         switch protectionClass {

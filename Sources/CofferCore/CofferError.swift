@@ -77,9 +77,8 @@ extension CofferError {
     ///   - state: The state of the vault.
     ///   - operation: What was to be done with it.
     public static func locked(_ subject: String, in state: VaultState, for operation: ItemOperation) -> CofferError {
-        let reason =
-            state == .beforeFirstUnlock
-            ? "the vault was not unlocked since it came up" : "the vault is locked"
+        // A vault that was locked for long is back there, too: it may have been unlocked since it came up.
+        let reason = state == .beforeFirstUnlock ? "the vault is as before its first unlock" : "the vault is locked"
         return CofferError(
             .interactionNotAllowed,
             "can't \(operation == .read ? "read" : "write") \(subject): \(reason)",

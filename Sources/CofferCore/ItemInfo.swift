@@ -91,6 +91,16 @@ public struct VaultStatus: Hashable, Sendable {
     public let fileCount: Int?
     /// The milliseconds until the grace of a lock ends; `nil` where none is running.
     public let graceMilliseconds: Int64?
+    /// Which vault it is; `nil` where there is none.
+    public let vaultID: ItemID?
+    /// The wrong passcodes since the last right one.
+    public let failedAttempts: Int
+    /// The seconds until the next passcode is looked at; `nil` where it is now, or never again.
+    public let retrySeconds: Int?
+    /// Whether no passcode is looked at any more: only a recovery key opens the vault.
+    public let attemptsEnded: Bool
+    /// Whether the vault erases itself when the attempts end.
+    public let erasesData: Bool
     /// The version of the daemon.
     public let version: String
     /// The protocol that it speaks.
@@ -102,6 +112,11 @@ public struct VaultStatus: Hashable, Sendable {
         keychainCount: Int?,
         fileCount: Int?,
         graceMilliseconds: Int64?,
+        vaultID: ItemID? = nil,
+        failedAttempts: Int = 0,
+        retrySeconds: Int? = nil,
+        attemptsEnded: Bool = false,
+        erasesData: Bool = false,
         version: String = Version.program,
         protocolNumber: Int = Version.protocolNumber
     ) {
@@ -109,6 +124,11 @@ public struct VaultStatus: Hashable, Sendable {
         self.keychainCount = keychainCount
         self.fileCount = fileCount
         self.graceMilliseconds = graceMilliseconds
+        self.vaultID = vaultID
+        self.failedAttempts = failedAttempts
+        self.retrySeconds = retrySeconds
+        self.attemptsEnded = attemptsEnded
+        self.erasesData = erasesData
         self.version = version
         self.protocolNumber = protocolNumber
     }

@@ -41,9 +41,13 @@ extension ProtectionClass {
         case (.noPasscode, _), (.unlocked, _), (.locking, _), (_, .none): true
         case (.beforeFirstUnlock, .completeUnlessOpen): operation == .create || operation == .proceed
         case (.beforeFirstUnlock, _): false
-        case (.locked, .complete): false
-        case (.locked, .completeUnlessOpen): operation == .create || operation == .proceed
-        case (.locked, .completeUntilFirstUserAuthentication), (.locked, .completeWhenUserInactive): true
+        case (.locked, .complete), (.lockedExpired, .complete): false
+        case (.locked, .completeUnlessOpen), (.lockedExpired, .completeUnlessOpen):
+            operation == .create || operation == .proceed
+        case (.locked, .completeUntilFirstUserAuthentication): true
+        case (.lockedExpired, .completeUntilFirstUserAuthentication): true
+        case (.locked, .completeWhenUserInactive): true
+        case (.lockedExpired, .completeWhenUserInactive): false
         }
     }
 }

@@ -12,4 +12,8 @@ public enum VaultState: String, CaseIterable, Sendable {
     case locking
     /// The keys of class A, the private key of class B and their like are gone.
     case locked
+    /// Locked for so long that the key of class CX is gone as well.
+    case lockedExpired
+    /// There is a keybag, and not the device key that it was made with: a recovery key opens it.
+    case deviceKeyMissing
 }

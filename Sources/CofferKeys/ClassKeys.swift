@@ -21,20 +21,27 @@ struct DeviceClassKeys: ~Copyable {
     }
 }
 
-/// There from the first unlock on.
-struct AfterFirstUnlockKeys: ~Copyable {
-    let c, cx, ck, cku: SymmetricKey
+/// There from the first unlock on, until the vault has been locked for days.
+package struct AfterFirstUnlockKeys: ~Copyable, Sendable {
+    let c, ck, cku: SymmetricKey
 
     init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
         let c = try key(.c)
-        let cx = try key(.cx)
         let ck = try key(.ck)
         let cku = try key(.cku)
         self.c = c
-        self.cx = cx
         self.ck = ck
         self.cku = cku
     }
+}
+
+/// There while locked, until the key of class CX expires.
+struct LockedKeys: ~Copyable {
+    let afterFirstUnlock: AfterFirstUnlockKeys
+    let cx: SymmetricKey
+
+    /// Lets go of the key of class CX, which is wiped on the spot.
+    consuming func forgettingInactive() -> AfterFirstUnlockKeys { afterFirstUnlock }
 }
 
 /// There while unlocked; gone, wiped, when the grace after a lock ends.
@@ -58,15 +65,18 @@ struct WhenUnlockedKeys: ~Copyable {
 /// All the keys that an unlocked keyslot gives.
 package struct UnlockedKeys: ~Copyable, Sendable {
     let afterFirstUnlock: AfterFirstUnlockKeys
+    let cx: SymmetricKey
     let whenUnlocked: WhenUnlockedKeys
 
     init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
         let afterFirstUnlock = try AfterFirstUnlockKeys(key)
+        let cx = try key(.cx)
         let whenUnlocked = try WhenUnlockedKeys(key)
         self.afterFirstUnlock = afterFirstUnlock
+        self.cx = cx
         self.whenUnlocked = whenUnlocked
     }
 
     /// Lets go of what is there while unlocked only; its keys are wiped on the spot.
-    consuming func forgettingWhenUnlocked() -> AfterFirstUnlockKeys { afterFirstUnlock }
+    consuming func forgettingWhenUnlocked() -> LockedKeys { LockedKeys(afterFirstUnlock: afterFirstUnlock, cx: cx) }
 }

@@ -6,7 +6,8 @@ internal import CofferMemory
 /// Locking is assignment, so wiping is `deinit`; a state can't be without the keys it means, or with others.
 enum LockState: ~Copyable {
     case beforeFirstUnlock
-    case locked(AfterFirstUnlockKeys)
+    case lockedExpired(AfterFirstUnlockKeys)
+    case locked(LockedKeys)
     case locking(UnlockedKeys)
     case unlocked(UnlockedKeys)
 
@@ -14,6 +15,7 @@ enum LockState: ~Copyable {
     var name: VaultState {
         switch self {
         case .beforeFirstUnlock: .beforeFirstUnlock
+        case .lockedExpired: .lockedExpired
         case .locked: .locked
         case .locking: .locking
         case .unlocked: .unlocked
@@ -24,9 +26,7 @@ enum LockState: ~Copyable {
     mutating func beginLocking() {
         switch consume self {
         case .unlocked(let keys): self = .locking(keys)
-        case .locking(let keys): self = .locking(keys)
-        case .locked(let keys): self = .locked(keys)
-        case .beforeFirstUnlock: self = .beforeFirstUnlock
+        case let other: self = other
         }
     }
 
@@ -35,8 +35,39 @@ enum LockState: ~Copyable {
         switch consume self {
         case .unlocked(let keys): self = .locked(keys.forgettingWhenUnlocked())
         case .locking(let keys): self = .locked(keys.forgettingWhenUnlocked())
-        case .locked(let keys): self = .locked(keys)
-        case .beforeFirstUnlock: self = .beforeFirstUnlock
+        case let other: self = other
+        }
+    }
+
+    /// Wipes the key of class CX, where the vault is locked.
+    mutating func expireInactive() {
+        switch consume self {
+        case .locked(let keys): self = .lockedExpired(keys.forgettingInactive())
+        case let other: self = other
+        }
+    }
+
+    /// Takes keys of an earlier daemon, where there are none.
+    mutating func restore(_ keys: consuming AfterFirstUnlockKeys) {
+        switch consume self {
+        case .beforeFirstUnlock: self = .lockedExpired(keys)
+        case let other: self = other
+        }
+    }
+
+    /// Uses the keys that are there from the first unlock on.
+    ///
+    /// - Parameter body: Gets the keys.
+    /// - Returns: What `body` returns; `nil` before the first unlock.
+    func withAfterFirstUnlockKeys<Result: ~Copyable, Failure: Error>(
+        _ body: (borrowing AfterFirstUnlockKeys) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        switch self {
+        case .beforeFirstUnlock: nil
+        case .lockedExpired(let keys): try body(keys)
+        case .locked(let keys): try body(keys.afterFirstUnlock)
+        case .locking(let keys): try body(keys.afterFirstUnlock)
+        case .unlocked(let keys): try body(keys.afterFirstUnlock)
         }
     }
 
@@ -52,6 +83,7 @@ enum LockState: ~Copyable {
     ) throws(Failure) -> Result? {
         switch self {
         case .beforeFirstUnlock: nil
+        case .lockedExpired(let keys): try keys.withKey(name, body)
         case .locked(let keys): try keys.withKey(name, body)
         case .locking(let keys): try keys.withKey(name, body)
         case .unlocked(let keys): try keys.withKey(name, body)
@@ -70,8 +102,18 @@ extension UnlockedKeys {
         case .ak: try body(whenUnlocked.ak)
         case .aku: try body(whenUnlocked.aku)
         case .akpu: try body(whenUnlocked.akpu)
-        case .c, .cx, .ck, .cku, .d, .dk, .dku, .store: try afterFirstUnlock.withKey(name, body)
+        case .cx: try body(cx)
+        case .c, .ck, .cku, .d, .dk, .dku, .store: try afterFirstUnlock.withKey(name, body)
         }
+    }
+}
+
+extension LockedKeys {
+    func withKey<Result: ~Copyable, Failure: Error>(
+        _ name: ClassKeyName,
+        _ body: (borrowing SymmetricKey) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        name == .cx ? try body(cx) : try afterFirstUnlock.withKey(name, body)
     }
 }
 
@@ -82,10 +124,9 @@ extension AfterFirstUnlockKeys {
     ) throws(Failure) -> Result? {
         switch name {
         case .c: try body(c)
-        case .cx: try body(cx)
         case .ck: try body(ck)
         case .cku: try body(cku)
-        case .a, .bPrivate, .ak, .aku, .akpu, .d, .dk, .dku, .store: nil
+        case .a, .bPrivate, .cx, .ak, .aku, .akpu, .d, .dk, .dku, .store: nil
         }
     }
 }

@@ -14,7 +14,9 @@ package final class VaultKeys {
     /// What the delay after wrong passcodes counts from, in nanoseconds of boot time.
     private var delayStart: UInt64
     private let deviceKeys: DeviceClassKeys
-    private var lockState: LockState
+    var lockState: LockState
+    /// Whether a key that the passcode protects was used since somebody asked.
+    var wasUsed = false
     /// The keys of the catalog's own data: there in every state, so that names can be searched while locked.
     package let catalog: CatalogKeys
 
@@ -206,19 +208,6 @@ package final class VaultKeys {
 
     // MARK: Changing state
 
-    /// Unlocks, or stays unlocked: an unlock during the grace cancels the lock.
-    ///
-    /// - Parameter keys: What an attempt gave.
-    package func adopt(_ keys: consuming UnlockedKeys) { lockState = .unlocked(keys) }
-
-    /// Starts the grace of a lock: every key stays until ``lock()``.
-    package func beginLocking() { lockState.beginLocking() }
-
-    /// Locks: the keys of class A, the private key of class B and their like are wiped when this returns.
-    package func lock() {
-        if keybag.hasPasscode { lockState.lock() }
-    }
-
     // MARK: Class keys
 
     /// The public half of class B.
@@ -231,10 +220,12 @@ package final class VaultKeys {
     ) throws(KeyError) -> Result {
         let result: Result?
         do {
-            result =
-                name.isHeldByDeviceKey
-                ? try deviceKeys.withKey(name, body)
-                : try lockState.withKey(name, body)
+            if name.isHeldByDeviceKey {
+                result = try deviceKeys.withKey(name, body)
+            } else {
+                result = try lockState.withKey(name, body)
+                if result != nil { wasUsed = true }
+            }
         } catch {
             throw KeyError(error)
         }

@@ -11,10 +11,16 @@ package enum Gate {
         case nothing
         /// That there is none.
         case noVault
-        /// That there is one.
+        /// That there is a keybag, be its device key here or not.
+        case keybag
+        /// That there is one that can be used.
         case vault
-        /// That there is one with a passcode.
+        /// That there is one that can be used, with a passcode.
         case passcode
+        /// That there is one that can be used, without a passcode.
+        case noPasscode
+        /// That there is one with a passcode to replace, or one that wants a new passcode with its new device.
+        case passcodeToReplace
     }
 
     /// Decides.
@@ -26,21 +32,35 @@ package enum Gate {
     package static func refusal(of method: Method, in state: VaultState) -> CofferError? {
         switch (need(of: method), state) {
         case (.nothing, _), (.noVault, .noVault): nil
-        case (.vault, .noVault), (.passcode, .noVault): noVault
         case (.noVault, _): vaultExists
-        case (.passcode, .noPasscode): noPasscode
-        case (.vault, _), (.passcode, _): nil
+        case (_, .noVault): noVault
+        case (.keybag, _), (.passcodeToReplace, .deviceKeyMissing): nil
+        case (_, .deviceKeyMissing): deviceKeyMissing
+        case (.vault, _), (.noPasscode, .noPasscode): nil
+        case (.noPasscode, _): passcodeExists
+        case (.passcode, .noPasscode), (.passcodeToReplace, .noPasscode): noPasscode
+        case (.passcode, _), (.passcodeToReplace, _): nil
         }
     }
 
     private static func need(of method: Method) -> Need {
         switch method {
-        case .hello, .vaultStatus: .nothing
+        case .hello, .vaultStatus, .vaultWatch: .nothing
         case .vaultInit: .noVault
-        case .vaultLock, .vaultUnlock: .passcode
+        case .vaultErase, .slotList: .keybag
+        case .vaultLock, .vaultUnlock, .passcodeRemove: .passcode
+        case .passcodeChange: .passcodeToReplace
+        case .passcodeSet: .noPasscode
+        case .slotAdd, .slotRemove, .slotTest: .vault
         case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: .vault
         }
     }
+
+    private static let deviceKeyMissing = CofferError(
+        .notAvailable,
+        "the device key of this vault is not on this machine",
+        hint: "put the vault's own 'device.key' back, or open it with a recovery key: 'coffer passcode change --recovery-key'"
+    )
 
     private static let noVault = CofferError(
         .notAvailable,
@@ -57,6 +77,12 @@ package enum Gate {
     private static let noPasscode = CofferError(
         .notAvailable,
         "the vault has no passcode, so it can't be locked or unlocked",
-        hint: "everything in it is readable whenever the daemon runs"
+        hint: "everything in it is readable whenever the daemon runs; 'coffer passcode set' gives it one"
+    )
+
+    private static let passcodeExists = CofferError(
+        .duplicateItem,
+        "the vault has a passcode already",
+        hint: "change it with 'coffer passcode change'"
     )
 }

@@ -16,7 +16,9 @@ extension Method {
     /// Whether the answer tells of the catalog, and so of changes that the turn has yet to commit.
     var readsCatalog: Bool {
         switch self {
-        case .hello, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock: false
+        case .hello, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
+        case .passcodeChange, .passcodeRemove, .passcodeSet: false
+        case .slotAdd, .slotList, .slotRemove, .slotTest: false
         case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: true
         }
     }
@@ -42,6 +44,9 @@ extension Server {
         case .vaultUnlock:
             _ = try Nothing(params: params)
             return .later(try unlockVault(attachments))
+        case .vaultErase, .vaultWatch, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove,
+            .slotTest:
+            throw CofferError(.unimplemented, "unknown method '\(method.rawValue)'")
         case .hello, .itemList, .itemRemove, .itemShow, .vaultLock, .vaultStatus:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
@@ -62,7 +67,7 @@ extension Server {
         case .vaultStatus:
             _ = try Nothing(params: params)
             return Reply(try vaultStatus())
-        case .itemExplain, .itemGet, .itemPut, .vaultInit, .vaultUnlock:
+        default:
             preconditionFailure("answered by the caller of this function")
         }
     }

@@ -72,12 +72,40 @@ private struct Sample: CustomStringConvertible {
         let bareText = """
             {"name":"c","store":"keychain","accessible":"Always","size":0,"created":0,"modified":0,"readable":false}
             """
+        let vault = try #require(ItemID(hexadecimal: "00112233445566778899aabbccddeeff"))
         return [
             Sample(Nothing(), "{}"),
             Sample(HelloParameters(protocolNumber: 1), #"{"protocol":1}"#),
             Sample(HelloResult(protocolNumber: 1, version: "1.2"), #"{"protocol":1,"version":"1.2"}"#),
             Sample(InitParameters(kdf: .sensitive, hasNoPasscode: false), #"{"kdf":"sensitive","noPasscode":false}"#),
             Sample(InitParameters(kdf: nil, hasNoPasscode: true), #"{"noPasscode":true}"#),
+            Sample(
+                InitParameters(kdf: nil, hasNoPasscode: false, hasNoRecoveryKey: true, erasesData: true),
+                #"{"noPasscode":false,"noRecoveryKey":true,"eraseData":true}"#
+            ),
+            Sample(EraseParameters(vaultID: vault), #"{"vaultID":"00112233445566778899aabbccddeeff"}"#),
+            Sample(CredentialParameters(credential: nil), "{}"),
+            Sample(CredentialParameters(credential: .recoveryKey), #"{"credential":"recoveryKey"}"#),
+            Sample(PasscodeSetParameters(kdf: nil, erasesData: nil), "{}"),
+            Sample(
+                PasscodeSetParameters(kdf: .interactive, erasesData: true),
+                #"{"kdf":"interactive","eraseData":true}"#
+            ),
+            Sample(
+                PasscodeChangeParameters(credential: .passcode, kdf: .moderate, erasesData: false),
+                #"{"credential":"passcode","kdf":"moderate","eraseData":false}"#
+            ),
+            Sample(
+                PasscodeRemoveParameters(credential: .recoveryKey, destroyedCount: 3),
+                #"{"credential":"recoveryKey","destroys":3}"#
+            ),
+            Sample(SlotRemoveParameters(number: 2, credential: .passcode), #"{"slot":2,"credential":"passcode"}"#),
+            Sample(SlotResult(number: 255), #"{"slot":255}"#),
+            Sample(SlotList(slots: []), #"{"slots":[]}"#),
+            Sample(
+                SlotList(slots: KeyslotKind.allCases.enumerated().map { KeyslotInfo(number: $0, kind: $1) }),
+                #"{"slots":[{"slot":0,"kind":"device"},{"slot":1,"kind":"passcode"},{"slot":2,"kind":"recoveryKey"}]}"#
+            ),
             Sample(LockParameters(graceSeconds: 0), #"{"grace":0}"#),
             Sample(LockParameters(graceSeconds: nil), "{}"),
             Sample(
@@ -86,11 +114,18 @@ private struct Sample: CustomStringConvertible {
                     keychainCount: 3,
                     fileCount: 0,
                     graceMilliseconds: 9999,
+                    vaultID: vault,
+                    failedAttempts: 6,
+                    retrySeconds: 60,
+                    attemptsEnded: false,
+                    erasesData: true,
                     version: "1",
                     protocolNumber: 1
                 ),
                 """
-                {"state":"locking","keychainItems":3,"files":0,"graceMilliseconds":9999,"version":"1","protocol":1}
+                {"state":"locking","keychainItems":3,"files":0,"graceMilliseconds":9999,\
+                "vaultID":"00112233445566778899aabbccddeeff","failedAttempts":6,"retrySeconds":60,\
+                "attemptsEnded":false,"erasesData":true,"version":"1","protocol":1}
                 """
             ),
             Sample(

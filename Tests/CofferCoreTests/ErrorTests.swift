@@ -56,8 +56,9 @@ import Testing
         arguments: [
             (.locked, .read, "can't read 'a': the vault is locked", 257),
             (.locked, .write, "can't write 'a': the vault is locked", 513),
-            (.beforeFirstUnlock, .read, "can't read 'a': the vault was not unlocked since it came up", 257),
-            (.beforeFirstUnlock, .create, "can't write 'a': the vault was not unlocked since it came up", 513),
+            (.lockedExpired, .read, "can't read 'a': the vault is locked", 257),
+            (.beforeFirstUnlock, .read, "can't read 'a': the vault is as before its first unlock", 257),
+            (.beforeFirstUnlock, .create, "can't write 'a': the vault is as before its first unlock", 513),
         ] as [(VaultState, ItemOperation, String, Int)]
     )
     func `locked says what failed, why and what to do`(

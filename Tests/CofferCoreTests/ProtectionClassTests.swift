@@ -19,6 +19,7 @@ import Testing
         (.unlocked, ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"]),
         (.locking, ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"]),
         (.locked, ["", "NO", "RWNO", "RWNO", "RWNO"]),
+        (.lockedExpired, ["", "NO", "RWNO", "", "RWNO"]),
     ]
 
     @Test(arguments: table)

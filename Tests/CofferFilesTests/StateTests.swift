@@ -9,11 +9,11 @@ import Testing
 
 /// Section 3 of the semantics: R, an existing file can be read; W, replaced; N, a new one can be made.
 private let matrix: [(protectionClass: ProtectionClass, cells: [TestState: String])] = [
-    row(.complete, "RWN", "---", "RWN", "RWN", "---"),
-    row(.completeUnlessOpen, "RWN", "--N", "RWN", "RWN", "--N"),
-    row(.completeUntilFirstUserAuthentication, "RWN", "---", "RWN", "RWN", "RWN"),
-    row(.completeWhenUserInactive, "RWN", "---", "RWN", "RWN", "RWN"),
-    row(.none, "RWN", "RWN", "RWN", "RWN", "RWN"),
+    row(.complete, "RWN", "---", "RWN", "RWN", "---", "---"),
+    row(.completeUnlessOpen, "RWN", "--N", "RWN", "RWN", "--N", "--N"),
+    row(.completeUntilFirstUserAuthentication, "RWN", "---", "RWN", "RWN", "RWN", "RWN"),
+    row(.completeWhenUserInactive, "RWN", "---", "RWN", "RWN", "RWN", "---"),
+    row(.none, "RWN", "RWN", "RWN", "RWN", "RWN", "RWN"),
 ]
 
 private func row(
@@ -22,13 +22,14 @@ private func row(
     _ beforeFirstUnlock: String,
     _ unlocked: String,
     _ locking: String,
-    _ locked: String
+    _ locked: String,
+    _ lockedExpired: String
 ) -> (ProtectionClass, [TestState: String]) {
     (
         protectionClass,
         [
             .noPasscode: noPasscode, .beforeFirstUnlock: beforeFirstUnlock, .unlocked: unlocked, .locking: locking,
-            .locked: locked,
+            .locked: locked, .lockedExpired: lockedExpired,
         ]
     )
 }
@@ -65,7 +66,7 @@ private func row(
             #expect(
                 code { try open.put("new \(protectionClass)", Array("new".utf8), protectionClass) } == expected("N")
             )
-            if state == .locked && cell == "--N" {
+            if [.locked, .lockedExpired].contains(state) && cell == "--N" {
                 #expect(code { _ = try open.text("new \(protectionClass)") } == .interactionNotAllowed, "just made")
             }
             #expect(try open.find("missing \(protectionClass)") == nil, "missing is told from locked")
@@ -75,7 +76,7 @@ private func row(
         // Removing wants no key.
         for (protectionClass, _) in matrix { try open.remove("old \(protectionClass)") }
         // What was made while locked is read after the next unlock.
-        if state == .locked || state == .beforeFirstUnlock {
+        if [.locked, .lockedExpired, .beforeFirstUnlock].contains(state) {
             try open.keys.unlock()
             #expect(try open.text("new completeUnlessOpen") == "new")
         }

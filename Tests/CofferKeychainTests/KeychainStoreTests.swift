@@ -223,13 +223,13 @@ import Testing
 
 /// Section 4 of the semantics: R, the secret can be read; W, one can be put, new or over the old one.
 private let matrix: [(accessibility: Accessibility, cells: [TestState: String])] = [
-    row(.whenUnlocked, "RW", "--", "RW", "RW", "--"),
-    row(.afterFirstUnlock, "RW", "--", "RW", "RW", "RW"),
-    row(.always, "RW", "RW", "RW", "RW", "RW"),
-    row(.whenUnlockedThisDeviceOnly, "RW", "--", "RW", "RW", "--"),
-    row(.afterFirstUnlockThisDeviceOnly, "RW", "--", "RW", "RW", "RW"),
-    row(.alwaysThisDeviceOnly, "RW", "RW", "RW", "RW", "RW"),
-    row(.whenPasscodeSetThisDeviceOnly, "!!", "--", "RW", "RW", "--"),
+    row(.whenUnlocked, "RW", "--", "RW", "RW", "--", "--"),
+    row(.afterFirstUnlock, "RW", "--", "RW", "RW", "RW", "RW"),
+    row(.always, "RW", "RW", "RW", "RW", "RW", "RW"),
+    row(.whenUnlockedThisDeviceOnly, "RW", "--", "RW", "RW", "--", "--"),
+    row(.afterFirstUnlockThisDeviceOnly, "RW", "--", "RW", "RW", "RW", "RW"),
+    row(.alwaysThisDeviceOnly, "RW", "RW", "RW", "RW", "RW", "RW"),
+    row(.whenPasscodeSetThisDeviceOnly, "!!", "--", "RW", "RW", "--", "--"),
 ]
 
 private func row(
@@ -238,13 +238,14 @@ private func row(
     _ beforeFirstUnlock: String,
     _ unlocked: String,
     _ locking: String,
-    _ locked: String
+    _ locked: String,
+    _ lockedExpired: String
 ) -> (Accessibility, [TestState: String]) {
     (
         accessibility,
         [
             .noPasscode: noPasscode, .beforeFirstUnlock: beforeFirstUnlock, .unlocked: unlocked, .locking: locking,
-            .locked: locked,
+            .locked: locked, .lockedExpired: lockedExpired,
         ]
     )
 }

@@ -6,19 +6,19 @@ import Testing
 
 /// Sections 3 and 4 of the semantics: N, a new key can be made; U, one can be unwrapped.
 private let matrix: [(subject: Subject, cells: [TestState: String])] = [
-    row(.file(.complete), "NU", "--", "NU", "NU", "--"),
-    row(.file(.completeUnlessOpen), "NU", "N-", "NU", "NU", "N-"),
-    row(.file(.completeUntilFirstUserAuthentication), "NU", "--", "NU", "NU", "NU"),
-    row(.file(.completeWhenUserInactive), "NU", "--", "NU", "NU", "NU"),
-    row(.file(.none), "NU", "NU", "NU", "NU", "NU"),
-    row(.item(.whenUnlocked), "NU", "--", "NU", "NU", "--"),
-    row(.item(.afterFirstUnlock), "NU", "--", "NU", "NU", "NU"),
-    row(.item(.always), "NU", "NU", "NU", "NU", "NU"),
-    row(.item(.whenUnlockedThisDeviceOnly), "NU", "--", "NU", "NU", "--"),
-    row(.item(.afterFirstUnlockThisDeviceOnly), "NU", "--", "NU", "NU", "NU"),
-    row(.item(.alwaysThisDeviceOnly), "NU", "NU", "NU", "NU", "NU"),
+    row(.file(.complete), "NU", "--", "NU", "NU", "--", "--"),
+    row(.file(.completeUnlessOpen), "NU", "N-", "NU", "NU", "N-", "N-"),
+    row(.file(.completeUntilFirstUserAuthentication), "NU", "--", "NU", "NU", "NU", "NU"),
+    row(.file(.completeWhenUserInactive), "NU", "--", "NU", "NU", "NU", "--"),
+    row(.file(.none), "NU", "NU", "NU", "NU", "NU", "NU"),
+    row(.item(.whenUnlocked), "NU", "--", "NU", "NU", "--", "--"),
+    row(.item(.afterFirstUnlock), "NU", "--", "NU", "NU", "NU", "NU"),
+    row(.item(.always), "NU", "NU", "NU", "NU", "NU", "NU"),
+    row(.item(.whenUnlockedThisDeviceOnly), "NU", "--", "NU", "NU", "--", "--"),
+    row(.item(.afterFirstUnlockThisDeviceOnly), "NU", "--", "NU", "NU", "NU", "NU"),
+    row(.item(.alwaysThisDeviceOnly), "NU", "NU", "NU", "NU", "NU", "NU"),
     // That there are none without a passcode is the keychain's rule, not the keys'.
-    row(.item(.whenPasscodeSetThisDeviceOnly), "NU", "--", "NU", "NU", "--"),
+    row(.item(.whenPasscodeSetThisDeviceOnly), "NU", "--", "NU", "NU", "--", "--"),
 ]
 
 private func row(
@@ -27,13 +27,14 @@ private func row(
     _ beforeFirstUnlock: String,
     _ unlocked: String,
     _ locking: String,
-    _ locked: String
+    _ locked: String,
+    _ lockedExpired: String
 ) -> (Subject, [TestState: String]) {
     (
         subject,
         [
             .noPasscode: noPasscode, .beforeFirstUnlock: beforeFirstUnlock, .unlocked: unlocked, .locking: locking,
-            .locked: locked,
+            .locked: locked, .lockedExpired: lockedExpired,
         ]
     )
 }
@@ -102,12 +103,55 @@ private func row(
         #expect(try states() == [true, true, true])
     }
 
+    @Test func `go one group after another while the vault stays locked`() throws {
+        let keys = try Vault().open(.unlocked)
+        let id = ItemID()
+        func isThere(_ protectionClass: ProtectionClass) -> Bool {
+            refusal { () throws(KeyError) in try Subject.file(protectionClass).newKey(from: keys, for: id) } == nil
+        }
+        keys.expireInactive()
+        #expect(keys.state == .unlocked, "only what is locked expires")
+        keys.beginLocking()
+        keys.expireInactive()
+        #expect(keys.state == .locking)
+        keys.lock()
+        #expect(isThere(.completeWhenUserInactive))
+        keys.expireInactive()
+        #expect(keys.state == .lockedExpired)
+        #expect(!isThere(.completeWhenUserInactive))
+        #expect(isThere(.completeUntilFirstUserAuthentication))
+        keys.lock()
+        keys.expireInactive()
+        #expect(keys.state == .lockedExpired)
+        keys.forget()
+        #expect(keys.state == .beforeFirstUnlock)
+        #expect(!isThere(.completeUntilFirstUserAuthentication))
+        try keys.unlock()
+        #expect(ProtectionClass.allCases.allSatisfy(isThere))
+    }
+
+    @Test func `say when one that the passcode protects was used`() throws {
+        let keys = try Vault().open(.locked)
+        let id = ItemID()
+        #expect(!keys.takeUse())
+        _ = try Subject.item(.always).newKey(from: keys, for: id)
+        #expect(!keys.takeUse(), "the device key's own")
+        let refused = refusal { () throws(KeyError) in try Subject.item(.whenUnlocked).newKey(from: keys, for: id) }
+        #expect(refused == .locked)
+        #expect(!keys.takeUse(), "one that is not there")
+        _ = try Subject.item(.afterFirstUnlock).newKey(from: keys, for: id)
+        #expect(keys.takeUse())
+        #expect(!keys.takeUse())
+    }
+
     @Test func `stay where there is no passcode to lock with`() throws {
         let vault = try Vault(hasPasscode: false)
         let keys = try vault.open(.noPasscode)
         keys.beginLocking()
         #expect(keys.state == .noPasscode)
         keys.lock()
+        keys.expireInactive()
+        keys.forget()
         #expect(keys.state == .noPasscode)
         let found = refusal { () throws(KeyError) in try Subject.file(.complete).newKey(from: keys, for: ItemID()) }
         #expect(found == nil)
@@ -209,7 +253,7 @@ private func row(
         #expect(locked.message == "can't read 'a': the vault is locked")
         let writing = KeyError.locked.cofferError("'a'", in: .beforeFirstUnlock, for: .write)
         #expect(writing.cocoaCode == 513)
-        #expect(writing.message == "can't write 'a': the vault was not unlocked since it came up")
+        #expect(writing.message == "can't write 'a': the vault is as before its first unlock")
         #expect(KeyError.damaged.cofferError("'a'", in: .unlocked, for: .read).code == .decode)
         #expect(KeyError.noMemory.cofferError("'a'", in: .unlocked, for: .read).code == .internal)
     }

@@ -8,19 +8,29 @@ import Testing
     /// What the gate answers.
     ///
     /// In the order of the states: noVault, noPasscode, beforeFirstUnlock, unlocked, locking,
-    /// locked. `+` lets through, `v` has no vault, `e` has one already, `p` has no passcode.
+    /// locked, lockedExpired, deviceKeyMissing. `+` lets through, `v` has no vault, `e` has one (or a passcode) already, `p` has
+    /// no passcode, `d` has no device key.
     private static let table: [Method: String] = [
-        .hello: "++++++",
-        .vaultInit: "+eeeee",
-        .vaultLock: "vp++++",
-        .vaultStatus: "++++++",
-        .vaultUnlock: "vp++++",
-        .itemExplain: "v+++++",
-        .itemGet: "v+++++",
-        .itemList: "v+++++",
-        .itemPut: "v+++++",
-        .itemRemove: "v+++++",
-        .itemShow: "v+++++",
+        .hello: "++++++++",
+        .vaultErase: "v+++++++",
+        .vaultInit: "+eeeeeee",
+        .vaultLock: "vp+++++d",
+        .vaultStatus: "++++++++",
+        .vaultUnlock: "vp+++++d",
+        .vaultWatch: "++++++++",
+        .passcodeChange: "vp++++++",
+        .passcodeRemove: "vp+++++d",
+        .passcodeSet: "v+eeeeed",
+        .slotAdd: "v++++++d",
+        .slotList: "v+++++++",
+        .slotRemove: "v++++++d",
+        .slotTest: "v++++++d",
+        .itemExplain: "v++++++d",
+        .itemGet: "v++++++d",
+        .itemList: "v++++++d",
+        .itemPut: "v++++++d",
+        .itemRemove: "v++++++d",
+        .itemShow: "v++++++d",
     ]
 
     @Test(arguments: Method.allCases, VaultState.allCases)
@@ -29,10 +39,12 @@ import Testing
         let column = try #require(VaultState.allCases.firstIndex(of: state))
         let refusal = Gate.refusal(of: method, in: state)
         switch row[column] {
-        case "v", "p": #expect(refusal?.code == .notAvailable)
+        case "v", "p", "d": #expect(refusal?.code == .notAvailable)
         case "e": #expect(refusal?.code == .duplicateItem)
         default: #expect(refusal == nil)
         }
         #expect((row[column] == "v") == (refusal?.message == "there is no vault yet"))
+        let missing = refusal?.message == "the device key of this vault is not on this machine"
+        #expect((row[column] == "d") == missing)
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 
 /// The states that a vault's keys can be brought into.
 package enum TestState: String, CaseIterable, Sendable {
-    case noPasscode, beforeFirstUnlock, unlocked, locking, locked
+    case noPasscode, beforeFirstUnlock, unlocked, locking, locked, lockedExpired
 
     package var name: VaultState {
         switch self {
@@ -15,6 +15,7 @@ package enum TestState: String, CaseIterable, Sendable {
         case .unlocked: .unlocked
         case .locking: .locking
         case .locked: .locked
+        case .lockedExpired: .lockedExpired
         }
     }
 }
@@ -70,6 +71,10 @@ package struct Vault {
             try keys.unlock()
             keys.beginLocking()
             keys.lock()
+        case .lockedExpired:
+            try keys.unlock()
+            keys.lock()
+            keys.expireInactive()
         }
         precondition(keys.state == state.name, "a vault with a passcode has none of the states of one without")
         return keys

@@ -41,18 +41,21 @@ import Testing
     }
 
     @Test func `the table of states says which keys are there`() throws {
-        let header = ["state", "d, dk, dku, store", "c, cx, ck, cku", "a, bPrivate, ak, aku, akpu"]
+        let header = ["state"] + Self.keyGroups
         let rows = try page.table(header)
         let expected = VaultState.allCases.map { state in
-            let groups: [ProtectionClass] = [.none, .completeUntilFirstUserAuthentication, .complete]
+            let groups: [ProtectionClass] = [
+                .none, .completeUntilFirstUserAuthentication, .completeWhenUserInactive, .complete,
+            ]
             return ["`\(state.rawValue)`"] + groups.map { $0.permits(.read, in: state) ? "yes" : "no" }
         }
         #expect(rows == expected)
     }
 
+    private static let keyGroups = ["d, dk, dku, store", "c, ck, cku", "cx", "a, bPrivate, ak, aku, akpu"]
+
     @Test func `the groups of the table of states are all class keys`() throws {
-        let groups = ["d, dk, dku, store", "c, cx, ck, cku", "a, bPrivate, ak, aku, akpu"]
-        let named = groups.flatMap { $0.components(separatedBy: ", ") }.sorted()
+        let named = Self.keyGroups.flatMap { $0.components(separatedBy: ", ") }.sorted()
         #expect(named == ClassKeyName.allCases.map { "\($0)" }.sorted())
     }
 

@@ -70,17 +70,32 @@ import Testing
 
     /// What the method says of its parameters when it is given one that nobody knows.
     private static func parametersRead(by method: Method) -> [String] {
-        let hint = refusal(of: method, ["name": "a", "protocol": 1, "nobodyKnowsThis": true])?.hint ?? ""
+        var params = required[method] ?? ["name": "a"]
+        params.set("nobodyKnowsThis", true)
+        let hint = refusal(of: method, params)?.hint ?? ""
         return hint.matches(of: /'(\w+)'/).map { String($0.1) }
     }
 
+    /// What the methods can't do without, where it is not a name.
+    private static let required: [Method: JSONObject] = [
+        .hello: ["protocol": 1],
+        .vaultErase: ["vaultID": "00112233445566778899aabbccddeeff"],
+        .vaultInit: [:],
+        .vaultLock: [:],
+        .vaultStatus: [:],
+        .vaultUnlock: [:],
+        .vaultWatch: [:],
+        .passcodeChange: [:],
+        .passcodeRemove: ["destroys": 0],
+        .passcodeSet: [:],
+        .slotAdd: [:],
+        .slotList: [:],
+        .slotRemove: ["slot": 1],
+        .slotTest: [:],
+        .itemList: [:],
+    ]
+
     private static func refusal(of method: Method, _ params: JSONObject) -> CofferError? {
-        var params = params
-        // Each of the two that are required is unknown to the methods that do not require it.
-        if method == .hello { params = params.without("name") } else { params = params.without("protocol") }
-        if [.vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .itemList].contains(method) {
-            params = params.without("name")
-        }
         do throws(CofferError) {
             try read(method, params)
             return nil
@@ -92,22 +107,20 @@ import Testing
     private static func read(_ method: Method, _ params: JSONObject) throws(CofferError) {
         switch method {
         case .hello: _ = try HelloParameters(params: params)
+        case .vaultErase: _ = try EraseParameters(params: params)
         case .vaultInit: _ = try InitParameters(params: params)
         case .vaultLock: _ = try LockParameters(params: params)
-        case .vaultStatus, .vaultUnlock: _ = try Nothing(params: params)
+        case .vaultStatus, .vaultWatch, .slotList: _ = try Nothing(params: params)
+        case .passcodeChange: _ = try PasscodeChangeParameters(params: params)
+        case .passcodeRemove: _ = try PasscodeRemoveParameters(params: params)
+        case .passcodeSet: _ = try PasscodeSetParameters(params: params)
+        case .slotAdd, .slotTest, .vaultUnlock: _ = try CredentialParameters(params: params)
+        case .slotRemove: _ = try SlotRemoveParameters(params: params)
         case .itemExplain: _ = try ExplainParameters(params: params)
         case .itemGet: _ = try GetParameters(params: params)
         case .itemList: _ = try ListParameters(params: params)
         case .itemPut: _ = try PutParameters(params: params)
         case .itemRemove, .itemShow: _ = try NameParameters(params: params)
         }
-    }
-}
-
-extension JSONObject {
-    fileprivate func without(_ key: String) -> JSONObject {
-        var rest = JSONObject()
-        for member in members where member.key != key { rest.set(member.key, member.value) }
-        return rest
     }
 }

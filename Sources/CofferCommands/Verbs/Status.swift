@@ -29,6 +29,7 @@ struct Status: ParsableCommand {
         case .unlocked: "everything can be read"
         case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"
         case .locked: "what is readable while unlocked only is out of reach"
+        case .lockedExpired: "as locked, and class completeWhenUserInactive is out of reach too"
         }
     }
 }

@@ -1,10 +1,19 @@
 /// Every method of the protocol, by its name on the wire.
 package enum Method: String, CaseIterable, Sendable {
     case hello
+    case vaultErase = "vault.erase"
     case vaultInit = "vault.init"
     case vaultLock = "vault.lock"
     case vaultStatus = "vault.status"
     case vaultUnlock = "vault.unlock"
+    case vaultWatch = "vault.watch"
+    case passcodeChange = "passcode.change"
+    case passcodeRemove = "passcode.remove"
+    case passcodeSet = "passcode.set"
+    case slotAdd = "slot.add"
+    case slotList = "slot.list"
+    case slotRemove = "slot.remove"
+    case slotTest = "slot.test"
     case itemExplain = "item.explain"
     case itemGet = "item.get"
     case itemList = "item.list"
@@ -17,4 +26,8 @@ package enum Method: String, CaseIterable, Sendable {
 package enum Notification: String, CaseIterable, Sendable {
     /// How far a transfer has come.
     case progress
+    /// A lock has begun.
+    case protectedDataWillBecomeUnavailable
+    /// The vault was unlocked, or the grace of a lock was cancelled.
+    case protectedDataDidBecomeAvailable
 }

@@ -36,27 +36,42 @@ package struct HelloResult: WireObject {
 
 /// The parameters of `vault.init`, as they travel.
 ///
-/// The passcode is the payload.
+/// The passcode is the payload, and the recovery key that of the answer.
 package struct InitParameters: WireObject {
     /// What a guess is to cost; moderate if nothing is said.
     package let kdf: PasscodeCost?
     /// Whether the vault is to have no passcode: there is no payload then.
     package let hasNoPasscode: Bool
+    /// Whether no recovery key is wanted: there is no payload in the answer then.
+    package let hasNoRecoveryKey: Bool
+    /// Whether the vault is to erase itself when the attempts end.
+    package let erasesData: Bool
 
-    package init(kdf: PasscodeCost?, hasNoPasscode: Bool) {
+    package init(
+        kdf: PasscodeCost?,
+        hasNoPasscode: Bool,
+        hasNoRecoveryKey: Bool = false,
+        erasesData: Bool = false
+    ) {
         self.kdf = kdf
         self.hasNoPasscode = hasNoPasscode
+        self.hasNoRecoveryKey = hasNoRecoveryKey
+        self.erasesData = erasesData
     }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         kdf = try reader.value("kdf", as: PasscodeCost.self)
         hasNoPasscode = try reader.optionalBool("noPasscode") ?? false
+        hasNoRecoveryKey = try reader.optionalBool("noRecoveryKey") ?? false
+        erasesData = try reader.optionalBool("eraseData") ?? false
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.set("kdf", kdf?.rawValue)
         object.set("noPasscode", hasNoPasscode)
+        if hasNoRecoveryKey { object.set("noRecoveryKey", true) }
+        if erasesData { object.set("eraseData", true) }
         return object
     }
 }
@@ -79,6 +94,18 @@ package struct LockParameters: WireObject {
     }
 }
 
+/// The parameters of `vault.erase`, as they travel.
+package struct EraseParameters: WireObject {
+    /// The vault that is meant: another one is not erased.
+    package let vaultID: ItemID
+
+    package init(vaultID: ItemID) { self.vaultID = vaultID }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) { vaultID = try reader.itemID("vaultID") }
+
+    package var json: JSONObject { ["vaultID": .string(vaultID.hexadecimal)] }
+}
+
 extension VaultStatus: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
@@ -86,6 +113,11 @@ extension VaultStatus: WireObject {
             keychainCount: try reader.optionalInteger("keychainItems").map { Int($0) },
             fileCount: try reader.optionalInteger("files").map { Int($0) },
             graceMilliseconds: try reader.optionalInteger("graceMilliseconds"),
+            vaultID: try reader.optionalItemID("vaultID"),
+            failedAttempts: Int(try reader.optionalInteger("failedAttempts") ?? 0),
+            retrySeconds: try reader.optionalInteger("retrySeconds").map { Int($0) },
+            attemptsEnded: try reader.optionalBool("attemptsEnded") ?? false,
+            erasesData: try reader.optionalBool("erasesData") ?? false,
             version: try reader.string("version"),
             protocolNumber: Int(try reader.integer("protocol"))
         )
@@ -97,6 +129,13 @@ extension VaultStatus: WireObject {
         object.set("keychainItems", keychainCount)
         object.set("files", fileCount)
         object.set("graceMilliseconds", graceMilliseconds)
+        object.set("vaultID", vaultID?.hexadecimal)
+        if state != .noVault {
+            object.set("failedAttempts", failedAttempts)
+            object.set("retrySeconds", retrySeconds)
+            object.set("attemptsEnded", attemptsEnded)
+            object.set("erasesData", erasesData)
+        }
         object.set("version", version)
         object.set("protocol", protocolNumber)
         return object

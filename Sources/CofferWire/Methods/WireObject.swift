@@ -72,5 +72,20 @@ extension ParameterReader {
         throw CofferError(.param, "parameter '\(key)' is missing: expected one of \(names)")
     }
 
+    /// Reads the digits of an identifier; it may be absent.
+    mutating func optionalItemID(_ key: String) throws(CofferError) -> ItemID? {
+        guard let text = try optionalString(key) else { return nil }
+        guard let id = ItemID(hexadecimal: text) else {
+            throw CofferError(.param, "parameter '\(key)': expected 32 lower-case hexadecimal digits")
+        }
+        return id
+    }
+
+    /// Reads the digits of an identifier, which has to be there.
+    mutating func itemID(_ key: String) throws(CofferError) -> ItemID {
+        if let id = try optionalItemID(key) { return id }
+        throw CofferError(.param, "parameter '\(key)' is missing: expected 32 lower-case hexadecimal digits")
+    }
+
     mutating func name(_ key: String) throws(CofferError) -> ItemName { try ItemName(try string(key)) }
 }

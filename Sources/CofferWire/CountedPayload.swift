@@ -1,0 +1,103 @@
+package import CofferCore
+package import CofferMemory
+
+/// A payload that carries more than one secret: each behind its count of bytes as a big-endian 16-bit integer.
+package struct CountedPayload: ~Copyable {
+    private static let countBytes = 2
+
+    private let payload: SecretBytes?
+    private var offset = 0
+
+    /// Begins to read.
+    ///
+    /// - Parameter payload: What came.
+    package init(_ payload: consuming SecretBytes?) { self.payload = payload }
+
+    /// Puts two secrets behind one another.
+    ///
+    /// - Parameters:
+    ///   - first: At most 65,535 bytes.
+    ///   - second: At most 65,535 bytes.
+    /// - Returns: The payload.
+    /// - Throws: `internal` where memory for it can't be locked.
+    package static func encode(
+        _ first: borrowing SecretBytes,
+        _ second: borrowing SecretBytes
+    ) throws(CofferError) -> SecretBytes {
+        precondition(max(first.count, second.count) <= Int(UInt16.max), "a counted secret has at most 65,535 bytes")
+        var payload: SecretBytes
+        do {
+            payload = try SecretBytes(zeros: 2 * countBytes + first.count + second.count)
+        } catch {
+            throw .noSecretMemory
+        }
+        unsafe payload.withUnsafeMutableBytes { buffer in
+            var place = 0
+            unsafe write(first, to: buffer, at: &place)
+            unsafe write(second, to: buffer, at: &place)
+        }
+        return payload
+    }
+
+    /// Takes the next secret.
+    ///
+    /// - Parameter subject: What it is, for the error, such as `the new passcode`.
+    /// - Returns: Its bytes, possibly none.
+    /// - Throws: `param` where the payload ends before it does; `internal` where memory for it can't be locked.
+    package mutating func next(_ subject: String) throws(CofferError) -> SecretBytes {
+        let start = offset
+        switch payload {
+        case .none: throw Self.endsEarly(subject)
+        case .some(let payload):
+            let secret = try payload.withBytes { (bytes) throws(CofferError) in
+                try Self.secret(in: bytes, at: start, subject)
+            }
+            offset = start + Self.countBytes + secret.count
+            return secret
+        }
+    }
+
+    /// Ends reading.
+    ///
+    /// - Throws: `param` where something is left.
+    package func finish() throws(CofferError) {
+        if offset < payload.byteCount {
+            throw CofferError(.param, "the payload goes on behind its last secret")
+        }
+    }
+
+    private static func secret(
+        in bytes: RawSpan,
+        at start: Int,
+        _ subject: String
+    ) throws(CofferError) -> SecretBytes {
+        guard bytes.byteCount - start >= countBytes else { throw endsEarly(subject) }
+        let count = Int(bytes[start]) << 8 | Int(bytes[start + 1])
+        let rest = bytes.extracting(droppingFirst: start + countBytes)
+        guard rest.byteCount >= count else { throw endsEarly(subject) }
+        do { return try SecretBytes(copying: rest.extracting(first: count)) } catch { throw .noSecretMemory }
+    }
+
+    private static func write(
+        _ secret: borrowing SecretBytes,
+        to buffer: UnsafeMutableRawBufferPointer,
+        at place: inout Int
+    ) {
+        unsafe buffer[place] = UInt8(secret.count >> 8)
+        unsafe buffer[place + 1] = UInt8(secret.count & 0xFF)
+        place += countBytes
+        let start = place
+        secret.withBytes { bytes in
+            for index in 0..<bytes.byteCount { unsafe buffer[start + index] = bytes[index] }
+        }
+        place += secret.count
+    }
+
+    private static func endsEarly(_ subject: String) -> CofferError {
+        CofferError(
+            .param,
+            "the payload ends before \(subject) does",
+            hint: "each secret stands behind its count of bytes, a big-endian 16-bit integer"
+        )
+    }
+}
