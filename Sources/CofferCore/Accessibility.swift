@@ -31,9 +31,9 @@ extension Accessibility {
         case .whenPasscodeSetThisDeviceOnly:
             state == .unlocked || state == .locking
         case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly:
-            state != .noVault && state != .beforeFirstUnlock
+            state != .noVault && state != .deviceKeyMissing && state != .beforeFirstUnlock
         case .always, .alwaysThisDeviceOnly:
-            state != .noVault
+            state != .noVault && state != .deviceKeyMissing
         }
     }
 

@@ -33,11 +33,11 @@ extension ProtectionClass {
     /// - Parameters:
     ///   - operation: What is to be done.
     ///   - state: The state of the vault.
-    /// - Returns: `true` where the table of section 3 has the operation's letter. A vault that does not exist permits
-    ///   nothing.
+    /// - Returns: `true` where the table of section 3 has the operation's letter. A vault that does not exist, or
+    ///   has not its device key, permits nothing.
     public func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
         switch (state, self) {
-        case (.noVault, _): false
+        case (.noVault, _), (.deviceKeyMissing, _): false
         case (.noPasscode, _), (.unlocked, _), (.locking, _), (_, .none): true
         case (.beforeFirstUnlock, .completeUnlessOpen): operation == .create || operation == .proceed
         case (.beforeFirstUnlock, _): false

@@ -7,7 +7,8 @@ internal import Glibc
 /// A content is staged and synced, then named in the catalog, then moved to its place. Whatever a crash leaves is in
 /// `staging`, which is small; so coming up costs the same for any number of files.
 package final class ContentDirectory: Sendable {
-    private static let directoryName = "blobs"
+    /// Its name in the state directory.
+    package static let directoryName = "blobs"
     private static let stagingName = "staging"
 
     private let root: Directory

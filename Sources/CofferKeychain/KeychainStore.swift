@@ -29,7 +29,11 @@ package final class KeychainStore {
                     secret BLOB NOT NULL
                 ) STRICT;
                 """
-        )
+        ),
+        Migration(
+            name: "keychain: items that want a passcode",
+            sql: "CREATE INDEX keychain_items_akpu ON keychain_items (id) WHERE class_key = 22;"
+        ),
     ]
 
     /// Opens the store in a catalog that was migrated.
@@ -289,6 +293,18 @@ package final class KeychainStore {
         } catch is SecretMemoryError {
             throw CofferError.noSecretMemory
         }
+    }
+
+    // MARK: Items that want a passcode
+
+    /// How many items there are of ``Accessibility/whenPasscodeSetThisDeviceOnly``.
+    package func countWantingPasscode() throws -> Int {
+        try connection.row("SELECT count(*) FROM keychain_items WHERE class_key = 22") { Int(try $0.integer(0)) } ?? 0
+    }
+
+    /// Removes the items of ``Accessibility/whenPasscodeSetThisDeviceOnly``: their key went with the passcode.
+    package func removeWantingPasscode() throws {
+        try connection.execute("DELETE FROM keychain_items WHERE class_key = 22")
     }
 
     private func primaryTag(_ key: GenericPasswordKey) -> [UInt8] {

@@ -103,7 +103,7 @@ package struct Authentication: Sendable {
         _ attempts: inout Result<PasscodeAttempts, CofferError>
     ) throws(CofferError) -> OpenedKeybag {
         switch credential {
-        case .none:
+        case .nothing:
             do throws(KeybagError) {
                 return try keybag.open(try deviceKEK())
             } catch {

@@ -84,12 +84,13 @@ struct PrimaryLock: ~Copyable {
     }
 
     /// That of a new passcode, which is stretched here.
+    ///
+    /// The stretching has a salt of its own.
     init(
         _ passcode: borrowing SecretBytes,
-        _ cost: PasscodeCost,
+        _ stretching: Keyslot.Stretching,
         _ deviceKey: DeviceKey
     ) throws(CryptoError) {
-        let stretching = Keyslot.Stretching(cost)
         let stretched: SymmetricKey? = try stretching.stretch(passcode)
         let kek = try deviceKey.passcodeKEK(stretched)
         self.init(.passcode(stretching), kek: kek)

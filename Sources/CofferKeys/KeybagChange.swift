@@ -62,14 +62,14 @@ package struct KeybagChange: ~Copyable, Sendable {
 /// A passcode that is to be set.
 package struct NewPasscode: ~Copyable, Sendable {
     let passcode: SecretBytes
-    let cost: PasscodeCost
+    let cost: PasscodeCost?
 
     /// Takes a passcode.
     ///
     /// - Parameters:
     ///   - passcode: What the person typed.
-    ///   - cost: The cost of a guess.
-    package init(_ passcode: consuming SecretBytes, cost: PasscodeCost) {
+    ///   - cost: The cost of a guess; if nothing is said, that of the passcode before it, or moderate.
+    package init(_ passcode: consuming SecretBytes, cost: PasscodeCost?) {
         self.passcode = passcode
         self.cost = cost
     }
@@ -78,7 +78,7 @@ package struct NewPasscode: ~Copyable, Sendable {
 /// What somebody shows to be let in.
 package enum GivenCredential: ~Copyable, Sendable {
     /// Nothing: enough where there is no passcode.
-    case none
+    case nothing
     /// A passcode.
     case passcode(SecretBytes)
     /// A recovery key.

@@ -31,9 +31,18 @@ struct Keyslot: Equatable, Sendable {
         /// None at all.
         static func none() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
 
-        /// That of a passcode.
-        init(_ cost: PasscodeCost) {
-            self.init(operations: cost.operations, memoryKiB: cost.memoryKiB, salt: Self.newSalt())
+        /// That of a new passcode.
+        ///
+        /// - Parameters:
+        ///   - cost: The cost of a guess; if nothing is said, that of the passcode before it, or moderate.
+        ///   - lock: How the slot was opened before.
+        init(_ cost: PasscodeCost?, replacing lock: Lock?) {
+            if cost == nil, case .passcode(let before) = lock {
+                self.init(operations: before.operations, memoryKiB: before.memoryKiB, salt: Self.newSalt())
+            } else {
+                let cost = cost ?? .moderate
+                self.init(operations: cost.operations, memoryKiB: cost.memoryKiB, salt: Self.newSalt())
+            }
         }
 
         init(operations: UInt32, memoryKiB: UInt32, salt: [UInt8]) {

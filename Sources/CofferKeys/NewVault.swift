@@ -6,7 +6,7 @@ package import CofferSystem
 /// A recovery key that was just made, for a slot and to be printed once.
 package struct NewRecoveryKey: ~Copyable, Sendable {
     /// The public half, which is all that the vault keeps.
-    let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     private let text: SecretBytes
 
     /// Makes one.
@@ -28,31 +28,23 @@ package struct NewRecoveryKey: ~Copyable, Sendable {
 /// What a vault is made with.
 package struct VaultPlan: ~Copyable, Sendable {
     let passcode: NewPasscode?
-    let recoveryKey: NewRecoveryKey?
+    let recoveryPublicKey: [UInt8]?
     let erasesData: Bool
 
     /// Makes a plan.
     ///
     /// - Parameters:
     ///   - passcode: What protects the class keys; `nil` for a vault without a passcode.
-    ///   - recoveryKey: Opens the vault, too, if there is one.
+    ///   - recoveryPublicKey: The public half of a recovery key, if there is to be one.
     ///   - erasesData: Whether the tenth wrong passcode erases the vault.
     package init(
         passcode: consuming NewPasscode?,
-        recoveryKey: consuming NewRecoveryKey? = nil,
+        recoveryPublicKey: [UInt8]? = nil,
         erasesData: Bool = false
     ) {
         self.passcode = passcode
-        self.recoveryKey = recoveryKey
+        self.recoveryPublicKey = recoveryPublicKey
         self.erasesData = erasesData
-    }
-
-    /// Takes the text of the recovery key out, when the vault is made.
-    package consuming func takeRecoveryKeyText() -> SecretBytes? {
-        switch consume recoveryKey {
-        case .some(let recoveryKey): recoveryKey.takeText()
-        case .none: nil
-        }
     }
 }
 
@@ -93,18 +85,13 @@ private enum NewVault {
         _ plan: borrowing VaultPlan,
         _ deviceKey: DeviceKey
     ) throws(CryptoError) -> OpenedKeybag {
-        var recoverySlots: [RecoverySlot] = []
-        switch plan.recoveryKey {
-        case .some(let recoveryKey):
-            let id = Keybag.primarySlotID + 1
-            recoverySlots = [RecoverySlot(id: id, publicKey: recoveryKey.publicKey)]
-        case .none: break
-        }
-        return try Keybag.make(
+        try Keybag.make(
             of: ItemID(),
             deviceKey: deviceKey,
             primary: try primary(plan, deviceKey),
-            recoverySlots: recoverySlots,
+            recoverySlots: plan.recoveryPublicKey.map { publicKey in
+                [RecoverySlot(id: Keybag.primarySlotID + 1, publicKey: publicKey)]
+            } ?? [],
             erasesData: plan.erasesData
         ) { (_) throws(CryptoError) in try Keybag.randomKey() }
     }
@@ -114,7 +101,7 @@ private enum NewVault {
         _ deviceKey: DeviceKey
     ) throws(CryptoError) -> PrimaryLock {
         switch plan.passcode {
-        case .some(let new): try PrimaryLock(new.passcode, new.cost, deviceKey)
+        case .some(let new): try PrimaryLock(new.passcode, Keyslot.Stretching(new.cost, replacing: nil), deviceKey)
         case .none: try PrimaryLock(deviceKey)
         }
     }

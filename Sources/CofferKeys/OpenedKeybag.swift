@@ -58,7 +58,9 @@ struct OpenedKeybag: ~Copyable, Sendable {
                 case .none: throw CryptoError.unauthentic
                 }
             case .device: return try made(PrimaryLock(deviceKey), change, deviceKey)
-            case .passcode(let new): return try made(PrimaryLock(new.passcode, new.cost, deviceKey), change, deviceKey)
+            case .passcode(let new):
+                let stretching = Keyslot.Stretching(new.cost, replacing: keybag.primarySlot.lock)
+                return try made(PrimaryLock(new.passcode, stretching, deviceKey), change, deviceKey)
             }
         } catch {
             throw KeybagError(behindSlot: error)

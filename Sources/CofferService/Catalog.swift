@@ -10,7 +10,9 @@ internal import CofferSystem
 /// All changes of one turn of the event loop share a transaction, and so one sync of the disk: the answers to all of them
 /// wait for it.
 final class Catalog {
-    private static let fileName = "vault.sqlite"
+    static let fileName = "vault.sqlite"
+    /// The directory beside it, with the contents of files.
+    static let contentsName = ContentDirectory.directoryName
     /// `COFR`, in the header of the database.
     private static let applicationID: Int32 = 0x434f_4652
 
@@ -28,6 +30,8 @@ final class Catalog {
             keychain = KeychainStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             try Self.bind(connection, to: keys.vaultID)
+            // Their key is gone already, where a crash came between it and them.
+            if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try files.recover()
         } catch {
             throw .init(mapping: error, "can't open the catalog")

@@ -9,6 +9,8 @@ package struct Configuration: Sendable {
     package var graceSeconds: Int
     /// The user who may connect: the vault's owner.
     package var ownerID: UInt32
+    /// The directory of the service manager's credentials, if it gave any: the device key may be one.
+    package var credentialsPath: String?
     /// The time that deadlines are counted in.
     package var clock: BootClock
     /// The seam for failing operations on disk.
@@ -19,9 +21,11 @@ package struct Configuration: Sendable {
     /// - Parameters:
     ///   - statePath: The vault's state directory.
     ///   - ownerID: The user who may connect.
+    ///   - credentialsPath: The directory of the service manager's credentials, if it gave any.
     package init(
         statePath: String,
         ownerID: UInt32,
+        credentialsPath: String? = nil,
         graceSeconds: Int = Limits.defaultGraceSeconds,
         clock: BootClock = .system,
         fileSystem: FileSystem = .real
@@ -29,6 +33,7 @@ package struct Configuration: Sendable {
         self.statePath = statePath
         self.graceSeconds = graceSeconds
         self.ownerID = ownerID
+        self.credentialsPath = credentialsPath
         self.clock = clock
         self.fileSystem = fileSystem
     }

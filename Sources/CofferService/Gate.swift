@@ -59,7 +59,8 @@ package enum Gate {
     private static let deviceKeyMissing = CofferError(
         .notAvailable,
         "the device key of this vault is not on this machine",
-        hint: "put the vault's own 'device.key' back, or open it with a recovery key: 'coffer passcode change --recovery-key'"
+        hint:
+            "put the vault's own 'device.key' back, or open it with a recovery key: 'coffer passcode change --recovery-key'"
     )
 
     private static let noVault = CofferError(

@@ -6,13 +6,13 @@ internal import Synchronization
 // A closure for another thread can be called more than once, for all the compiler knows, so it can't give away what it holds.
 // These are taken out once.
 
-/// Carries a descriptor to the thread that uses it.
-final class DescriptorHandoff: Sendable {
-    private let descriptor: Mutex<OwnedDescriptor?>
+/// Carries a value to where it is used.
+final class Handoff<Value: ~Copyable>: Sendable {
+    private let value: Mutex<Value?>
 
-    init(_ descriptor: consuming sending OwnedDescriptor) { self.descriptor = Mutex(descriptor) }
+    init(_ value: consuming sending Value?) { self.value = Mutex(value) }
 
-    func take() -> OwnedDescriptor? { descriptor.withLock { $0.take() } }
+    func take() -> sending Value? { value.withLock { $0.take() } }
 }
 
 /// Carries a client's stream to the thread that reads its beginning, and back.

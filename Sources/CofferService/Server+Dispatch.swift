@@ -17,9 +17,8 @@ extension Method {
     var readsCatalog: Bool {
         switch self {
         case .hello, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
-        case .passcodeChange, .passcodeRemove, .passcodeSet: false
-        case .slotAdd, .slotList, .slotRemove, .slotTest: false
-        case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: true
+        case .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest: false
+        case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: true
         }
     }
 }
@@ -42,12 +41,25 @@ extension Server {
         case .vaultInit:
             return .later(try initVault(InitParameters(params: params), attachments))
         case .vaultUnlock:
-            _ = try Nothing(params: params)
-            return .later(try unlockVault(attachments))
-        case .vaultErase, .vaultWatch, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove,
-            .slotTest:
+            return .later(try unlockVault(CredentialParameters(params: params), attachments))
+        case .passcodeChange:
+            return .later(try changePasscode(PasscodeChangeParameters(params: params), attachments))
+        case .passcodeRemove:
+            return .later(try removePasscode(PasscodeRemoveParameters(params: params), attachments))
+        case .passcodeSet:
+            return .later(try setPasscode(PasscodeSetParameters(params: params), attachments))
+        case .slotAdd:
+            return .later(try addSlot(CredentialParameters(params: params), attachments))
+        case .slotRemove:
+            return .later(try removeSlot(SlotRemoveParameters(params: params), attachments))
+        case .slotTest:
+            return .later(try testSlot(CredentialParameters(params: params), attachments))
+        case .vaultErase:
+            try attachments.refuseLeftovers(of: method)
+            return .later(eraseVault(try EraseParameters(params: params)))
+        case .vaultWatch:
             throw CofferError(.unimplemented, "unknown method '\(method.rawValue)'")
-        case .hello, .itemList, .itemRemove, .itemShow, .vaultLock, .vaultStatus:
+        case .hello, .itemList, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         }
@@ -63,6 +75,9 @@ extension Server {
         case .itemList: return Reply(try listItems(ListParameters(params: params), from: caller))
         case .itemRemove: return Reply(try removeItem(NameParameters(params: params), from: caller))
         case .itemShow: return Reply(try showItem(NameParameters(params: params), from: caller))
+        case .slotList:
+            _ = try Nothing(params: params)
+            return Reply(try listSlots())
         case .vaultLock: return Reply(try lockVault(LockParameters(params: params)))
         case .vaultStatus:
             _ = try Nothing(params: params)

@@ -112,7 +112,7 @@ extension Server {
         to descriptor: consuming OwnedDescriptor,
         _ wantsProgress: Bool
     ) -> Work {
-        let handoff = DescriptorHandoff(descriptor)
+        let handoff = Handoff(descriptor)
         return { (transfer) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
             let cancellation = try self.makeCancellation(for: transfer)

@@ -9,6 +9,8 @@ internal import CofferWire
 extension Server {
     func vaultStatus() throws(CofferError) -> VaultStatus {
         let state = try vault.state()
+        let now = configuration.clock.now
+        let keys = vault.openKeys
         // A catalog that can't be counted does not hide the state, which is what somebody in need asks for.
         let catalog = vault.openCatalog
         return VaultStatus(
@@ -16,26 +18,45 @@ extension Server {
             keychainCount: try? catalog?.keychain.count(),
             fileCount: try? catalog?.files.count(),
             graceMilliseconds: graceDeadline.map { deadline in
-                let now = configuration.clock.now
-                return deadline > now ? Int64((deadline - now) / 1_000_000) : 0
-            }
+                deadline > now ? Int64((deadline - now) / 1_000_000) : 0
+            },
+            vaultID: try vault.id,
+            failedAttempts: keys?.failedAttempts ?? 0,
+            retrySeconds: keys?.secondsToNextAttempt(at: now),
+            attemptsEnded: keys?.attemptsEnded ?? false,
+            erasesData: keys?.erasesData ?? false
         )
     }
 
-    /// Makes a vault, unlocked.
+    /// Makes a vault, unlocked, and gives its recovery key out.
     func initVault(_ params: InitParameters, _ attachments: Attachments) throws(CofferError) -> Work {
         let passcode = attachments.takePayload()
         try attachments.refuseLeftovers(of: .vaultInit)
-        switch passcode {
-        case .none where !params.hasNoPasscode:
+        let hasPasscode = passcode.byteCount > 0
+        guard hasPasscode || params.hasNoPasscode else {
             throw CofferError(.param, "no passcode was given", hint: "give one, or ask for a vault without a passcode")
-        case .some where params.hasNoPasscode:
-            throw CofferError(.param, "a passcode was given for a vault without one")
-        case .some: try checkPasscode(passcode)
-        case .none: break
         }
-        let cost = params.kdf ?? .moderate
+        guard !hasPasscode || !params.hasNoPasscode else {
+            throw CofferError(.param, "a passcode was given for a vault without one")
+        }
+        guard hasPasscode || !params.erasesData else {
+            throw CofferError(.param, "without a passcode there are no wrong ones to erase the vault after")
+        }
+        var publicKey: [UInt8]?
+        var text: SecretBytes?
+        if !params.hasNoRecoveryKey {
+            let recoveryKey = try NewRecoveryKey()
+            publicKey = recoveryKey.publicKey
+            text = recoveryKey.takeText()
+        }
+        let recoveryKeyText = Handoff(text)
+        let plan = VaultPlan(
+            passcode: hasPasscode ? try newPasscode(passcode, cost: params.kdf) : nil,
+            recoveryPublicKey: publicKey,
+            erasesData: params.erasesData
+        )
         let directory = try vault.stateDirectory()
+        let deviceKeys = try vault.deviceKeySource()
         return { (transfer) async throws(CofferError) in
             await self.keyOperations.enter()
             defer { self.keyOperations.leave() }
@@ -45,26 +66,22 @@ extension Server {
             try self.vault.prepareCatalog()
             let lockCount = self.lockCount
             let keys = try await self.keyWorkers.run { () throws(CofferError) in
-                try VaultKeys.create(in: directory, passcode: passcode, cost: cost)
+                try VaultKeys.create(in: directory, deviceKeys, plan)
             }
             let opened = try self.vault.keys
             if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(keys) }
-            return Reply(try self.vaultStatus())
+            return Reply(try self.vaultStatus(), payload: recoveryKeyText.take())
         }
     }
 
-    /// Unlocks, if the passcode is right and no lock comes in between.
-    func unlockVault(_ attachments: Attachments) throws(CofferError) -> Work {
-        let passcode = attachments.takePayload()
+    /// Unlocks, if the credential is right and no lock comes in between.
+    func unlockVault(_ params: CredentialParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+        let kind = params.credential ?? .passcode
+        let credential = Handoff(try given(attachments.takePayload(), as: kind))
         try attachments.refuseLeftovers(of: .vaultUnlock)
-        try checkPasscode(passcode)
         return { (transfer) async throws(CofferError) in
-            await self.keyOperations.enter()
-            defer { self.keyOperations.leave() }
-            try self.checkWanted(transfer)
-            let attempt = try self.vault.keys.unlockAttempt()
             let lockCount = self.lockCount
-            let keys = try await self.keyWorkers.run { () throws(CofferError) in try attempt.perform(passcode) }
+            let granted = try await self.authenticate(credential, as: kind, transfer)
             guard lockCount == self.lockCount else {
                 throw CofferError(
                     .interactionNotAllowed,
@@ -73,15 +90,47 @@ extension Server {
                     retry: .afterUnlock
                 )
             }
-            try self.vault.keys.adopt(keys)
+            try self.vault.keys.adopt(granted.takeKeys())
             self.setGraceDeadline(nil)
             return Reply(try self.vaultStatus())
         }
     }
 
-    private func checkPasscode(_ passcode: borrowing SecretBytes?) throws(CofferError) {
-        guard (1...Limits.passcodeBytes).contains(passcode.byteCount) else {
-            throw CofferError(.param, "a passcode has 1 to \(Limits.passcodeBytes) bytes")
+    /// Erases the vault that the client names, and everything in it.
+    func eraseVault(_ params: EraseParameters) -> Work {
+        { (transfer) async throws(CofferError) in
+            await self.keyOperations.enter()
+            defer { self.keyOperations.leave() }
+            try self.checkWanted(transfer)
+            guard try self.vault.id == params.vaultID else {
+                throw CofferError(
+                    .param,
+                    "parameter 'vaultID' is not the id of this vault",
+                    hint: "'coffer status --json' shows it"
+                )
+            }
+            try self.eraseEverything()
+            return Reply(Nothing())
+        }
+    }
+
+    /// Destroys the keys and what they sealed; the caller has to have passed the turnstile of keys.
+    func eraseEverything() throws(CofferError) {
+        // Those who changed something in this turn get their answers: it was done, and then erased.
+        try? vault.openCatalog?.commit()
+        lockCount += 1
+        setGraceDeadline(nil)
+        try vault.erase()
+        withholdPayloads()
+        removeRemains()
+    }
+
+    /// Removes, on another thread, what erased vaults have left.
+    func removeRemains() {
+        guard let directory = try? vault.stateDirectory(), Erasure.hasRemains(in: directory) else { return }
+        Task(executorPreference: loop) {
+            // What can't be removed now has no key, and is tried again when the daemon comes up.
+            try? await self.workers.run { () throws(CofferError) in try Erasure.removeRemains(in: directory) }
         }
     }
 

@@ -26,19 +26,49 @@ final class Vault {
     func state() throws(CofferError) -> VaultState {
         if let open { return open.keys.state }
         let directory = try stateDirectory()
-        guard let keys = try VaultKeys.open(in: directory) else {
+        switch try VaultKeys.open(in: directory, deviceKeySource(), at: configuration.clock.now) {
+        case .noVault:
             try checkForOrphanedCatalog(in: directory)
             return .noVault
+        case .deviceKeyMissing:
+            return .deviceKeyMissing
+        case .vault(let keys):
+            let catalog = try Catalog(in: directory, keys: keys)
+            open = Open(keys: keys, catalog: catalog)
+            return keys.state
         }
-        let catalog = try Catalog(in: directory, keys: keys)
-        open = Open(keys: keys, catalog: catalog)
-        return keys.state
+    }
+
+    /// Where the vault's device key is looked for.
+    func deviceKeySource() throws(CofferError) -> DeviceKeySource {
+        try DeviceKeySource(in: try stateDirectory(), credentialsPath: configuration.credentialsPath)
+    }
+
+    /// Which vault it is, be it open or not; `nil` where there is none.
+    var id: ItemID? {
+        get throws(CofferError) {
+            if let open { return open.keys.vaultID }
+            return try moved?.vaultID
+        }
+    }
+
+    /// The vault, if its device key is not on this machine.
+    var moved: MovedVault? {
+        get throws(CofferError) {
+            if open != nil { return nil }
+            let opening = try VaultKeys.open(in: stateDirectory(), deviceKeySource(), at: configuration.clock.now)
+            guard case .deviceKeyMissing(let vault) = opening else { return nil }
+            return vault
+        }
     }
 
     /// The keys of the vault that the gate has found to be there.
     var keys: VaultKeys {
         get throws(CofferError) { try opened().keys }
     }
+
+    /// The keys of the vault, if it is open.
+    var openKeys: VaultKeys? { open?.keys }
 
     /// The catalog of the vault that the gate has found to be there.
     var catalog: Catalog {
@@ -53,6 +83,16 @@ final class Vault {
         open?.catalog.files.revokeOpenKeys()
         open = nil
         directory = nil
+    }
+
+    /// Erases the vault: when this returns, nothing opens it any more.
+    ///
+    /// What is left of its contents is removed by ``Erasure/removeRemains(in:)``.
+    func erase() throws(CofferError) {
+        let directory = try stateDirectory()
+        open?.catalog.files.revokeOpenKeys()
+        open = nil
+        try Erasure.perform(in: directory)
     }
 
     private func opened() throws(CofferError) -> Open {
@@ -73,6 +113,7 @@ final class Vault {
                     hint: "stop it, or use another state directory"
                 )
             }
+            try Erasure.finishInterrupted(in: directory)
             self.directory = directory
             return directory
         } catch {

@@ -189,6 +189,21 @@ package final class Directory: Sendable {
         _ = try retrying("fsync") { fsync(number) }
     }
 
+    /// Removes a file, or a directory with all that is in it.
+    ///
+    /// Lasts as long as there is much in it: not for the event loop. What is not there is removed already.
+    ///
+    /// - Parameter name: The name.
+    package func removeTree(_ name: String) throws(SystemError) {
+        let opened = unsafe coffer_openat(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        if opened < 0 && errno == ENOENT { return }
+        guard opened >= 0 else { return try remove(name) }
+        let tree = Directory(OwnedDescriptor(owning: opened), fileSystem)
+        for entry in try tree.entries() { try tree.removeTree(entry) }
+        try fileSystem.willPerform(.remove)
+        if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0 && errno != ENOENT { throw SystemError("rmdir") }
+    }
+
     /// The names of what is in the directory, in no order.
     package func entries() throws(SystemError) -> [String] {
         let again = try retrying("open") { unsafe coffer_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY, 0) }

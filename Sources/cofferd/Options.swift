@@ -68,7 +68,12 @@ struct Options {
 
     /// What the server is told.
     func configuration() throws -> Configuration {
-        Configuration(statePath: try statePath(), ownerID: geteuid(), graceSeconds: graceSeconds)
+        Configuration(
+            statePath: try statePath(),
+            ownerID: geteuid(),
+            credentialsPath: Self.environment("CREDENTIALS_DIRECTORY"),
+            graceSeconds: graceSeconds
+        )
     }
 
     /// Where to listen, its directory made.
