@@ -14,10 +14,12 @@ struct Status: ParsableCommand {
         let status = try connection.connect().status()
         if format.json { return Output.standardOutput.line(status.json) }
         Output.standardOutput.line("state:     \(status.state.rawValue) (\(Self.words(for: status)))")
+        if let attempts = Self.attempts(status) { Output.standardOutput.line("attempts:  \(attempts)") }
         if let keychain = status.keychainCount, let files = status.fileCount {
             Output.standardOutput.line("keychain:  \(keychain) items")
             Output.standardOutput.line("files:     \(files)")
         }
+        if let vaultID = status.vaultID { Output.standardOutput.line("vault:     \(vaultID.hexadecimal)") }
         Output.standardOutput.line("daemon:    cofferd \(status.version), protocol \(status.protocolNumber)")
     }
 
@@ -31,5 +33,16 @@ struct Status: ParsableCommand {
         case .locked: "what is readable while unlocked only is out of reach"
         case .lockedExpired: "as locked, and class completeWhenUserInactive is out of reach too"
         }
+    }
+
+    /// How many wrong passcodes there were, and what the next ones do; `nil` without a passcode.
+    private static func attempts(_ status: VaultStatus) -> String? {
+        if status.state == .noVault || status.state == .noPasscode { return nil }
+        if status.attemptsEnded {
+            return "ended by ten wrong passcodes: 'coffer unlock --recovery-key' opens the vault, and nothing else"
+        }
+        var text = status.failedAttempts == 1 ? "1 wrong passcode" : "\(status.failedAttempts) wrong passcodes"
+        if let seconds = status.retrySeconds { text += ", next attempt in \(delayForDisplay(seconds: seconds))" }
+        return text + (status.erasesData ? "; the tenth erases the vault" : "; the tenth ends the attempts")
     }
 }

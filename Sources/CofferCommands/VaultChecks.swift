@@ -1,0 +1,25 @@
+internal import CofferCore
+
+/// What a verb looks at before a person types for nothing. The daemon decides again.
+extension VaultStatus {
+    /// Refuses where there is no vault.
+    func requireVault() throws(CofferError) {
+        if state == .noVault {
+            throw CofferError(.notAvailable, "there is no vault yet", hint: "make one with 'coffer init'")
+        }
+    }
+
+    /// Refuses where there is no passcode.
+    ///
+    /// - Parameter consequence: What can't be done then.
+    func requirePasscode(orElse consequence: String) throws(CofferError) {
+        try requireVault()
+        if state == .noPasscode {
+            throw CofferError(
+                .notAvailable,
+                "the vault has no passcode, so \(consequence)",
+                hint: "give it one with 'coffer passcode set'"
+            )
+        }
+    }
+}
