@@ -47,7 +47,7 @@ package struct CredentialOptions: ParsableArguments {
             throw CofferError(
                 .authFailed,
                 "no passcode is looked at now, after \(status.failedAttempts) wrong ones",
-                hint: "try again in \(delayForDisplay(seconds: seconds)), or give a recovery key: --recovery-key",
+                hint: "try again in \(durationForDisplay(seconds: seconds)), or give a recovery key: --recovery-key",
                 retry: .afterDelay(seconds: seconds)
             )
         }

@@ -29,7 +29,7 @@ final class NewFile {
     func finish(_ content: borrowing SecretBytes) throws(CofferError) {
         do throws(SystemError) {
             try content.withBytes { (bytes) throws(SystemError) in try file.write(all: bytes) }
-            try unsafe file.write(all: [10].span.bytes)
+            try unsafe file.write(all: [UInt8(ascii: "\n")].span.bytes)
             _ = try SystemError.check("fsync", fsync(file.number))
             try syncDirectory()
         } catch {

@@ -50,7 +50,7 @@ struct Output {
             let number = try SystemError.check("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
             let target = OwnedDescriptor(owning: number)
             try secret.withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
-            try unsafe target.write(all: [10].span.bytes)
+            try unsafe target.write(all: [UInt8(ascii: "\n")].span.bytes)
         } catch {
             throw error.cofferError("can't write the output")
         }
@@ -62,7 +62,7 @@ struct Output {
         if let hint = error.hint {
             line("hint: \(hint)")
         } else if case .afterDelay(let seconds) = error.retry {
-            line("hint: try again in \(delayForDisplay(seconds: seconds))")
+            line("hint: try again in \(durationForDisplay(seconds: seconds))")
         }
     }
 }

@@ -9,6 +9,17 @@ extension VaultStatus {
         }
     }
 
+    /// Refuses where the vault has come from another machine, but for the verb that makes it this one's.
+    func requireDeviceKey() throws(CofferError) {
+        if state == .deviceKeyMissing {
+            throw CofferError(
+                .notAvailable,
+                "the device key of the vault is not here: the vault comes from another machine, or the key is lost",
+                hint: "'coffer passcode change --recovery-key' makes it this machine's, with a new passcode"
+            )
+        }
+    }
+
     /// Refuses where there is no passcode.
     ///
     /// - Parameter consequence: What can't be done then.

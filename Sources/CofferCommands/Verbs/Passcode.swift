@@ -70,6 +70,7 @@ struct ChangePasscode: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requirePasscode(orElse: "there is none to change")
+        if credential.kind == .passcode { try before.requireDeviceKey() }
         let typed = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
         let typedNew = try givenNew.orAsked { () throws(CofferError) in try SecretInput.askNew() }
         let status = try client.changePasscode(
@@ -79,7 +80,11 @@ struct ChangePasscode: ParsableCommand {
             kdf: passcode.kdf,
             erasesData: passcode.eraseData
         )
-        format.json ? Output.standardOutput.line(status.json) : Output.standardOutput.line("changed the passcode")
+        if format.json { return Output.standardOutput.line(status.json) }
+        Output.standardOutput.line(
+            before.state == .deviceKeyMissing
+                ? "changed the passcode; the vault is this machine's now" : "changed the passcode"
+        )
     }
 }
 
@@ -102,6 +107,7 @@ struct RemovePasscode: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requirePasscode(orElse: "there is none to remove")
+        try before.requireDeviceKey()
         let names = try Self.itemsThatWantPasscode(client)
         if !names.isEmpty {
             confirmation.say("removing the passcode destroys \(names.count == 1 ? "this item" : "these items"):")

@@ -60,6 +60,7 @@ struct AddSlot: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requireVault()
+        try before.requireDeviceKey()
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
         let returned = try client.addKeyslot(with: typed, as: credential.kind)
@@ -90,6 +91,7 @@ struct RemoveSlot: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requireVault()
+        try before.requireDeviceKey()
         let typed = try credential.ifNeeded(given, before)
         try client.removeKeyslot(Int(slot), with: typed, as: credential.kind)
     }
@@ -122,6 +124,7 @@ struct TestSlot: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requireVault()
+        try before.requireDeviceKey()
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
             kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
         }
