@@ -15,21 +15,40 @@ extension CofferClient {
     /// - Parameters:
     ///   - passcode: What protects the class keys; `nil` for a vault without a passcode.
     ///   - kdf: What a guess is to cost.
+    ///   - hasNoRecoveryKey: Whether no recovery key is wanted.
+    ///   - erasesData: Whether the vault is to erase itself when the attempts end.
+    /// - Returns: The state of the vault; the payload is the recovery key, as a text of groups.
     /// - Throws: `duplicateItem` where there is one.
     package func initialize(
         passcode: borrowing SecretBytes?,
-        kdf: PasscodeCost?
-    ) throws(CofferError) -> VaultStatus {
-        let params = InitParameters(kdf: kdf, hasNoPasscode: passcode == nil)
-        return try call(.vaultInit, params, payload: passcode, returning: VaultStatus.self).value
+        kdf: PasscodeCost?,
+        hasNoRecoveryKey: Bool = false,
+        erasesData: Bool = false
+    ) throws(CofferError) -> Returned<VaultStatus> {
+        let params = InitParameters(
+            kdf: kdf,
+            hasNoPasscode: passcode == nil,
+            hasNoRecoveryKey: hasNoRecoveryKey,
+            erasesData: erasesData
+        )
+        return try call(.vaultInit, params, payload: passcode, returning: VaultStatus.self)
     }
 
-    /// Unlocks.
+    /// Unlocks with the passcode.
     ///
     /// - Parameter passcode: What the person typed.
-    /// - Throws: `authFailed` where it is wrong.
+    /// - Throws: `authFailed` where it is wrong, or may not be tried now.
     package func unlock(passcode: borrowing SecretBytes?) throws(CofferError) -> VaultStatus {
         try call(.vaultUnlock, Nothing(), payload: passcode, returning: VaultStatus.self).value
+    }
+
+    /// Unlocks with a recovery key, also where no passcode may be tried.
+    ///
+    /// - Parameter recoveryKey: The recovery key, as a text of groups.
+    /// - Throws: `authFailed` where it is another vault's, `param` where it is mistyped.
+    package func unlock(recoveryKey: borrowing SecretBytes?) throws(CofferError) -> VaultStatus {
+        let params = CredentialParameters(credential: .recoveryKey)
+        return try call(.vaultUnlock, params, payload: recoveryKey, returning: VaultStatus.self).value
     }
 
     /// Locks.
@@ -40,5 +59,31 @@ extension CofferClient {
     public func lock(graceSeconds: Int? = nil) throws(CofferError) -> VaultStatus {
         let params = LockParameters(graceSeconds: graceSeconds.map { Int64($0) })
         return try call(.vaultLock, params, returning: VaultStatus.self).value
+    }
+
+    /// Destroys every key of the vault, and then the rest of it: nothing brings it back.
+    ///
+    /// - Parameter vaultID: The vault that is meant, from its ``status()``.
+    /// - Throws: `param` where the daemon has another one.
+    public func erase(vaultID: ItemID) throws(CofferError) {
+        _ = try call(.vaultErase, EraseParameters(vaultID: vaultID), returning: Nothing.self)
+    }
+
+    /// Asks for the events of the vault, which ``nextEvent()`` gives from here on.
+    ///
+    /// - Throws: `notAvailable` where the daemon is gone.
+    public func watch() throws(CofferError) {
+        _ = try call(.vaultWatch, Nothing(), returning: Nothing.self)
+    }
+
+    /// Waits for the next event, which may have come during another call on this connection.
+    ///
+    /// - Returns: The event.
+    /// - Throws: `notAvailable` when the daemon goes.
+    public func nextEvent() throws(CofferError) -> VaultEvent {
+        while true {
+            if let event = takeEvent() { return event }
+            try receiveNews()
+        }
     }
 }

@@ -13,6 +13,10 @@ public final class CofferClient {
     /// What has arrived and was not decoded yet.
     private var pending = 0..<0
     private var nextRequestNumber: Int64 = 1
+    /// Events of the vault that nobody has asked for yet.
+    private var events: [VaultEvent] = []
+    /// More than a client that asks for events ever leaves; of older ones the newer tell enough.
+    private static let maximumEvents = 64
 
     /// Connects.
     ///
@@ -90,11 +94,35 @@ public final class CofferClient {
                     continue
                 }
                 progress?(report.done, report.total)
-            case .response, .notification:
-                // A newer daemon may send news that this build does not know.
-                continue
+            case .notification(let method, _): keepEvent(method)
+            case .response: continue
             }
         }
+    }
+
+    /// Waits for one message outside of a call.
+    ///
+    /// - Throws: `notAvailable` where the daemon is gone, or `protocolViolation`.
+    func receiveNews() throws(CofferError) {
+        guard case .success(let json) = try receiveFrame().json else {
+            throw CofferError(.protocolViolation, "the daemon's news is not JSON")
+        }
+        switch try Incoming(json) {
+        case .notification(let method, _): keepEvent(method)
+        // An answer that belongs to no request: the daemon says why it closes.
+        case .response(_, .failure(let error)): throw error
+        case .response: return
+        }
+    }
+
+    /// Takes the oldest event that was not asked for yet.
+    func takeEvent() -> VaultEvent? { events.isEmpty ? nil : events.removeFirst() }
+
+    /// A newer daemon may send news that this build does not know.
+    private func keepEvent(_ method: String) {
+        guard let event = VaultEvent(rawValue: method) else { return }
+        events.append(event)
+        if events.count > Self.maximumEvents { events.removeFirst() }
     }
 
     private func send(_ json: [UInt8], _ payload: borrowing SecretBytes?, _ descriptor: Int32?) throws(CofferError) {

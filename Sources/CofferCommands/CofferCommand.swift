@@ -14,7 +14,12 @@ package struct CofferCommand: ParsableCommand {
                 name: "Everyday",
                 subcommands: [Put.self, Get.self, List.self, Show.self, Remove.self, Explain.self]
             ),
-            CommandGroup(name: "The vault", subcommands: [Init.self, Unlock.self, Lock.self, Status.self]),
+            CommandGroup(
+                name: "The vault",
+                subcommands: [
+                    Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self, Watch.self,
+                ]
+            ),
         ]
     )
 

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 internal import Glibc
@@ -43,10 +44,26 @@ struct Output {
     /// Writes a value as JSON, on a line of its own.
     func line(_ json: JSONObject) { line(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)) }
 
+    /// Writes a secret that was asked for, on a line of its own, without a copy that nobody wipes.
+    func line(_ secret: borrowing SecretBytes) throws(CofferError) {
+        do throws(SystemError) {
+            let number = try SystemError.check("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
+            let target = OwnedDescriptor(owning: number)
+            try secret.withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
+            try unsafe target.write(all: [UInt8(ascii: "\n")].span.bytes)
+        } catch {
+            throw error.cofferError("can't write the output")
+        }
+    }
+
     /// Says what failed, why, and what to do.
     func write(_ error: CofferError) {
         line("error: \(error.message)")
-        if let hint = error.hint { line("hint: \(hint)") }
+        if let hint = error.hint {
+            line("hint: \(hint)")
+        } else if case .afterDelay(let seconds) = error.retry {
+            line("hint: try again in \(durationForDisplay(seconds: seconds))")
+        }
     }
 }
 

@@ -31,8 +31,8 @@ extension SecretBytes? {
 /// Reads secrets into memory that is locked and wiped.
 enum SecretInput {
     /// A passcode up to the end of a descriptor, less one line end: what `echo` and here-strings add.
-    static func passcode(from number: Int32) throws(CofferError) -> SecretBytes {
-        var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, "the passcode")
+    static func passcode(from number: Int32, _ subject: String = "the passcode") throws(CofferError) -> SecretBytes {
+        var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
         let endsLine = passcode.withBytes { bytes in
             guard bytes.byteCount > 0 else { return false }
             return unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - 1, as: UInt8.self) == 10
@@ -63,15 +63,11 @@ enum SecretInput {
     ///
     /// - Throws: `param` at once where there is no terminal: a prompt that nobody sees would hang.
     static func ask(_ prompt: String, limit: Int) throws(CofferError) -> SecretBytes {
-        let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        guard number >= 0 else {
-            throw CofferError(
-                .param,
-                "there is no terminal to ask on",
-                hint: "give a passcode by --passcode-fd, and a secret by standard input"
-            )
-        }
-        let terminal = OwnedDescriptor(owning: number)
+        let terminal = try openTerminal(
+            orElse:
+                "give a passcode by --passcode-fd, a new one by --new-passcode-fd, a recovery key by --recovery-key-fd, "
+                + "and a secret by standard input"
+        )
         var settings = termios()
         guard unsafe tcgetattr(terminal.number, &settings) == 0 else {
             throw SystemError("tcgetattr").cofferError("can't ask on the terminal")
@@ -88,6 +84,15 @@ enum SecretInput {
         return try readLine(from: terminal.number, limit: limit)
     }
 
+    /// Opens the terminal that the program was started from.
+    ///
+    /// - Throws: `param` where there is none, with the way to do without it.
+    static func openTerminal(orElse hint: String) throws(CofferError) -> OwnedDescriptor {
+        let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard number >= 0 else { throw CofferError(.param, "there is no terminal to ask on", hint: hint) }
+        return OwnedDescriptor(owning: number)
+    }
+
     /// Asks for a new passcode: a person types it twice.
     static func askNew() throws(CofferError) -> SecretBytes {
         let first = try ask("New passcode: ", limit: Limits.passcodeBytes)
@@ -99,7 +104,7 @@ enum SecretInput {
     }
 
     /// In its usual mode a terminal gives a line at a time, line end included.
-    private static func readLine(from number: Int32, limit: Int) throws(CofferError) -> SecretBytes {
+    static func readLine(from number: Int32, limit: Int) throws(CofferError) -> SecretBytes {
         var bytes: SecretBytes
         do { bytes = try SecretBytes(zeros: limit + 1) } catch { throw .noSecretMemory }
         var count = 0

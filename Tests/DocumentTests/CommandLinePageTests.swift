@@ -32,13 +32,26 @@ import Testing
         let folder = Page.root.appending(path: "Sources/CofferCommands/Verbs")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let verbs = files.filter { $0 != "WishOptions.swift" }.map { $0.replacing(".swift", with: "").lowercased() }
-        #expect(Set(synopses().keys) == Set(verbs))
+        let documented = synopses().keys.compactMap { $0.split(separator: " ").first.map(String.init) }
+        #expect(Set(documented) == Set(verbs))
+    }
+
+    @Test func `every verb below another one has a synopsis, and no other`() throws {
+        for verb in ["passcode", "slot"] {
+            let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
+            let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
+            let below = lines.compactMap { $0.wholeMatch(of: #/  ([a-z]+)  .*/#).map { "\(verb) \($0.1)" } }
+            #expect(Set(synopses().keys.filter { $0.hasPrefix(verb + " ") }) == Set(below))
+        }
     }
 
     @Test func `each synopsis has the options that the verb has`() throws {
         let common: Set = ["--socket", "--no-start", "--version", "--help"]
         for (verb, synopsis) in synopses() {
-            let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
+            let help = try Programs.run(
+                Programs.program("coffer"),
+                verb.split(separator: " ").map(String.init) + ["--help"]
+            )
             #expect(help.status == 0)
             let options = Self.options(in: Self.optionColumn(of: help.text)).subtracting(common)
             #expect(Self.options(in: synopsis) == options, "\(verb)")
@@ -62,17 +75,27 @@ import Testing
         }
     }
 
-    /// The synopsis of each verb of `coffer`, its lines joined.
+    /// The synopsis of each verb of `coffer`, its lines joined, and what a word in it stands for put in its place.
     private func synopses() -> [String: String] {
         var found: [String: String] = [:]
+        var meanings: [(word: String, meaning: String)] = []
         var verb: String?
         for line in page.blocks("").joined() {
+            if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
+                meanings.append(("[\(match.1)]", String(match.2)))
+                continue
+            }
             let words = line.split(separator: " ")
-            if words.first == "coffer", words.count > 1 { verb = String(words[1]) }
+            if words.first == "coffer", words.count > 1 {
+                let isBelow = words.count > 2 && words[2].allSatisfy { ("a"..."z").contains($0) }
+                verb = words[1...(isBelow ? 2 : 1)].joined(separator: " ")
+            }
             if words.first == "cofferd" { verb = nil }
             if let verb { found[verb, default: ""] += line }
         }
-        return found
+        return found.mapValues { synopsis in
+            meanings.reduce(synopsis) { $0.replacing($1.word, with: $1.meaning) }
+        }
     }
 
     private static func options(in text: String) -> Set<String> {

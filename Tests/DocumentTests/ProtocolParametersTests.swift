@@ -11,27 +11,42 @@ import Testing
 
     @Test(arguments: Method.allCases)
     func `the parameters of the page are those that the method reads, in their order`(method: Method) throws {
-        let heading = "### `\(method.rawValue)`"
         let known = Self.parametersRead(by: method)
-        if known.isEmpty {
-            let text = try page.section(heading).joined(separator: "\n")
-            #expect(text.contains("No parameters."))
-        } else {
-            let rows = try page.table(["parameter", "type", "bounds", "default"], below: heading)
-            #expect(rows.map { $0[0] } == known.map { "`\($0)`" })
-        }
+        let found = try parameters(of: method).map(\.name)
+        #expect(found == known)
     }
 
     @Test func `a parameter that is required on the page is required`() throws {
-        let header = ["parameter", "type", "bounds", "default"]
         for method in Method.allCases {
-            let heading = "### `\(method.rawValue)`"
-            guard let rows = try? page.table(header, below: heading) else { continue }
-            let required = rows.filter { $0[3] == "required" }.map { $0[0] }
+            let required = try parameters(of: method).filter(\.isRequired).map(\.name)
             let missing = Self.refusal(of: method, [:])?.message.matches(of: /parameter '(\w+)' is missing/).first
-            #expect(required == [missing.map { "`\($0.1)`" }].compactMap { $0 }, "\(method)")
+            #expect(required == [missing.map { String($0.1) }].compactMap { $0 }, "\(method)")
         }
     }
+
+    /// The parameters that the page gives a method: in its section, or in its row of the table that many share.
+    private func parameters(of method: Method) throws -> [(name: String, isRequired: Bool)] {
+        let header = ["parameter", "type", "bounds", "default"]
+        let shared = try page.table(["method", "parameters", "payload", "result"])
+        guard let row = shared.first(where: { $0[0].quotedWords == [method.rawValue] }) else {
+            return try page.table(header, below: try heading(of: method)).flatMap { row in
+                row[0].quotedWords.map { ($0, row[3] == "required") }
+            }
+        }
+        let described = try page.table(header, below: Self.sharedHeading)
+        return try row[1].quotedWords.map { name in
+            let description = try #require(described.first { $0[0].quotedWords.contains(name) })
+            return (name, description[3] == "required")
+        }
+    }
+
+    /// The heading of the section that is about a method, and maybe about others.
+    private func heading(of method: Method) throws -> String {
+        let headings = page.headings(level: 3)
+        return "### " + (try #require(headings.first { $0.quotedWords.contains(method.rawValue) }))
+    }
+
+    private static let sharedHeading = "### The vault, its passcode and its keyslots"
 
     @Test func `the members of each result are on the page`() throws {
         let info = ItemInfo(
@@ -43,7 +58,14 @@ import Testing
             modified: 1,
             isReadable: true
         )
-        let status = VaultStatus(state: .locking, keychainCount: 1, fileCount: 1, graceMilliseconds: 1)
+        let status = VaultStatus(
+            state: .locking,
+            keychainCount: 1,
+            fileCount: 1,
+            graceMilliseconds: 1,
+            vaultID: ItemID(),
+            retrySeconds: 1
+        )
         let placement = Placement(
             protection: .keychain(.always),
             rule: "R1",
@@ -53,19 +75,26 @@ import Testing
         )
         let results: [(Method, JSONObject)] = [
             (.hello, HelloResult(protocolNumber: 1, version: "").json),
-            (.vaultStatus, status.json),
             (.itemPut, placement.json),
             (.itemGet, GetResult(store: .file, byteCount: 1, delivery: .payload).json),
             (.itemShow, info.json),
             (.itemList, ItemPage(items: [info], next: "a", damagedCount: 0).json),
         ]
         for (method, result) in results {
-            let text = try page.section("### `\(method.rawValue)`").joined(separator: " ")
-            let start = try #require(text.range(of: "Result: ")).upperBound
+            let text = try page.section(try heading(of: method)).joined(separator: " ")
+            let start = try #require(text.range(of: "Result")).upperBound
             let named = Set(String(text[start...]).quotedWords)
             let members = Set(result.members.map(\.key))
             #expect(members.isSubset(of: named), "\(method): \(members.subtracting(named))")
         }
+        let text = try page.section(Self.sharedHeading).joined(separator: " ")
+        let named = Set(text.quotedWords)
+        let slots = SlotList(slots: [KeyslotInfo(number: 1, kind: .device)])
+        for result in [status.json, slots.json, SlotResult(number: 1).json] {
+            let members = Set(result.members.map(\.key))
+            #expect(members.isSubset(of: named), "\(members.subtracting(named))")
+        }
+        #expect(KeyslotKind.allCases.allSatisfy { named.contains($0.rawValue) })
     }
 
     /// What the method says of its parameters when it is given one that nobody knows.

@@ -6,7 +6,12 @@ internal import CofferWire
 
 /// The verb `coffer init`, with its options.
 struct Init: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a vault, unlocked.")
+    static let configuration = CommandConfiguration(
+        abstract: "Make a vault, unlocked.",
+        discussion: """
+            Prints the recovery key, which opens the vault without the passcode and on another machine. It is not shown again.
+            """
+    )
 
     @Flag(help: "A vault without a passcode: the device key alone protects it.")
     var noPasscode = false
@@ -14,9 +19,28 @@ struct Init: ParsableCommand {
     @Option(help: "What a guess of the passcode costs: 64 MiB, 256 MiB or 1 GiB of memory.")
     var kdf: PasscodeCost = .moderate
 
+    @Flag(help: "Erase the vault after the tenth wrong passcode.")
+    var eraseData = false
+
+    @Flag(help: "Make no recovery key.")
+    var noRecoveryKey = false
+
+    @OptionGroup var recoveryKey: RecoveryKeyOptions
     @OptionGroup var passcode: PasscodeOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if noPasscode && passcode.passcodeFd != nil { throw ValidationError("give either a passcode or --no-passcode") }
+        if noPasscode && eraseData { throw ValidationError("--erase-data has no sense without a passcode") }
+        if noRecoveryKey {
+            guard recoveryKey.recoveryKeyFile == nil else {
+                throw ValidationError("give either --recovery-key-file or --no-recovery-key")
+            }
+        } else {
+            try recoveryKey.validate(with: format, declining: ", or --no-recovery-key")
+        }
+    }
 
     func run() throws {
         // A descriptor that is read after connecting may be the connection itself.
@@ -26,14 +50,21 @@ struct Init: ParsableCommand {
         guard try client.status().state == .noVault else {
             throw CofferError(.duplicateItem, "there is a vault already", hint: "unlock it with 'coffer unlock'")
         }
+        let place = noRecoveryKey ? nil : try recoveryKey.open()
         let typed: SecretBytes? =
             noPasscode ? nil : try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
-        let status = try client.initialize(passcode: typed, kdf: kdf)
-        if format.json { return Output.standardOutput.line(status.json) }
-        Output.standardOutput.line(
-            noPasscode
-                ? "made a vault without a passcode: whoever has this machine can read everything in it"
-                : "made a vault; it is unlocked"
+        let returned = try client.initialize(
+            passcode: typed,
+            kdf: kdf,
+            hasNoRecoveryKey: noRecoveryKey,
+            erasesData: eraseData
         )
+        let status = returned.value
+        let words = noPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
+        let output = place?.words ?? .standardOutput
+        try place?.deliver(returned.takePayload(), after: words)
+        if format.json { return output.line(status.json) }
+        output.line(noPasscode ? "\(words): whoever has this machine can read everything in it" : words)
+        if place != nil { Output.standardError.line(RecoveryKeyOutput.advice) }
     }
 }

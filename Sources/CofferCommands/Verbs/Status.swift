@@ -14,10 +14,12 @@ struct Status: ParsableCommand {
         let status = try connection.connect().status()
         if format.json { return Output.standardOutput.line(status.json) }
         Output.standardOutput.line("state:     \(status.state.rawValue) (\(Self.words(for: status)))")
+        if let attempts = Self.attempts(status) { Output.standardOutput.line("attempts:  \(attempts)") }
         if let keychain = status.keychainCount, let files = status.fileCount {
             Output.standardOutput.line("keychain:  \(keychain) items")
             Output.standardOutput.line("files:     \(files)")
         }
+        if let vaultID = status.vaultID { Output.standardOutput.line("vault:     \(vaultID.hexadecimal)") }
         Output.standardOutput.line("daemon:    cofferd \(status.version), protocol \(status.protocolNumber)")
     }
 
@@ -29,7 +31,20 @@ struct Status: ParsableCommand {
         case .unlocked: "everything can be read"
         case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"
         case .locked: "what is readable while unlocked only is out of reach"
-        case .lockedExpired: "as locked, and class completeWhenUserInactive is out of reach too"
+        case .lockedExpired: "as locked, and files of class completeWhenUserInactive are out of reach"
+        case .deviceKeyMissing:
+            "the vault comes from another machine: 'coffer passcode change --recovery-key' makes it this one's"
         }
+    }
+
+    /// How many wrong passcodes there were, and what the next ones do; `nil` without a passcode.
+    private static func attempts(_ status: VaultStatus) -> String? {
+        if [.noVault, .noPasscode, .deviceKeyMissing].contains(status.state) { return nil }
+        if status.attemptsEnded {
+            return "ended by ten wrong passcodes: 'coffer unlock --recovery-key' opens the vault, and nothing else"
+        }
+        var text = status.failedAttempts == 1 ? "1 wrong passcode" : "\(status.failedAttempts) wrong passcodes"
+        if let seconds = status.retrySeconds { text += ", next attempt in \(durationForDisplay(seconds: seconds))" }
+        return text + (status.erasesData ? "; the tenth erases the vault" : "; the tenth ends the attempts")
     }
 }

@@ -6,27 +6,22 @@ internal import CofferWire
 
 /// The verb `coffer unlock`, with its options.
 struct Unlock: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Unlock the vault with its passcode.")
+    static let configuration = CommandConfiguration(abstract: "Unlock the vault with its passcode or a recovery key.")
 
-    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var credential: CredentialOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        // A descriptor that is read after connecting may be the connection itself.
-        let given = try passcode.readGiven()
+        let given = try credential.readGiven()
         let client = try connection.connect()
-        let state = try client.status().state
-        if state == .noVault {
-            throw CofferError(.notAvailable, "there is no vault yet", hint: "make one with 'coffer init'")
-        }
-        if state == .noPasscode {
-            throw CofferError(.notAvailable, "the vault has no passcode, so it can't be locked or unlocked")
-        }
-        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
-            try SecretInput.ask("Passcode: ", limit: Limits.passcodeBytes)
-        }
-        let status = try client.unlock(passcode: typed)
+        let before = try client.status()
+        try before.requirePasscode(orElse: "it can't be locked or unlocked")
+        try before.requireDeviceKey()
+        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
+        let status =
+            credential.kind == .passcode
+            ? try client.unlock(passcode: typed) : try client.unlock(recoveryKey: typed)
         format.json ? Output.standardOutput.line(status.json) : Output.standardOutput.line("unlocked")
     }
 }

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+
+/// The verb `coffer erase`, with its options.
+struct Erase: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Destroy the vault: its keys first, and then the rest.",
+        discussion: "Nothing brings it back, no passcode and no recovery key. Asks before."
+    )
+
+    @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let confirmation = try confirmation.prepare()
+        let client = try connection.connect()
+        let status = try client.status()
+        try status.requireVault()
+        guard let vaultID = status.vaultID else {
+            throw CofferError(
+                .protocolViolation,
+                "the daemon does not say which vault it has",
+                hint: "bring the daemon up to date"
+            )
+        }
+        confirmation.say(
+            "erasing destroys \(Self.count(status.keychainCount, "item", "items")) in the keychain and "
+                + "\(Self.count(status.fileCount, "file", "files")): no passcode and no recovery key brings them back"
+        )
+        try confirmation.ask(for: "erase", orElse: "nothing was erased")
+        try client.erase(vaultID: vaultID)
+        format.json
+            ? Output.standardOutput.line(["vaultID": .string(vaultID.hexadecimal)])
+            : Output.standardOutput.line("erased")
+    }
+
+    private static func count(_ count: Int?, _ one: String, _ several: String) -> String {
+        guard let count else { return "an unknown number of \(several)" }
+        return "\(count) \(count == 1 ? one : several)"
+    }
+}

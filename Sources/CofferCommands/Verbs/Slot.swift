@@ -1,0 +1,147 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+/// The verb `coffer slot`, with the verbs below it.
+struct Slot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The ways to open the vault: list, add, remove or test them.",
+        subcommands: [ListSlots.self, AddSlot.self, RemoveSlot.self, TestSlot.self]
+    )
+}
+
+/// The verb `coffer slot list`, with its options.
+struct ListSlots: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the keyslots.")
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        for slot in try connection.connect().keyslots() {
+            if format.json {
+                Output.standardOutput.line(slot.json)
+            } else {
+                let kind = slot.kind.rawValue
+                let space = String(repeating: " ", count: max(1, 13 - kind.count))
+                Output.standardOutput.line("\(slot.number)  \(kind)\(space)\(Self.words(for: slot.kind))")
+            }
+        }
+    }
+
+    private static func words(for kind: KeyslotKind) -> String {
+        switch kind {
+        case .device: "opens by itself on this machine: there is no passcode"
+        case .passcode: "opens with the passcode, on this machine"
+        case .recoveryKey: "opens with a recovery key, on any machine"
+        }
+    }
+}
+
+/// The verb `coffer slot add`, with its options.
+struct AddSlot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Make a recovery key, and a keyslot that it opens.",
+        discussion: "Prints the recovery key, which is not shown again."
+    )
+
+    @OptionGroup var recoveryKey: RecoveryKeyOptions
+    @OptionGroup var credential: CredentialOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws { try recoveryKey.validate(with: format, declining: "") }
+
+    func run() throws {
+        let given = try credential.readGiven()
+        let client = try connection.connect()
+        let before = try client.status()
+        try before.requireVault()
+        try before.requireDeviceKey()
+        let place = try recoveryKey.open()
+        let typed = try credential.ifNeeded(given, before)
+        let returned = try client.addKeyslot(with: typed, as: credential.kind)
+        let slot = returned.value
+        let words = "made slot \(slot.number)"
+        try place.deliver(returned.takePayload(), after: words)
+        if format.json { return place.words.line(slot.json) }
+        place.words.line(words)
+        Output.standardError.line(RecoveryKeyOutput.advice)
+    }
+}
+
+/// The verb `coffer slot remove`, with its options.
+struct RemoveSlot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a keyslot: its recovery key opens nothing any more."
+    )
+
+    @Argument(help: "The number of the slot, as 'coffer slot list' has it.")
+    var slot: UInt8
+
+    @OptionGroup var credential: CredentialOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let given = try credential.readGiven()
+        let client = try connection.connect()
+        let before = try client.status()
+        try before.requireVault()
+        try before.requireDeviceKey()
+        let typed = try credential.ifNeeded(given, before)
+        try client.removeKeyslot(Int(slot), with: typed, as: credential.kind)
+    }
+}
+
+/// The verb `coffer slot test`, with its options.
+struct TestSlot: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Say which keyslot a recovery key opens, or the passcode.",
+        discussion: "Changes nothing, and unlocks nothing. A wrong passcode counts as one."
+    )
+
+    @Flag(help: "Test the passcode, and not a recovery key.")
+    var passcode = false
+
+    @OptionGroup var credential: CredentialOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if passcode && credential.kind == .recoveryKey {
+            throw ValidationError("give either the passcode or a recovery key")
+        }
+    }
+
+    func run() throws {
+        let kind: Credential = passcode || credential.passcode.passcodeFd != nil ? .passcode : .recoveryKey
+        let given = try credential.readGiven()
+        let client = try connection.connect()
+        let before = try client.status()
+        try before.requireVault()
+        try before.requireDeviceKey()
+        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
+            kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
+        }
+        let number = try client.testKeyslot(with: typed, as: kind)
+        format.json
+            ? Output.standardOutput.line(SlotResult(number: Int64(number)).json)
+            : Output.standardOutput.line("it opens slot \(number)")
+    }
+}
+
+extension CredentialOptions {
+    /// What was given, or what a person answers; nothing in a vault without a passcode.
+    fileprivate func ifNeeded(
+        _ given: consuming SecretBytes?,
+        _ status: VaultStatus
+    ) throws(CofferError) -> SecretBytes? {
+        if status.state == .noPasscode && kind == .passcode { return given }
+        return try given.orAsked { () throws(CofferError) in try ask(status) }
+    }
+}
