@@ -35,7 +35,7 @@ package enum Gate {
 
     private static func need(of method: Method) -> Need {
         switch method {
-        case .hello, .vaultStatus: .nothing
+        case .hello, .vaultStatus, .vaultWatch: .nothing
         case .vaultInit: .noVault
         case .vaultLock, .vaultUnlock: .passcode
         case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: .vault

@@ -16,7 +16,7 @@ extension Method {
     /// Whether the answer tells of the catalog, and so of changes that the turn has yet to commit.
     var readsCatalog: Bool {
         switch self {
-        case .hello, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock: false
+        case .hello, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
         case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: true
         }
     }
@@ -42,7 +42,7 @@ extension Server {
         case .vaultUnlock:
             _ = try Nothing(params: params)
             return .later(try unlockVault(attachments))
-        case .hello, .itemList, .itemRemove, .itemShow, .vaultLock, .vaultStatus:
+        case .hello, .itemList, .itemRemove, .itemShow, .vaultLock, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         }
@@ -62,6 +62,8 @@ extension Server {
         case .vaultStatus:
             _ = try Nothing(params: params)
             return Reply(try vaultStatus())
+        // The session is marked when its answer is under way: no news comes before it.
+        case .vaultWatch: return Reply(try Nothing(params: params))
         case .itemExplain, .itemGet, .itemPut, .vaultInit, .vaultUnlock:
             preconditionFailure("answered by the caller of this function")
         }

@@ -50,7 +50,7 @@ final class Vault {
 
     /// Lets go of everything: keys are wiped, those of open files included, and the catalog's log is written back.
     func close() {
-        open?.catalog.files.revokeOpenKeys()
+        open?.catalog.files.revokeOpenKeys(in: .noVault)
         open = nil
         directory = nil
     }

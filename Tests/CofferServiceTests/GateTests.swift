@@ -15,6 +15,7 @@ import Testing
         .vaultLock: "vp+++++",
         .vaultStatus: "+++++++",
         .vaultUnlock: "vp+++++",
+        .vaultWatch: "+++++++",
         .itemExplain: "v++++++",
         .itemGet: "v++++++",
         .itemList: "v++++++",

@@ -78,7 +78,7 @@ import Testing
         var params = params
         // Each of the two that are required is unknown to the methods that do not require it.
         if method == .hello { params = params.without("name") } else { params = params.without("protocol") }
-        if [.vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .itemList].contains(method) {
+        if [.vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch, .itemList].contains(method) {
             params = params.without("name")
         }
         do throws(CofferError) {
@@ -94,7 +94,7 @@ import Testing
         case .hello: _ = try HelloParameters(params: params)
         case .vaultInit: _ = try InitParameters(params: params)
         case .vaultLock: _ = try LockParameters(params: params)
-        case .vaultStatus, .vaultUnlock: _ = try Nothing(params: params)
+        case .vaultStatus, .vaultUnlock, .vaultWatch: _ = try Nothing(params: params)
         case .itemExplain: _ = try ExplainParameters(params: params)
         case .itemGet: _ = try GetParameters(params: params)
         case .itemList: _ = try ListParameters(params: params)

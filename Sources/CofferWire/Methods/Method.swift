@@ -5,6 +5,7 @@ package enum Method: String, CaseIterable, Sendable {
     case vaultLock = "vault.lock"
     case vaultStatus = "vault.status"
     case vaultUnlock = "vault.unlock"
+    case vaultWatch = "vault.watch"
     case itemExplain = "item.explain"
     case itemGet = "item.get"
     case itemList = "item.list"
@@ -17,4 +18,8 @@ package enum Method: String, CaseIterable, Sendable {
 package enum Notification: String, CaseIterable, Sendable {
     /// How far a transfer has come.
     case progress
+    /// A lock has begun: when its grace ends, what is there while unlocked only goes.
+    case protectedDataWillBecomeUnavailable
+    /// The vault was unlocked, or a lock was called off in its grace.
+    case protectedDataDidBecomeAvailable
 }
