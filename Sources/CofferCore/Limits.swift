@@ -48,4 +48,10 @@ public enum Limits {
     public static let defaultGraceSeconds = 10
     /// Seconds of grace that can be asked for: a lock that comes later is none.
     public static let maximumGraceSeconds = 10
+    /// Seconds from the end of the grace to the end of class CX, by default.
+    public static let defaultInactiveSeconds = 600
+    /// Seconds from the end of the grace to before the first unlock, by default: three days.
+    public static let defaultForgetSeconds = 72 * 3600
+    /// Seconds that a lock, or what follows one, can be set to wait for: a year, which is far from overflow.
+    public static let maximumLockDelaySeconds = 365 * 24 * 3600
 }

@@ -14,7 +14,7 @@ package final class FileStore {
     private let keys: VaultKeys
     private let contents: ContentDirectory
     private let tree: FileTree
-    private var openKeys: [ItemID: [ContentKey]] = [:]
+    private var openContents: [ItemID: [OpenContent]] = [:]
     private var toPlace: [ItemID] = []
     private var toRemove: [ItemID] = []
     private var removed: [ItemID] = []
@@ -165,8 +165,7 @@ package final class FileStore {
         as protectionClass: ProtectionClass
     ) -> ContentKey {
         let key = ContentKey(key)
-        // Handles of the other classes go on after a lock.
-        if protectionClass == .complete { openKeys[id, default: []].append(key) }
+        openContents[id, default: []].append(OpenContent(key: key, protectionClass: protectionClass))
         return key
     }
 
@@ -183,15 +182,27 @@ package final class FileStore {
     package func finished(_ read: ContentRead) { close(read.key, of: read.id) }
 
     private func close(_ key: ContentKey, of id: ItemID) {
+        // A transfer is a use of its key up to its end.
+        if hasProtectedTransfers { keys.noteUse() }
         key.close()
-        openKeys[id]?.removeAll { $0 === key }
-        if openKeys[id]?.isEmpty == true { openKeys[id] = nil }
+        openContents[id]?.removeAll { $0.key === key }
+        if openContents[id]?.isEmpty == true { openContents[id] = nil }
     }
 
-    /// Wipes the keys of all contents of class A that are open: the vault was locked.
-    package func revokeOpenKeys() {
-        for key in openKeys.values.joined() { key.revoke() }
-        openKeys = [:]
+    /// Whether a content of a class that the passcode protects is being read or written.
+    package var hasProtectedTransfers: Bool {
+        openContents.values.joined().contains { $0.protectionClass != .none }
+    }
+
+    /// Wipes the keys of the open contents that may not go on in a state of the vault.
+    ///
+    /// - Parameter state: The state that the vault is in now.
+    package func revokeOpenKeys(in state: VaultState) {
+        for (id, contents) in openContents {
+            let mayProceed = contents.filter { $0.protectionClass.permits(.proceed, in: state) }
+            for content in contents where !content.protectionClass.permits(.proceed, in: state) { content.key.revoke() }
+            openContents[id] = mayProceed.isEmpty ? nil : mayProceed
+        }
     }
 
     // MARK: Changing
@@ -331,6 +342,12 @@ package final class FileStore {
         for id in dead { try contents.remove(id) }
         try connection.execute("DELETE FROM file_dead_contents")
     }
+}
+
+/// A content that is being read or written.
+private struct OpenContent {
+    let key: ContentKey
+    let protectionClass: ProtectionClass
 }
 
 /// Where a directory is in the tree.

@@ -1,12 +1,13 @@
 package import CofferSystem
-internal import CofferCore
 
 /// What a daemon is told before it starts.
 package struct Configuration: Sendable {
     /// The vault's state directory.
     package var statePath: String
-    /// Seconds from a lock to the end of class A.
-    package var graceSeconds: Int
+    /// When the vault locks, and what follows.
+    package var lockPolicy: LockSchedule.Policy
+    /// Whether it locks when the last connection is gone.
+    package var locksOnLastDisconnect = false
     /// The user who may connect: the vault's owner.
     package var ownerID: UInt32
     /// The directory of the service manager's credentials, if it gave any: the device key may be one.
@@ -26,12 +27,12 @@ package struct Configuration: Sendable {
         statePath: String,
         ownerID: UInt32,
         credentialsPath: String? = nil,
-        graceSeconds: Int = Limits.defaultGraceSeconds,
+        lockPolicy: LockSchedule.Policy = LockSchedule.Policy(),
         clock: BootClock = .system,
         fileSystem: FileSystem = .real
     ) {
         self.statePath = statePath
-        self.graceSeconds = graceSeconds
+        self.lockPolicy = lockPolicy
         self.ownerID = ownerID
         self.credentialsPath = credentialsPath
         self.clock = clock

@@ -12,8 +12,8 @@ final class OutgoingFrame {
     let payload: SecretBytes?
     /// Whether it tells of the catalog as a turn made it: with the turn undone, it is wrong.
     let isTentative: Bool
-    /// Whether the payload may not outlive a lock.
-    let isWithheldByLock: Bool
+    /// Of the item that the payload is of: it may not outlive its key.
+    let protection: Protection?
     /// How many bytes of both are sent.
     var sentCount = 0
 
@@ -22,14 +22,23 @@ final class OutgoingFrame {
         json: [UInt8],
         payload: consuming SecretBytes? = nil,
         isTentative: Bool = false,
-        isWithheldByLock: Bool = false
+        protection: Protection? = nil
     ) {
         self.id = id
         self.isTentative = isTentative
-        self.isWithheldByLock = isWithheldByLock
+        self.protection = protection
         let payloadCount = payload.byteCount
         head = FrameHeader.encode(jsonCount: json.count, payloadCount: payloadCount) + json
         self.payload = payload
+    }
+
+    /// Whether the payload may still be handed over in a state of the vault: reading it was decided before.
+    func mayBeSent(in state: VaultState) -> Bool {
+        switch protection {
+        case .none: true
+        case .keychain(let accessibility): accessibility.isAvailable(in: state)
+        case .file(let protectionClass): protectionClass.permits(.proceed, in: state)
+        }
     }
 
     /// The bytes of both.

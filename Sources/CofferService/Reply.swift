@@ -7,13 +7,13 @@ internal import CofferWire
 struct Reply: ~Copyable {
     let result: JSONObject
     let payload: SecretBytes?
-    /// Whether the payload may not outlive a lock.
-    let isWithheldByLock: Bool
+    /// Of the item that the payload is of: it may not outlive its key.
+    let protection: Protection?
 
-    init(_ result: some WireObject, payload: consuming SecretBytes? = nil, isWithheldByLock: Bool = false) {
+    init(_ result: some WireObject, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
         self.result = result.json
         self.payload = payload
-        self.isWithheldByLock = isWithheldByLock
+        self.protection = protection
     }
 
     /// Takes the payload out.

@@ -57,9 +57,7 @@ extension Server {
         case .vaultErase:
             try attachments.refuseLeftovers(of: method)
             return .later(eraseVault(try EraseParameters(params: params)))
-        case .vaultWatch:
-            throw CofferError(.unimplemented, "unknown method '\(method.rawValue)'")
-        case .hello, .itemList, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus:
+        case .hello, .itemList, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         }
@@ -82,6 +80,8 @@ extension Server {
         case .vaultStatus:
             _ = try Nothing(params: params)
             return Reply(try vaultStatus())
+        // The session is marked when its answer is under way: no news comes before it.
+        case .vaultWatch: return Reply(try Nothing(params: params))
         default:
             preconditionFailure("answered by the caller of this function")
         }

@@ -59,8 +59,8 @@ extension Server {
             let catalog = try vault.catalog
             let key = GenericPasswordKey(params.name, in: group)
             if let opened = try catalog.keychain.open(key) {
-                let isWithheld = !opened.item.accessibility.isAvailable(in: .locked)
-                return .now(try Self.secretReply(opened.takeSecret(), params, isWithheld))
+                let accessibility = opened.item.accessibility
+                return .now(try Self.secretReply(opened.takeSecret(), params, accessibility))
             }
             guard let file = try catalog.files.find(params.name, in: group) else {
                 throw CofferError.notFound(params.name)
@@ -79,7 +79,7 @@ extension Server {
     private static func secretReply(
         _ secret: consuming SecretBytes,
         _ params: GetParameters,
-        _ isWithheldByLock: Bool
+        _ accessibility: Accessibility
     ) throws(CofferError) -> Reply {
         let range = try range(params, in: Int64(secret.count))
         let part: SecretBytes
@@ -95,7 +95,7 @@ extension Server {
             }
         }
         let result = GetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
-        return Reply(result, payload: part, isWithheldByLock: isWithheldByLock)
+        return Reply(result, payload: part, protection: .keychain(accessibility))
     }
 
     private static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
@@ -136,12 +136,11 @@ extension Server {
                 hint: "pass a descriptor to write it to, or ask for a range"
             )
         }
-        let isWithheld = !read.protectionClass.permits(.proceed, in: .locked)
         return { (_) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
             let content = try await self.workers.run { () throws(CofferError) in try read.collect(range) }
             let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
-            return Reply(result, payload: content, isWithheldByLock: isWithheld)
+            return Reply(result, payload: content, protection: .file(read.protectionClass))
         }
     }
 

@@ -87,6 +87,7 @@ extension Server {
                 guard let new = new.take() else { throw .carriedOutTwice }
                 return .passcode(new, erasesData: params.erasesData)
             }
+            self.keysHaveChanged()
             return Reply(try self.vaultStatus())
         }
     }
@@ -136,6 +137,7 @@ extension Server {
         let keys = try await keyWorkers.run { () throws(CofferError) in try moved.recover(with: recoveryKey, change) }
         let opened = try vault.keys
         if lockCount == self.lockCount { opened.adopt(keys) }
+        keysHaveChanged()
     }
 
     /// Takes the passcode away, and with it the items that must not be without one.
@@ -149,7 +151,7 @@ extension Server {
                 return .removingPasscode()
             }
             try self.vault.keys.adopt(granted.takeKeys())
-            self.setGraceDeadline(nil)
+            self.keysHaveChanged()
             do {
                 let catalog = try self.vault.catalog
                 try catalog.change { try catalog.keychain.removeWantingPasscode() }

@@ -17,7 +17,7 @@ extension Server {
             state: state,
             keychainCount: try? catalog?.keychain.count(),
             fileCount: try? catalog?.files.count(),
-            graceMilliseconds: graceDeadline.map { deadline in
+            graceMilliseconds: schedule.graceEnd.map { deadline in
                 deadline > now ? Int64((deadline - now) / 1_000_000) : 0
             },
             vaultID: try vault.id,
@@ -70,6 +70,7 @@ extension Server {
             }
             let opened = try self.vault.keys
             if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(keys) }
+            self.keysHaveChanged()
             return Reply(try self.vaultStatus(), payload: recoveryKeyText.take())
         }
     }
@@ -91,7 +92,7 @@ extension Server {
                 )
             }
             try self.vault.keys.adopt(granted.takeKeys())
-            self.setGraceDeadline(nil)
+            self.keysHaveChanged()
             return Reply(try self.vaultStatus())
         }
     }
@@ -119,9 +120,9 @@ extension Server {
         // Those who changed something in this turn get their answers: it was done, and then erased.
         try? vault.openCatalog?.commit()
         lockCount += 1
-        setGraceDeadline(nil)
         try vault.erase()
-        withholdPayloads()
+        withholdPayloads(in: .noVault)
+        keysHaveChanged()
         removeRemains()
     }
 
@@ -136,26 +137,7 @@ extension Server {
 
     /// Locks, at once or when the grace is over.
     func lockVault(_ params: LockParameters) throws(CofferError) -> VaultStatus {
-        lockCount += 1
-        let seconds = params.graceSeconds.map { Int($0) } ?? configuration.graceSeconds
-        let keys = try vault.keys
-        if seconds == 0 {
-            graceEnded()
-        } else if keys.state == .unlocked || keys.state == .locking {
-            keys.beginLocking()
-            let deadline = configuration.clock.now + UInt64(seconds) * 1_000_000_000
-            // A lock that is under way does not become a later one.
-            setGraceDeadline(min(deadline, graceDeadline ?? deadline))
-        }
+        lock(graceSeconds: params.graceSeconds.map { Int($0) })
         return try vaultStatus()
-    }
-
-    /// The keys of class A and their like are gone when this returns, those of open files included.
-    func graceEnded() {
-        setGraceDeadline(nil)
-        guard let keys = try? vault.keys else { return }
-        keys.lock()
-        vault.openCatalog?.files.revokeOpenKeys()
-        withholdPayloads()
     }
 }

@@ -24,12 +24,16 @@ package actor Server {
     let keyOperations = Turnstile()
     /// Counts locks, so that an unlock that was overtaken by one is noticed.
     var lockCount = 0
-    /// When the grace of a lock ends, in nanoseconds of boot time.
-    var graceDeadline: UInt64?
-    private var graceTimer: LoopTimer?
+    /// When the vault locks, and what follows.
+    var schedule: LockSchedule
+    var lockTimer: (any ClockTimer)?
+    /// What the timer is set to; later ones come after that one.
+    var lockTimerDeadline: UInt64?
+    /// What those who watch were told last.
+    var isDataAvailable = false
 
     private var listeners: [OwnedListener] = []
-    private var sessions: [Int: Session] = [:]
+    private(set) var sessions: [Int: Session] = [:]
     private var nextSessionNumber = 0
     /// The sessions with something to send, and the place in their queue from which on it is of this turn.
     private var marks: [Int: Int] = [:]
@@ -47,6 +51,7 @@ package actor Server {
         self.loop = loop
         self.configuration = configuration
         vault = Vault(configuration)
+        schedule = LockSchedule(configuration.lockPolicy)
         do { receiveBuffer = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
     }
 
@@ -54,11 +59,13 @@ package actor Server {
     package func start() throws(CofferError) {
         loop.atEndOfTurn { [unowned self] in assumeIsolated { $0.endTurn() } }
         do {
-            graceTimer = try LoopTimer(on: loop) { [unowned self] in assumeIsolated { $0.graceEnded() } }
+            lockTimer = try configuration.clock.timer(on: loop) { [unowned self] in
+                assumeIsolated { $0.lockTimerFired() }
+            }
         } catch {
             throw error.cofferError("can't make a timer")
         }
-        _ = try? vault.state()
+        keysHaveChanged()
     }
 
     /// Takes connections from a listening socket.
@@ -86,12 +93,6 @@ package actor Server {
         sessions = [:]
         vault.close()
         loop.stop()
-    }
-
-    /// Sets when ``graceEnded()`` is called.
-    func setGraceDeadline(_ deadline: UInt64?) {
-        graceDeadline = deadline
-        graceTimer?.set(deadline)
     }
 
     // MARK: Connections
@@ -215,10 +216,13 @@ package actor Server {
             return session.send(OutgoingFrame(id: error.id, json: error.responseBytes))
         }
         do throws(CofferError) {
+            settleLocks()
             let method = try method(of: request)
             let isTentative = method.readsCatalog
             switch try respond(to: method, request.params, attachments, from: session.caller) {
-            case .now(let reply): send(reply, to: request.id, session, number, isTentative)
+            case .now(let reply):
+                send(reply, to: request.id, session, number, isTentative)
+                if method == .vaultWatch { session.isWatching = true }
             case .later(let work): carryOut(work, for: request.id, session, number, isTentative)
             }
         } catch {
@@ -283,14 +287,14 @@ package actor Server {
         touch(number, session)
         guard let id else { return }
         let json = Response.successBytes(id: id, result: .object(reply.result))
-        let isWithheld = reply.isWithheldByLock
+        let protection = reply.protection
         session.send(
             OutgoingFrame(
                 id: id,
                 json: json,
                 payload: reply.takePayload(),
                 isTentative: isTentative,
-                isWithheldByLock: isWithheld
+                protection: protection
             )
         )
     }
@@ -323,15 +327,6 @@ package actor Server {
         if session(of: transfer)?.isEnding != false { throw CofferError(.io, "the client has gone away") }
     }
 
-    /// Takes back what waits to be sent and may not outlive a lock.
-    func withholdPayloads() {
-        let error = CofferError.locked("the item", in: .locked, for: .read)
-        for (number, session) in sessions {
-            touch(number, session)
-            if !session.withholdPayloads(with: error) { drop(session, number) }
-        }
-    }
-
     /// Lets a hang-up of the client end its transfer.
     func cancel(with cancellation: Cancellation, _ transfer: Transfer) {
         guard let session = session(of: transfer), !session.isEnding else { return cancellation.cancel() }
@@ -340,11 +335,13 @@ package actor Server {
 
     // MARK: The end of a turn
 
-    private func touch(_ number: Int, _ session: Session) {
+    func touch(_ number: Int, _ session: Session) {
         if marks[number] == nil { marks[number] = session.outboxMark }
     }
 
     private func endTurn() {
+        noteUse()
+        settleLocks()
         if let catalog = vault.openCatalog, catalog.hasChanges {
             do throws(CofferError) {
                 try catalog.commit()
@@ -369,10 +366,11 @@ package actor Server {
     }
 
     /// Ends a connection; whoever waits for its descriptor is let in.
-    private func drop(_ session: Session, _ number: Int) {
+    func drop(_ session: Session, _ number: Int) {
         session.stop()
         sessions[number] = nil
         resumeListeners()
+        if sessions.isEmpty { lastConnectionHasGone() }
     }
 }
 

@@ -30,6 +30,8 @@ final class Session {
     var isBusy = false
     /// The number of requests that were carried out so: names the transfer that is under way.
     var transferCount = 0
+    /// The client wants to be told when protected data comes and goes.
+    var isWatching = false
     /// The peer has closed, or is to be cut off once it was told why.
     private(set) var isEnding = false
 
@@ -126,11 +128,11 @@ final class Session {
         for index in outbox.indices where index >= mark && outbox[index].isTentative { replace(index, with: error) }
     }
 
-    /// Takes back the payloads that may not outlive a lock.
+    /// Takes back the payloads whose keys are gone.
     ///
     /// - Returns: Whether all of them could be: one that is sent in part takes the connection with it.
-    func withholdPayloads(with error: CofferError) -> Bool {
-        for index in outbox.indices where outbox[index].isWithheldByLock {
+    func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
+        for index in outbox.indices where !outbox[index].mayBeSent(in: state) {
             guard outbox[index].sentCount == 0 else { return false }
             replace(index, with: error)
         }

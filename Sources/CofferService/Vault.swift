@@ -80,7 +80,7 @@ final class Vault {
 
     /// Lets go of everything: keys are wiped, those of open files included, and the catalog's log is written back.
     func close() {
-        open?.catalog.files.revokeOpenKeys()
+        open?.catalog.files.revokeOpenKeys(in: .noVault)
         open = nil
         directory = nil
     }
@@ -90,7 +90,7 @@ final class Vault {
     /// What is left of its contents is removed by ``Erasure/removeRemains(in:)``.
     func erase() throws(CofferError) {
         let directory = try stateDirectory()
-        open?.catalog.files.revokeOpenKeys()
+        open?.catalog.files.revokeOpenKeys(in: .noVault)
         open = nil
         try Erasure.perform(in: directory)
     }

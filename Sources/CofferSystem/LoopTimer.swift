@@ -1,7 +1,7 @@
 internal import CCofferShims
 
 /// A one-shot timer of an event loop, on boot time: a machine that slept past the time wakes to it.
-package final class LoopTimer: Sendable {
+package final class LoopTimer: ClockTimer {
     private let descriptor: OwnedDescriptor
 
     /// Makes a timer that is not set.

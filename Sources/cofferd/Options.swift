@@ -10,10 +10,12 @@ import Glibc
 struct Options {
     private var socket: String?
     private var state: String?
-    private var graceSeconds = Limits.defaultGraceSeconds
+    private var lockPolicy = LockSchedule.Policy()
+    private var locksOnLastDisconnect = false
 
     private static let usage = """
-        usage: cofferd [--socket PATH] [--state DIR] [--grace SECONDS]
+        usage: cofferd [--socket PATH] [--state DIR] [--grace SECONDS] [--lock-after SECONDS]
+                       [--inactive-after SECONDS] [--forget-after SECONDS] [--lock-on-last-disconnect]
 
           --socket PATH     where to listen, if the service manager passes no socket
                             ($XDG_RUNTIME_DIR/coffer/coffer.sock or /run/coffer/coffer.sock)
@@ -21,6 +23,16 @@ struct Options {
                             $XDG_STATE_HOME/coffer, or /var/lib/coffer for root)
           --grace SECONDS   from a lock to the end of class A (\(Limits.defaultGraceSeconds); 0 to \
         \(Limits.maximumGraceSeconds))
+          --lock-after SECONDS
+                            lock when no key that the passcode protects was used for so
+                            long (0: never)
+          --inactive-after SECONDS
+                            from the end of the grace to the end of class CX (\(Limits.defaultInactiveSeconds))
+          --forget-after SECONDS
+                            from the end of the grace to before first unlock (\(Limits.defaultForgetSeconds);
+                            0: never)
+          --lock-on-last-disconnect
+                            lock when the last connection is gone
           --version         print the version
           --help            print this
 
@@ -32,31 +44,51 @@ struct Options {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             switch argument {
             case "--help": Self.leave(printing: Self.usage)
+            case "--lock-on-last-disconnect": locksOnLastDisconnect = true
             case "--version": Self.leave(printing: "cofferd \(Version.program)\n")
             default: try take(parts[0], parts.count == 2 ? parts[1] : rest.popFirst())
             }
         }
     }
 
-    private mutating func take(_ flag: String, _ value: String?) throws {
-        guard ["--grace", "--socket", "--state"].contains(flag) else {
-            throw CofferError(.param, "unknown option \(quotedForDisplay(flag))", hint: "cofferd --help")
+    private mutating func take(_ flag: String, _ value: @autoclosure () -> String?) throws {
+        switch flag {
+        case "--socket": socket = try Self.text(flag, value())
+        case "--state": state = try Self.text(flag, value())
+        case "--grace": lockPolicy.graceSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumGraceSeconds)
+        case "--inactive-after": lockPolicy.inactiveAfterSeconds = try Self.seconds(flag, value())
+        case "--lock-after": lockPolicy.lockAfterSeconds = try Self.secondsOrNever(flag, value())
+        case "--forget-after": lockPolicy.forgetAfterSeconds = try Self.secondsOrNever(flag, value())
+        default: throw CofferError(.param, "unknown option \(quotedForDisplay(flag))", hint: "cofferd --help")
         }
+    }
+
+    private static func text(_ flag: String, _ value: String?) throws -> String {
         guard let value, !value.isEmpty else {
             throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help")
         }
-        switch flag {
-        case "--socket": socket = value
-        case "--state": state = value
-        default:
-            guard let seconds = Int(value), (0...Limits.maximumGraceSeconds).contains(seconds) else {
-                throw CofferError(
-                    .param,
-                    "--grace \(quotedForDisplay(value)): expected a whole number from 0 to \(Limits.maximumGraceSeconds)"
-                )
-            }
-            graceSeconds = seconds
+        return value
+    }
+
+    private static func seconds(
+        _ flag: String,
+        _ value: String?,
+        upTo maximum: Int = Limits.maximumLockDelaySeconds
+    ) throws -> Int {
+        let value = try text(flag, value)
+        guard let seconds = Int(value), (0...maximum).contains(seconds) else {
+            throw CofferError(
+                .param,
+                "\(flag) \(quotedForDisplay(value)): expected a whole number from 0 to \(maximum)"
+            )
         }
+        return seconds
+    }
+
+    /// As seconds; 0 stands for never.
+    private static func secondsOrNever(_ flag: String, _ value: String?) throws -> Int? {
+        let seconds = try seconds(flag, value)
+        return seconds == 0 ? nil : seconds
     }
 
     private static func leave(printing text: String) -> Never {
@@ -68,12 +100,14 @@ struct Options {
 
     /// What the server is told.
     func configuration() throws -> Configuration {
-        Configuration(
+        var configuration = Configuration(
             statePath: try statePath(),
             ownerID: geteuid(),
             credentialsPath: Self.environment("CREDENTIALS_DIRECTORY"),
-            graceSeconds: graceSeconds
+            lockPolicy: lockPolicy
         )
+        configuration.locksOnLastDisconnect = locksOnLastDisconnect
+        return configuration
     }
 
     /// Where to listen, its directory made.

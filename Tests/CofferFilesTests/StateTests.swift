@@ -109,7 +109,7 @@ private func row(
         let write = try open.store.prepareWrite(name, in: "default", as: protectionClass)
         let count = try write.perform(prefix: try SecretBytes("content"), rest: nil)
         open.keys.lock()
-        open.store.revokeOpenKeys()
+        open.store.revokeOpenKeys(in: open.keys.state)
         let found = code {
             try open.store.commit(write, at: name, in: "default", byteCount: count, kind: nil, created: nil, now: 0)
         }
@@ -155,7 +155,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         var poller = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
         try #require(poll(&poller, 1, -1) == 1)
         open.keys.lock()
-        open.store.revokeOpenKeys()
+        open.store.revokeOpenKeys(in: open.keys.state)
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while case let count = Foundation.read(pipe.reading, &buffer, buffer.count), count > 0 {
@@ -202,7 +202,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         // More than a pipe holds: when this returns, the writer has taken the first chunk.
         try #require(Foundation.write(pipe.writing, content, 150_000) == 150_000)
         open.keys.lock()
-        open.store.revokeOpenKeys()
+        open.store.revokeOpenKeys(in: open.keys.state)
         _ = content.withUnsafeBytes { Foundation.write(pipe.writing, $0.baseAddress.map { $0 + 150_000 }, 50_000) }
         close(pipe.writing)
         let (found, count) = try writer.wait()
@@ -243,7 +243,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         let open = try OpenStore(.unlocked)
         try open.put("dir/file", Array("content".utf8), .complete)
         let read = try open.store.prepareRead(try #require(try open.find("dir/file")))
-        open.store.revokeOpenKeys()
+        open.store.revokeOpenKeys(in: .locked)
         do {
             _ = try read.collect(0..<7)
             Issue.record("the key is gone")

@@ -1,6 +1,6 @@
 package import CofferClient
 import CofferCore
-internal import CofferService
+package import CofferService
 package import CofferSystem
 import Foundation
 import Synchronization
@@ -19,21 +19,27 @@ package final class TestServer: Sendable {
     ///   - directory: A directory to go on with; a new one if none is given.
     ///   - graceSeconds: The grace of a lock.
     ///   - ownerID: The user who may connect; the test's own if none is given.
+    ///   - clock: What deadlines are counted by.
     ///   - fileSystem: The seam for failing operations on disk.
+    ///   - configure: Changes what the server is told besides.
     package init(
         in directory: TemporaryDirectory? = nil,
         graceSeconds: Int = 10,
         ownerID: UInt32 = geteuid(),
-        fileSystem: FileSystem = .real
+        clock: BootClock = .system,
+        fileSystem: FileSystem = .real,
+        configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         let loop = try EventLoop()
-        let configuration = Configuration(
+        var configuration = Configuration(
             statePath: directory.appending("state"),
             ownerID: ownerID,
-            graceSeconds: graceSeconds,
+            lockPolicy: LockSchedule.Policy(graceSeconds: graceSeconds),
+            clock: clock,
             fileSystem: fileSystem
         )
+        configure(&configuration)
         let server = try Server(loop: loop, configuration: configuration)
         try server.assumeIsolated { server in
             try server.start()

@@ -116,5 +116,8 @@ import Testing
         "outboxBytes": "\(Limits.outboxBytes)",
         "defaultGraceSeconds": "\(Limits.defaultGraceSeconds)",
         "maximumGraceSeconds": "\(Limits.maximumGraceSeconds)",
+        "defaultInactiveSeconds": "\(Limits.defaultInactiveSeconds)",
+        "defaultForgetSeconds": "\(Limits.defaultForgetSeconds)",
+        "maximumLockDelaySeconds": "\(Limits.maximumLockDelaySeconds)",
     ]
 }

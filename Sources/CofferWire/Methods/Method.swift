@@ -26,8 +26,8 @@ package enum Method: String, CaseIterable, Sendable {
 package enum Notification: String, CaseIterable, Sendable {
     /// How far a transfer has come.
     case progress
-    /// A lock has begun.
+    /// A lock has begun: when its grace ends, what is there while unlocked only goes.
     case protectedDataWillBecomeUnavailable
-    /// The vault was unlocked, or the grace of a lock was cancelled.
+    /// The vault was unlocked, or a lock was called off in its grace.
     case protectedDataDidBecomeAvailable
 }

@@ -1,0 +1,108 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeys
+internal import CofferSystem
+internal import CofferWire
+
+// The schedule says what is due, and this carries it out: before a request is decided, at the end of each turn, and when the
+// timer wakes the loop for it.
+
+extension Server {
+    /// Counts anew: the vault has come up, was made, unlocked or erased, or has got or lost its passcode.
+    func keysHaveChanged() {
+        let now = configuration.clock.now
+        let state = (try? vault.state()) ?? .noVault
+        switch state {
+        case .unlocked: schedule.unlock(at: now)
+        case .lockedExpired: schedule.restore(lockedSince: now)
+        default: schedule.rest()
+        }
+        announce(isDataAvailable: state == .unlocked || state == .noPasscode)
+        setLockTimer()
+    }
+
+    /// Locks, at once or when the grace is over.
+    ///
+    /// - Parameter graceSeconds: The grace; the configured one if nothing is said.
+    func lock(graceSeconds: Int? = nil) {
+        lockCount += 1
+        schedule.lock(at: configuration.clock.now, graceSeconds: graceSeconds)
+        settleLocks()
+    }
+
+    /// Nobody is connected any more.
+    func lastConnectionHasGone() {
+        if configuration.locksOnLastDisconnect { lock() }
+    }
+
+    // MARK: Following the clock
+
+    /// Carries out what is due: after a sleep of the machine, requests come as early as the timer does.
+    func settleLocks() {
+        guard schedule.nextDeadline != nil, let keys = try? vault.keys else { return }
+        let now = configuration.clock.now
+        if schedule.countsUse, vault.openCatalog?.files.hasProtectedTransfers == true { schedule.noteUse(at: now) }
+        while let step = schedule.takeDue(at: now) { carryOut(step, on: keys) }
+        setLockTimer()
+    }
+
+    /// Notes whether the turn has used a key that the passcode protects.
+    func noteUse() {
+        guard schedule.countsUse, let keys = try? vault.keys, keys.takeUse() else { return }
+        schedule.noteUse(at: configuration.clock.now)
+    }
+
+    private func carryOut(_ step: LockSchedule.Step, on keys: VaultKeys) {
+        switch step {
+        case .beginLocking:
+            announce(isDataAvailable: false)
+            return keys.beginLocking()
+        case .lock: keys.lock()
+        case .expireInactive: keys.expireInactive()
+        case .forget: keys.forget()
+        }
+        vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
+        withholdPayloads(in: keys.state)
+    }
+
+    /// A deadline that has moved away is found out when the timer goes off: a system call with each use would cost more.
+    private func setLockTimer() {
+        guard let next = schedule.nextDeadline, next < lockTimerDeadline ?? .max else { return }
+        lockTimerDeadline = next
+        lockTimer?.set(next)
+    }
+
+    func lockTimerFired() {
+        lockTimerDeadline = nil
+        settleLocks()
+    }
+
+    // MARK: Telling the clients
+
+    /// Tells those who watch, if it is news.
+    private func announce(isDataAvailable: Bool) {
+        guard isDataAvailable != self.isDataAvailable else { return }
+        self.isDataAvailable = isDataAvailable
+        let news: Notification =
+            isDataAvailable ? .protectedDataDidBecomeAvailable : .protectedDataWillBecomeUnavailable
+        let json = Response.notificationBytes(method: news.rawValue, params: [:])
+        for (number, session) in sessions where session.isWatching {
+            // Who asked for news and does not read must not make the daemon grow.
+            if session.isFull {
+                drop(session, number)
+            } else {
+                touch(number, session)
+                session.send(OutgoingFrame(id: nil, json: json))
+            }
+        }
+    }
+
+    /// Takes back what waits to be sent and may not outlive its key.
+    func withholdPayloads(in state: VaultState) {
+        let error = CofferError.locked("the item", in: state, for: .read)
+        for (number, session) in sessions {
+            touch(number, session)
+            if !session.withholdPayloads(in: state, with: error) { drop(session, number) }
+        }
+    }
+}
