@@ -10,7 +10,7 @@ private func unwrapped(
     with key: borrowing SymmetricKey,
     _ context: [UInt8] = context
 ) throws(CryptoError) -> [UInt8] {
-    let key = try KeyAgreement.unwrap(wrapped.span.bytes, with: key, context: context)
+    let key = try KeyAgreement.unwrap(wrapped.span.bytes, with: key, for: "coffer class B wrap v1", context: context)
     return key.bytes.exposeBytes()
 }
 
@@ -67,7 +67,12 @@ private func refusal(
     @Test func `gives the key back to the private half`() throws {
         let pair = try SymmetricKey()
         let key = try SymmetricKey.counting()
-        let wrapped = try KeyAgreement.wrap(key, to: KeyAgreement.publicKey(of: pair), context: context)
+        let wrapped = try KeyAgreement.wrap(
+            key,
+            to: KeyAgreement.publicKey(of: pair),
+            for: "coffer class B wrap v1",
+            context: context
+        )
         #expect(wrapped.count == KeyAgreement.wrappedBytes)
         let found = try unwrapped(wrapped, with: pair)
         #expect(found == (0..<32).map { UInt8($0) })
@@ -78,7 +83,12 @@ private func refusal(
         let key = try SymmetricKey.counting()
         var seen: Set<[UInt8]> = []
         for _ in 0..<50 {
-            let wrapped = try KeyAgreement.wrap(key, to: KeyAgreement.publicKey(of: pair), context: context)
+            let wrapped = try KeyAgreement.wrap(
+                key,
+                to: KeyAgreement.publicKey(of: pair),
+                for: "coffer class B wrap v1",
+                context: context
+            )
             seen.insert(Array(wrapped.prefix(32)))
         }
         #expect(seen.count == 50)
@@ -87,7 +97,12 @@ private func refusal(
     @Test func `is found out when any bit is another, the top bit of a public key among them`() throws {
         let pair = try SymmetricKey()
         let key = try SymmetricKey()
-        let wrapped = try KeyAgreement.wrap(key, to: KeyAgreement.publicKey(of: pair), context: context)
+        let wrapped = try KeyAgreement.wrap(
+            key,
+            to: KeyAgreement.publicKey(of: pair),
+            for: "coffer class B wrap v1",
+            context: context
+        )
         for bit in 0..<(wrapped.count * 8) {
             var changed = wrapped
             changed[bit / 8] ^= 1 << (bit % 8)
@@ -106,7 +121,12 @@ private func refusal(
         let pair = try SymmetricKey()
         let other = try SymmetricKey()
         let key = try SymmetricKey()
-        let wrapped = try KeyAgreement.wrap(key, to: KeyAgreement.publicKey(of: pair), context: context)
+        let wrapped = try KeyAgreement.wrap(
+            key,
+            to: KeyAgreement.publicKey(of: pair),
+            for: "coffer class B wrap v1",
+            context: context
+        )
         let underOther = refusal(wrapped, with: other)
         #expect(underOther == .unauthentic)
         let elsewhere = refusal(wrapped, with: pair, Array("another".utf8))
@@ -128,7 +148,7 @@ private func refusal(
         let pair = try SymmetricKey()
         let key = try SymmetricKey()
         #expect(throws: CryptoError.unauthentic) {
-            _ = try KeyAgreement.wrap(key, to: bytes(point), context: context)
+            _ = try KeyAgreement.wrap(key, to: bytes(point), for: "coffer class B wrap v1", context: context)
         }
         let found = refusal(bytes(point) + Array(repeating: 0, count: 72), with: pair)
         #expect(found == .unauthentic)

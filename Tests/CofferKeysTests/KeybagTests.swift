@@ -12,18 +12,18 @@ import Testing
     func `is made, opened and unlocked`(hasPasscode: Bool) throws {
         let temporary = try TemporaryDirectory()
         let directory = try Directory(makingPath: temporary.path)
-        let none = try VaultKeys.open(in: directory)
+        let none = try VaultKeys.find(in: directory)
         #expect(none == nil)
-        let passcode: SecretBytes? = if hasPasscode { try SecretBytes("1234") } else { nil }
-        let unlocked = try VaultKeys.create(in: directory, passcode: passcode, cost: .interactive)
-        let maker = try #require(try VaultKeys.open(in: directory))
+        let passcode = hasPasscode ? "1234" : nil
+        let unlocked = try VaultKeys.create(in: directory, passcode: passcode)
+        let maker = try #require(try VaultKeys.find(in: directory))
         #expect(maker.state == (hasPasscode ? .beforeFirstUnlock : .noPasscode))
         maker.adopt(unlocked)
         #expect(maker.state == (hasPasscode ? .unlocked : .noPasscode))
         let id = ItemID()
         let made = try Subject.file(.complete).newKey(from: maker, for: id)
 
-        let keys = try #require(try VaultKeys.open(in: directory))
+        let keys = try #require(try VaultKeys.find(in: directory))
         if hasPasscode {
             let before = refusal { () throws(KeyError) in
                 try Subject.file(.complete).unwrap(made.wrapped, from: keys, for: id)
@@ -53,14 +53,14 @@ import Testing
     }
 
     @Test func `may have an empty passcode, or a long one of any bytes`() throws {
-        for content in [[], Array(repeating: 0, count: 1024), (0...255).map { UInt8($0) }] as [[UInt8]] {
+        let longest = String(repeating: "\0", count: 1024)
+        for passcode in ["", longest, String(String.UnicodeScalarView((0...255).compactMap(Unicode.Scalar.init)))] {
             let temporary = try TemporaryDirectory()
             let directory = try Directory(makingPath: temporary.path)
-            let passcode: SecretBytes? = try SecretBytes(copying: content.span.bytes)
-            _ = try VaultKeys.create(in: directory, passcode: passcode, cost: .interactive)
-            let keys = try #require(try VaultKeys.open(in: directory))
+            _ = try VaultKeys.create(in: directory, passcode: passcode)
+            let keys = try #require(try VaultKeys.find(in: directory))
             #expect(keys.state == .beforeFirstUnlock)
-            keys.adopt(try keys.unlockAttempt().perform(passcode))
+            try keys.unlock(passcode)
             #expect(keys.state == .unlocked)
         }
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(!keybag.contains(Array(Template.passcode.utf8)))
         let temporary = try TemporaryDirectory()
         let directory = try Directory(makingPath: temporary.path)
-        _ = try VaultKeys.create(in: directory, passcode: nil, cost: .interactive)
+        _ = try VaultKeys.create(in: directory, passcode: nil)
         for name in ["keybag", "device.key"] {
             var status = stat()
             #expect(stat(temporary.path(name), &status) == 0)
@@ -85,15 +85,15 @@ import Testing
     @Test func `has other keys than the next one, and keeps the device key that is there`() throws {
         let temporary = try TemporaryDirectory()
         let directory = try Directory(makingPath: temporary.path)
-        _ = try VaultKeys.create(in: directory, passcode: nil, cost: .interactive)
+        _ = try VaultKeys.create(in: directory, passcode: nil)
         let first = (temporary.contents("keybag"), temporary.contents("device.key"))
-        let firstID = try #require(try VaultKeys.open(in: directory)).vaultID
+        let firstID = try #require(try VaultKeys.find(in: directory)).vaultID
         try temporary.remove("keybag")
-        #expect(try VaultKeys.open(in: directory) == nil, "a device key alone is no vault")
-        _ = try VaultKeys.create(in: directory, passcode: nil, cost: .interactive)
+        #expect(try VaultKeys.find(in: directory) == nil, "a device key alone is no vault")
+        _ = try VaultKeys.create(in: directory, passcode: nil)
         #expect(temporary.contents("device.key") == first.1)
         #expect(temporary.contents("keybag") != first.0)
-        #expect(try #require(try VaultKeys.open(in: directory)).vaultID != firstID)
+        #expect(try #require(try VaultKeys.find(in: directory)).vaultID != firstID)
     }
 
     @Test(arguments: [true, false])
@@ -104,27 +104,27 @@ import Testing
             let real = try Directory(makingPath: temporary.path)
             let saboteur = Saboteur(failing: step)
             let directory = try Directory(makingPath: temporary.path, fileSystem: saboteur.fileSystem)
-            let passcode: SecretBytes? = if hasPasscode { try SecretBytes("1234") } else { nil }
+            let passcode = hasPasscode ? "1234" : nil
             var code: ErrorCode?
             do throws(CofferError) {
-                _ = try VaultKeys.create(in: directory, passcode: passcode, cost: .interactive)
+                _ = try VaultKeys.create(in: directory, passcode: passcode)
             } catch {
                 code = error.code
             }
             #expect(code == (saboteur.hasStruck ? .diskFull : nil), "step \(step)")
-            if try VaultKeys.open(in: real) == nil {
+            if try VaultKeys.find(in: real) == nil {
                 outcomes.append("none")
                 #expect(code != nil)
-                _ = try VaultKeys.create(in: real, passcode: passcode, cost: .interactive)
+                _ = try VaultKeys.create(in: real, passcode: passcode)
             } else {
                 outcomes.append("whole")
             }
-            let keys = try #require(try VaultKeys.open(in: real))
-            keys.adopt(try keys.unlockAttempt().perform(passcode))
+            let keys = try #require(try VaultKeys.find(in: real))
+            if let passcode { try keys.unlock(passcode) }
             _ = try Subject.file(.complete).newKey(from: keys, for: ItemID())
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: temporary.path).sorted() == [
-                    "device.key", "keybag",
+                    "attempts", "device.key", "keybag",
                 ]
             )
             if code == nil { break }
@@ -258,11 +258,11 @@ extension Vault {
         let vault = try Vault()
         try vault.temporary.remove("device.key")
         do throws(CofferError) {
-            _ = try VaultKeys.open(in: vault.directory)
+            _ = try VaultKeys.find(in: vault.directory)
             Issue.record("opened without its device key")
         } catch {
             #expect(error.code == .notAvailable)
-            #expect(error.message == "the device key of this vault is missing")
+            #expect(error.message == "the device key is missing")
         }
         #expect(vault.temporary.contents("device.key") == nil, "looking does not make one")
     }
@@ -322,7 +322,7 @@ extension Vault {
         let directory = try Directory(makingPath: temporary.path)
         try temporary.write([1, 2, 3], to: "device.key")
         #expect(throws: CofferError(.decode, "")) {
-            _ = try VaultKeys.create(in: directory, passcode: nil, cost: .interactive)
+            _ = try VaultKeys.create(in: directory, passcode: nil)
         }
         #expect(temporary.contents("device.key") == [1, 2, 3])
         #expect(temporary.contents("keybag") == nil)

@@ -12,7 +12,7 @@ extension Vault {
     /// How opening ends, where it does not give keys.
     func refusal() -> ErrorCode? {
         do throws(CofferError) {
-            _ = try VaultKeys.open(in: directory)
+            _ = try VaultKeys.find(in: directory)
             return nil
         } catch {
             return error.code
@@ -23,9 +23,9 @@ extension Vault {
 extension VaultKeys {
 
     func attempt(_ passcode: String?) throws -> ErrorCode? {
-        let typed: SecretBytes? = if let passcode { try SecretBytes(passcode) } else { nil }
+        let typed: GivenCredential = if let passcode { .passcode(try SecretBytes(passcode)) } else { .nothing }
         do throws(CofferError) {
-            _ = try unlockAttempt().perform(typed)
+            _ = try show(typed)
             return nil
         } catch {
             return error.code

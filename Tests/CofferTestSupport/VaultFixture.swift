@@ -32,8 +32,7 @@ package struct Template: Sendable {
     private init(_ passcode: String?) throws {
         let temporary = try TemporaryDirectory()
         let directory = try Directory(makingPath: temporary.path)
-        let typed: SecretBytes? = if let passcode { try SecretBytes(passcode) } else { nil }
-        _ = try VaultKeys.create(in: directory, passcode: typed, cost: .interactive)
+        _ = try VaultKeys.create(in: directory, passcode: passcode)
         keybag = temporary.contents("keybag") ?? []
         deviceKey = temporary.contents("device.key") ?? []
     }
@@ -54,7 +53,7 @@ package struct Vault {
 
     /// Opens the keys, in the state that a daemon comes up in.
     package func open() throws -> VaultKeys {
-        guard let keys = try VaultKeys.open(in: directory) else { throw POSIXError(.ENOENT) }
+        guard let keys = try VaultKeys.find(in: directory) else { throw POSIXError(.ENOENT) }
         return keys
     }
 
@@ -84,7 +83,57 @@ package struct Vault {
 extension VaultKeys {
     /// Unlocks with the passcode of the template.
     package func unlock(_ passcode: String = Template.passcode) throws {
-        adopt(try unlockAttempt().perform(try SecretBytes(passcode)))
+        adopt(try show(.passcode(try SecretBytes(passcode))).takeKeys())
+    }
+
+    /// Shows a credential, and makes a change with it, on the calling thread.
+    ///
+    /// - Parameter now: Nanoseconds of boot time.
+    package func show(
+        _ credential: consuming GivenCredential,
+        _ change: consuming KeybagChange? = nil,
+        at now: UInt64 = 0
+    ) throws(CofferError) -> Authentication.Granted {
+        let kind: Credential
+        switch credential {
+        case .recoveryKey: kind = .recoveryKey
+        case .passcode: kind = .passcode
+        case .nothing: kind = .passcode
+        }
+        return try settle(try authentication(with: kind, at: now).perform(credential, change), at: now)
+    }
+
+    /// Makes a vault, with the device key in its directory.
+    package static func create(
+        in directory: Directory,
+        passcode: String?,
+        recoveryPublicKey: [UInt8]? = nil,
+        erasesData: Bool = false
+    ) throws(CofferError) -> UnlockedKeys {
+        var new: NewPasscode?
+        if let passcode {
+            do { new = NewPasscode(try SecretBytes(passcode), cost: .interactive) } catch { throw .noSecretMemory }
+        }
+        let plan = VaultPlan(passcode: new, recoveryPublicKey: recoveryPublicKey, erasesData: erasesData)
+        return try create(in: directory, try DeviceKeySource(in: directory, credentialsPath: nil), plan)
+    }
+
+    /// Opens the keys in a directory.
+    ///
+    /// - Parameter now: Nanoseconds of boot time.
+    /// - Returns: `nil` where there is no keybag.
+    /// - Throws: `notAvailable` where its device key is missing.
+    package static func find(
+        in directory: Directory,
+        credentialsPath: String? = nil,
+        at now: UInt64 = 0
+    ) throws(CofferError) -> VaultKeys? {
+        let source = try DeviceKeySource(in: directory, credentialsPath: credentialsPath)
+        switch try open(in: directory, source, at: now) {
+        case .noVault: return nil
+        case .deviceKeyMissing: throw CofferError(.notAvailable, "the device key is missing")
+        case .vault(let keys): return keys
+        }
     }
 }
 
