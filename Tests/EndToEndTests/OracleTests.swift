@@ -9,7 +9,7 @@ import Testing
 @Suite struct OracleTests {
     /// How a vault comes to the state that a column of the tables is about.
     enum Situation: String, CaseIterable, Sendable {
-        case noPasscode, beforeFirstUnlock, unlocked, locking, locked, restarted
+        case noPasscode, beforeFirstUnlock, unlocked, locking, locked, lockedExpired, restarted
 
         var state: VaultState {
             switch self {
@@ -18,6 +18,7 @@ import Testing
             case .unlocked: .unlocked
             case .locking: .locking
             case .locked: .locked
+            case .lockedExpired: .lockedExpired
             }
         }
 
@@ -28,6 +29,11 @@ import Testing
             case .beforeFirstUnlock, .restarted: try daemon.restart()
             case .locking: _ = try daemon.connect().lock(graceSeconds: 10)
             case .locked: _ = try daemon.connect().lock(graceSeconds: 0)
+            case .lockedExpired:
+                let client = try daemon.connect()
+                let locked = try client.lock(graceSeconds: 0).state
+                #expect(locked == .locked)
+                _ = try settles { try client.status().state == .lockedExpired }
             }
             let state = try daemon.connect().status().state
             #expect(state == self.state)
@@ -37,7 +43,7 @@ import Testing
     private static let content = pseudoRandomBytes(70_000)
 
     private func vault(for situation: Situation) throws -> DaemonProcess {
-        let daemon = try DaemonProcess()
+        let daemon = try DaemonProcess(situation == .lockedExpired ? ["--inactive-after", "1"] : [])
         try daemon.connect().makeVault(passcode: situation == .noPasscode ? nil : DaemonProcess.passcode)
         return daemon
     }
@@ -51,6 +57,7 @@ import Testing
         .unlocked: ["RWN", "RWN", "RWN", "RWN", "RWN"],
         .locking: ["RWN", "RWN", "RWN", "RWN", "RWN"],
         .locked: ["", "N", "RWN", "RWN", "RWN"],
+        .lockedExpired: ["", "N", "RWN", "", "RWN"],
         .restarted: ["", "N", "", "", "RWN"],
     ]
 
@@ -132,6 +139,7 @@ import Testing
         .unlocked: "yyyyyyy",
         .locking: "yyyyyyy",
         .locked: "nyynyyn",
+        .lockedExpired: "nyynyyn",
         .restarted: "nnynnyn",
     ]
 

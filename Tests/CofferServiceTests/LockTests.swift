@@ -1,0 +1,304 @@
+import CofferClient
+import CofferCore
+import CofferService
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// What locks a vault and what follows, with a clock that is the test's.
+@Suite struct LockTests {
+    private func read(_ name: String, with client: CofferClient) throws -> Outcome {
+        try Outcome { _ = try client.get(name) }
+    }
+
+    // MARK: Grace
+
+    @Test func `everything works during the grace, and class A is gone when it ends`() throws {
+        let timed = try TimedServer()
+        try timed.client.put("a", [1])
+        let left = try timed.client.lock().graceMilliseconds
+        #expect(left == 10_000)
+        timed.clock.advance(by: 9.999)
+        #expect(try timed.state() == .locking)
+        #expect(try timed.client.status().graceMilliseconds == 1)
+        #expect(try timed.client.get("a") == [1])
+        timed.clock.advance(by: 0.001)
+        #expect(try read("a", with: timed.client) == .locked)
+        #expect(try timed.client.status().graceMilliseconds == nil)
+    }
+
+    @Test func `an unlock during the grace calls the lock off`() throws {
+        let timed = try TimedServer()
+        try timed.client.put("a", [1])
+        _ = try timed.client.lock()
+        timed.clock.advance(by: 9)
+        try timed.client.unlock()
+        timed.clock.advance(by: 1_000_000)
+        #expect(try timed.state() == .unlocked)
+        #expect(try timed.client.get("a") == [1])
+    }
+
+    @Test func `a second lock with a grace of 0 ends the grace of the first`() throws {
+        let timed = try TimedServer()
+        _ = try timed.client.lock()
+        #expect(try timed.client.lock(graceSeconds: 0).state == .locked)
+    }
+
+    // MARK: Idle time
+
+    @Test func `an idle vault locks, with the grace`() throws {
+        let timed = try TimedServer(LockSchedule.Policy(graceSeconds: 5, lockAfterSeconds: 60))
+        timed.clock.advance(by: 59)
+        #expect(try timed.state() == .unlocked)
+        timed.clock.advance(by: 1)
+        #expect(try timed.state() == .locking)
+        timed.clock.advance(by: 5)
+        #expect(try timed.state() == .locked)
+    }
+
+    @Test func `a use of a key that the passcode protects begins the idle time anew, and nothing else does`() throws {
+        let timed = try TimedServer(LockSchedule.Policy(graceSeconds: 0, lockAfterSeconds: 60))
+        let client = timed.client
+        try client.put("always", [1]) { $0.accessibility = .always }
+        try client.put("background", [1]) { $0.accessibility = .afterFirstUnlock }
+        let uses: [() throws -> Void] = [
+            { try client.put("a", [1]) }, { _ = try client.get("a") }, { _ = try client.get("background") },
+            { try client.put("f", [1]) { $0.kind = .document } }, { _ = try client.get("f") },
+        ]
+        for use in uses {
+            timed.clock.advance(by: 59)
+            try use()
+        }
+        #expect(try timed.state() == .unlocked)
+        timed.clock.advance(by: 30)
+        // None of these wants a key of the passcode's.
+        _ = try client.get("always")
+        _ = try client.list()
+        _ = try client.show(try ItemName("a"))
+        try client.remove(try ItemName("f"))
+        timed.clock.advance(by: 30)
+        #expect(try timed.state() == .locked)
+    }
+
+    @Test func `a transfer is a use up to its end`() throws {
+        let timed = try TimedServer(LockSchedule.Policy(graceSeconds: 0, lockAfterSeconds: 60))
+        let content = pseudoRandomBytes(1 << 20)
+        try timed.client.put("a/file", content) { $0.protectionClass = .complete }
+        let pipe = try TransferPipe()
+        var slow = try timed.connectRaw()
+        try slow.send(.itemGet, ["name": "a/file"], passing: pipe.writing)
+        pipe.closeWriting()
+        let first = pipe.readByte()
+        timed.clock.advance(by: 1000)
+        #expect(try timed.state() == .unlocked)
+        let rest = pipe.drain()
+        #expect(try slow.refusal() == nil)
+        #expect(first + rest == content)
+        timed.clock.advance(by: 59)
+        #expect(try timed.state() == .unlocked, "counted from the end of the transfer")
+        timed.clock.advance(by: 1)
+        #expect(try timed.state() == .locked)
+    }
+
+    @Test func `a vault without a passcode never locks`() throws {
+        let policy = LockSchedule.Policy(graceSeconds: 0, lockAfterSeconds: 60, forgetAfterSeconds: 100)
+        let timed = try TimedServer(policy, passcode: nil, locksOnLastDisconnect: true)
+        try timed.client.put("a", [1])
+        timed.clock.advance(by: 1_000_000)
+        #expect(try timed.state() == .noPasscode)
+        #expect(try timed.client.get("a") == [1])
+    }
+
+    // MARK: Sleep
+
+    /// How long a machine has slept, and what its vault is when it wakes up: idle after 60, grace of 10, CX 600, 72 h.
+    @Test(
+        arguments: [
+            (59, .unlocked), (60, .locking), (69, .locking), (70, .locked), (669, .locked), (670, .lockedExpired),
+            (259_269, .lockedExpired), (259_270, .beforeFirstUnlock), (10_000_000, .beforeFirstUnlock),
+        ] as [(Double, VaultState)]
+    )
+    func `a machine that slept past a time wakes up as if it had been awake`(
+        seconds: Double,
+        expected: VaultState
+    ) throws {
+        let timed = try TimedServer(LockSchedule.Policy(lockAfterSeconds: 60))
+        try timed.client.put("a", [1])
+        // No timer goes off: the first request is there before.
+        timed.clock.sleep(for: seconds)
+        let isReadable = expected == .unlocked || expected == .locking
+        #expect(try read("a", with: timed.client) == (isReadable ? .done : .locked))
+        #expect(try timed.state() == expected)
+    }
+
+    @Test func `a machine that fell asleep in the grace wakes up locked`() throws {
+        let timed = try TimedServer()
+        try timed.client.put("a", [1])
+        _ = try timed.client.lock()
+        timed.clock.sleep(for: 11)
+        #expect(try read("a", with: timed.client) == .locked)
+    }
+
+    // MARK: While locked
+
+    @Test(arguments: [(600, 259_200), (1, 2), (100, 50), (0, 10)])
+    func `a vault that stays locked goes on losing keys at the times that are set`(inactive: Int, forget: Int) throws {
+        let timed = try TimedServer(
+            LockSchedule.Policy(inactiveAfterSeconds: inactive, forgetAfterSeconds: forget)
+        )
+        let client = timed.client
+        for (name, protectionClass) in [
+            ("cx", ProtectionClass.completeWhenUserInactive), ("c", .completeUntilFirstUserAuthentication),
+        ] {
+            try client.put(name, [1]) {
+                $0.kind = .document
+                $0.protectionClass = protectionClass
+            }
+        }
+        _ = try client.lock(graceSeconds: 0)
+        for second in [0, 1, 2, 10, 49, 50, 99, 100, 599, 600, 259_199, 259_200] {
+            let now = Double(timed.clock.now)
+            timed.clock.advance(by: Double(second) - (now / 1e9 - 86_400))
+            let state: VaultState =
+                second >= forget ? .beforeFirstUnlock : second >= inactive ? .lockedExpired : .locked
+            #expect(try timed.state() == state, "\(second)")
+            #expect(try read("cx", with: client) == (state == .locked ? .done : .locked), "\(second)")
+            #expect(try read("c", with: client) == (state == .beforeFirstUnlock ? .locked : .done), "\(second)")
+        }
+        try client.unlock()
+        #expect(try client.get("cx") == [1])
+    }
+
+    @Test func `a vault is never forgotten where that is turned off`() throws {
+        let timed = try TimedServer(LockSchedule.Policy(forgetAfterSeconds: nil))
+        _ = try timed.client.lock(graceSeconds: 0)
+        timed.clock.advance(by: 100_000_000)
+        #expect(try timed.state() == .lockedExpired)
+    }
+
+    @Test func `only a vault that stays locked loses more`() throws {
+        let timed = try TimedServer()
+        _ = try timed.client.lock(graceSeconds: 0)
+        timed.clock.advance(by: 599)
+        try timed.client.unlock()
+        timed.clock.advance(by: 1_000_000)
+        #expect(try timed.state() == .unlocked)
+    }
+
+    // MARK: Transfers under way
+
+    /// The classes whose transfers end when a step is taken.
+    private static let ending: [(seconds: Double, state: VaultState, classes: Set<ProtectionClass>)] = [
+        (0, .locked, [.complete]),
+        (600, .lockedExpired, [.complete, .completeWhenUserInactive]),
+        (
+            259_200, .beforeFirstUnlock,
+            [.complete, .completeWhenUserInactive, .completeUntilFirstUserAuthentication]
+        ),
+    ]
+
+    @Test(arguments: ending)
+    func `reads under way end whole, or locked where the step takes their key`(
+        seconds: Double,
+        state: VaultState,
+        classes: Set<ProtectionClass>
+    ) throws {
+        let timed = try TimedServer()
+        let content = pseudoRandomBytes(1 << 20)
+        for protectionClass in ProtectionClass.allCases {
+            try timed.client.put("f/\(protectionClass)", content) { $0.protectionClass = protectionClass }
+        }
+        for protectionClass in ProtectionClass.allCases {
+            try timed.client.unlock()
+            let pipe = try TransferPipe()
+            var reader = try timed.connectRaw()
+            try reader.send(.itemGet, ["name": .string("f/\(protectionClass)")], passing: pipe.writing)
+            pipe.closeWriting()
+            let first = pipe.readByte()
+            _ = try timed.client.lock(graceSeconds: 0)
+            timed.clock.advance(by: seconds)
+            #expect(try timed.state() == state)
+            let received = first + pipe.drain()
+            let isEnded = classes.contains(protectionClass)
+            #expect(try reader.refusal() == (isEnded ? .interactionNotAllowed : nil), "\(protectionClass)")
+            #expect(isEnded ? content.starts(with: received) : content == received, "\(protectionClass)")
+        }
+    }
+
+    @Test(arguments: ending)
+    func `writes under way end whole, or leave the old item where the step takes their key`(
+        seconds: Double,
+        state: VaultState,
+        classes: Set<ProtectionClass>
+    ) throws {
+        let timed = try TimedServer()
+        let old = pseudoRandomBytes(100_000, seed: 1)
+        let new = pseudoRandomBytes(200_000, seed: 2)
+        for protectionClass in ProtectionClass.allCases {
+            try timed.client.put("f/\(protectionClass)", old) { $0.protectionClass = protectionClass }
+        }
+        for protectionClass in ProtectionClass.allCases {
+            try timed.client.unlock()
+            let pipe = try TransferPipe()
+            var writer = try timed.connectRaw()
+            try writer.send(.itemPut, ["name": .string("f/\(protectionClass)")], passing: pipe.reading)
+            pipe.closeReading()
+            // More than a pipe holds and than is read to decide: when this returns, the transfer is under way.
+            pipe.write(new.prefix(170_000))
+            _ = try timed.client.lock(graceSeconds: 0)
+            timed.clock.advance(by: seconds)
+            #expect(try timed.state() == state)
+            pipe.write(new.dropFirst(170_000))
+            pipe.closeWriting()
+            let isEnded = classes.contains(protectionClass)
+            #expect(try writer.refusal() == (isEnded ? .interactionNotAllowed : nil), "\(protectionClass)")
+            try timed.client.unlock()
+            let content = try timed.client.get("f/\(protectionClass)")
+            #expect(content == (isEnded ? old : new), "\(protectionClass)")
+        }
+    }
+
+    // MARK: The last connection
+
+    @Test func `the last connection that goes locks the vault, where that is set`() throws {
+        let timed = try TimedServer(locksOnLastDisconnect: true)
+        do { _ = try timed.server.connect().status() }
+        #expect(try timed.state() == .unlocked, "it was not the last one")
+        let server = timed.server
+        let clock = timed.clock
+        _ = consume timed
+        let next = try reconnect(server)
+        #expect(try next.status().state == .locking, "a new connection does not call it off")
+        clock.advance(by: 10)
+        #expect(try next.status().state == .locked)
+    }
+
+    @Test func `an unlock calls off what the last connection began`() throws {
+        let timed = try TimedServer(locksOnLastDisconnect: true)
+        let server = timed.server
+        let clock = timed.clock
+        _ = consume timed
+        let next = try reconnect(server)
+        try next.unlock()
+        clock.advance(by: 1000)
+        #expect(try next.status().state == .unlocked)
+    }
+
+    /// Connects after the last connection has gone: until the server has seen that, a new one is not the only one.
+    private func reconnect(_ server: TestServer, attempts: Int = 200) throws -> CofferClient {
+        for _ in 1..<attempts {
+            usleep(20_000)
+            let client = try server.connect()
+            if try client.status().state != .unlocked { return client }
+        }
+        return try server.connect()
+    }
+
+    @Test func `connections that go do not lock where that is not set`() throws {
+        let timed = try TimedServer()
+        let server = timed.server
+        _ = consume timed
+        #expect(try reconnect(server, attempts: 10).status().state == .unlocked)
+    }
+}

@@ -1,0 +1,167 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferService
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// A server whose time is the test's.
+struct TimedServer {
+    let clock: ManualClock
+    let server: TestServer
+    let client: CofferClient
+
+    /// Makes a vault, unlocked.
+    init(
+        _ policy: LockSchedule.Policy = LockSchedule.Policy(),
+        passcode: String? = DaemonProcess.passcode,
+        locksOnLastDisconnect: Bool = false
+    ) throws {
+        let clock = ManualClock()
+        self.clock = clock
+        server = try TestServer(clock: clock.clock) { configuration in
+            configuration.lockPolicy = policy
+            configuration.locksOnLastDisconnect = locksOnLastDisconnect
+        }
+        client = try server.connect()
+        try client.makeVault(passcode: passcode)
+    }
+
+    /// The state, as a client sees it.
+    func state() throws -> VaultState { try client.status().state }
+
+    /// A connection whose answers can wait.
+    func connectRaw() throws -> RawConnection { try RawConnection(server) }
+}
+
+/// A connection that sends without waiting, and receives what comes.
+struct RawConnection: ~Copyable {
+    let socket: OwnedDescriptor
+    private var decoder = FrameDecoder()
+    private var waiting: [Incoming] = []
+    private var nextID: Int64 = 1
+
+    init(_ server: TestServer) throws {
+        socket = try UnixSocket.connect(to: server.directory.appending("socket"))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// Sends a request.
+    mutating func send(
+        _ method: CofferWire.Method,
+        _ params: JSONObject = [:],
+        payload: [UInt8] = [],
+        passing number: Int32? = nil
+    ) throws {
+        let json = Request(id: .integer(nextID), method: method.rawValue, params: params).serialized()
+        nextID += 1
+        let bytes = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+        var done = 0
+        while done < bytes.count {
+            let rest = bytes.span.bytes.extracting(droppingFirst: done)
+            done += try socket.send(rest, passing: done == 0 ? number : nil) ?? 0
+        }
+    }
+
+    /// Receives the next message; `nil` where the server has closed.
+    mutating func next() throws -> Incoming? {
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while waiting.isEmpty {
+            let count = read(socket.number, &piece, piece.count)
+            if count <= 0 { return nil }
+            var offset = 0
+            while let frame = try decoder.decode(piece.span.bytes.extracting(first: count), at: &offset) {
+                waiting.append(try Incoming(try frame.json.get()))
+            }
+        }
+        return waiting.removeFirst()
+    }
+
+    /// Receives the answer to a request: `nil` where it was carried out.
+    mutating func refusal() throws -> ErrorCode? {
+        while let message = try next() {
+            guard case .response(_, let outcome) = message else { continue }
+            switch outcome {
+            case .success: return nil
+            case .failure(let error): return error.code
+            }
+        }
+        throw POSIXError(.ECONNRESET)
+    }
+
+    /// The news up to the answer of a request that is sent now.
+    mutating func newsUntilAnswer(to method: CofferWire.Method = .hello, _ params: JSONObject? = nil) throws -> [String]
+    {
+        try send(method, params ?? ["protocol": 1])
+        var news: [String] = []
+        while let message = try next() {
+            switch message {
+            case .notification(let method, _): news.append(method)
+            case .response: return news
+            }
+        }
+        throw POSIXError(.ECONNRESET)
+    }
+
+    /// Whether the server has closed.
+    var isCutOff: Bool {
+        var poller = pollfd(fd: socket.number, events: 0, revents: 0)
+        return poll(&poller, 1, 10) == 1 && poller.revents & Int16(POLLHUP) != 0
+    }
+}
+
+/// A pipe that a transfer goes through.
+final class TransferPipe {
+    private(set) var numbers: [Int32] = [-1, -1]
+
+    init() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let code = pipe(&numbers)
+        try #require(code == 0)
+        for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+    }
+
+    var reading: Int32 { numbers[0] }
+    var writing: Int32 { numbers[1] }
+
+    func closeReading() { closeEnd(0) }
+    func closeWriting() { closeEnd(1) }
+
+    private func closeEnd(_ index: Int) {
+        if numbers[index] >= 0 { close(numbers[index]) }
+        numbers[index] = -1
+    }
+
+    /// Waits for the first byte.
+    func readByte() -> [UInt8] {
+        var byte: [UInt8] = [0]
+        return read(reading, &byte, 1) == 1 ? byte : []
+    }
+
+    /// Reads to the end.
+    func drain() -> [UInt8] {
+        var all: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while case let count = read(reading, &piece, piece.count), count > 0 { all += piece.prefix(count) }
+        return all
+    }
+
+    /// Writes everything, as far as somebody reads.
+    func write(_ bytes: some Collection<UInt8>) {
+        var rest = Array(bytes)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(writing, $0.baseAddress, $0.count) }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    deinit {
+        closeReading()
+        closeWriting()
+    }
+}
