@@ -91,6 +91,8 @@ package actor Server {
         listeners = []
         for session in sessions.values { session.stop() }
         sessions = [:]
+        // What is due after this must not open the vault again.
+        schedule.rest()
         vault.close()
         loop.stop()
     }

@@ -259,6 +259,16 @@ import Testing
         }
     }
 
+    @Test func `a server that ends in a grace lets go of the vault`() throws {
+        let timed = try TimedServer()
+        _ = try timed.client.lock()
+        timed.clock.sleep(for: 100)
+        let directory = timed.server.directory
+        _ = consume timed
+        let next = try TestServer(in: directory).connect()
+        #expect(settles { try next.status().state == .beforeFirstUnlock })
+    }
+
     // MARK: The last connection
 
     @Test func `the last connection that goes locks the vault, where that is set`() throws {

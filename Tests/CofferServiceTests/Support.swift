@@ -8,6 +8,15 @@ import CofferWire
 import Foundation
 import Testing
 
+/// Whether something becomes true within some seconds.
+func settles(_ condition: () throws -> Bool) -> Bool {
+    for _ in 0..<500 {
+        if (try? condition()) == true { return true }
+        usleep(10_000)
+    }
+    return false
+}
+
 /// A server whose time is the test's.
 struct TimedServer {
     let clock: ManualClock
