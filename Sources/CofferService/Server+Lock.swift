@@ -39,7 +39,7 @@ extension Server {
 
     /// Carries out what is due: after a sleep of the machine, requests come as early as the timer does.
     func settleLocks() {
-        guard schedule.nextDeadline != nil, let keys = try? vault.keys else { return }
+        guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return }
         let now = configuration.clock.now
         if schedule.countsUse, vault.openCatalog?.files.hasProtectedTransfers == true { schedule.noteUse(at: now) }
         while let step = schedule.takeDue(at: now) { carryOut(step, on: keys) }
@@ -48,7 +48,7 @@ extension Server {
 
     /// Notes whether the turn has used a key that the passcode protects.
     func noteUse() {
-        guard schedule.countsUse, let keys = try? vault.keys, keys.takeUse() else { return }
+        guard schedule.countsUse, vault.openKeys?.takeUse() == true else { return }
         schedule.noteUse(at: configuration.clock.now)
     }
 

@@ -110,6 +110,30 @@ import Testing
         #expect(try timed.client.get("a") == [1])
     }
 
+    @Test func `a vault that gets a passcode begins to lock, and one that loses it stops`() throws {
+        let timed = try TimedServer(LockSchedule.Policy(lockAfterSeconds: 60), passcode: nil)
+        var raw = try timed.connectRaw()
+        try raw.send(.passcodeSet, ["kdf": "interactive"], payload: Array(DaemonProcess.passcode.utf8))
+        let isRefused = try raw.refusal()
+        #expect(isRefused == nil)
+        timed.clock.advance(by: 60)
+        #expect(try timed.state() == .locking)
+        try raw.send(.passcodeRemove, ["destroys": 0], payload: Array(DaemonProcess.passcode.utf8))
+        let isRefusedAgain = try raw.refusal()
+        #expect(isRefusedAgain == nil)
+        timed.clock.advance(by: 1_000_000)
+        #expect(try timed.state() == .noPasscode)
+    }
+
+    @Test func `a vault that is erased has nothing to lock`() throws {
+        let timed = try TimedServer(LockSchedule.Policy(lockAfterSeconds: 60))
+        _ = try timed.client.lock()
+        try timed.client.erase(vaultID: try #require(try timed.client.status().vaultID))
+        timed.clock.advance(by: 1_000_000)
+        #expect(try timed.state() == .noVault)
+        #expect(try timed.client.status().graceMilliseconds == nil)
+    }
+
     // MARK: Sleep
 
     /// How long a machine has slept, and what its vault is when it wakes up: idle after 60, grace of 10, CX 600, 72 h.
@@ -265,7 +289,8 @@ import Testing
         timed.clock.sleep(for: 100)
         let directory = timed.server.directory
         _ = consume timed
-        let next = try TestServer(in: directory).connect()
+        let server = try TestServer(in: directory)
+        let next = try server.connect()
         #expect(settles { try next.status().state == .beforeFirstUnlock })
     }
 

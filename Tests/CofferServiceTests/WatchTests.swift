@@ -79,6 +79,23 @@ import Testing
         #expect(news == [Self.gone])
     }
 
+    @Test func `data that go with their vault, or stay without its passcode, are news`() throws {
+        let timed = try TimedServer()
+        var watcher = try watch(timed)
+        _ = try timed.client.lock()
+        let locked = try watcher.newsUntilAnswer()
+        #expect(locked == [Self.gone])
+        var raw = try timed.connectRaw()
+        try raw.send(.passcodeRemove, ["destroys": 0], payload: Array(DaemonProcess.passcode.utf8))
+        let isRefused = try raw.refusal()
+        #expect(isRefused == nil)
+        let open = try watcher.newsUntilAnswer()
+        #expect(open == [Self.there])
+        try timed.client.erase(vaultID: try #require(try timed.client.status().vaultID))
+        let erased = try watcher.newsUntilAnswer()
+        #expect(erased == [Self.gone])
+    }
+
     @Test func `who does not watch is told nothing`() throws {
         let timed = try TimedServer()
         var other = try timed.connectRaw()
