@@ -1,0 +1,178 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// A daemon that has said already what it is going to say, and keeps what it was asked.
+private final class ScriptedDaemon {
+    let client: CofferClient
+    private let daemon: Int32
+
+    init(_ answers: [[UInt8]]) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let script = answers.flatMap { $0 }
+        (client, daemon) = try UnixSocket.pair().split { server, client in
+            try #require(write(server.number, script, script.count) == script.count)
+            shutdown(server.number, Int32(SHUT_WR))
+            return (try CofferClient(socket: client), server.release())
+        }
+    }
+
+    deinit { close(daemon) }
+
+    /// What the client has sent so far.
+    var requests: [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 10_000)
+        return Array(buffer[..<max(0, read(daemon, &buffer, buffer.count))])
+    }
+}
+
+private func frame(_ json: [UInt8], _ payload: [UInt8] = []) -> [UInt8] {
+    FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+}
+
+private func answer(_ id: Int64, _ result: JSONValue, _ payload: [UInt8] = []) -> [UInt8] {
+    frame(Response.successBytes(id: .integer(id), result: result), payload)
+}
+
+private func news(_ method: String) -> [UInt8] { frame(Response.notificationBytes(method: method, params: [:])) }
+
+private func request(_ id: Int64, _ method: String, _ params: JSONObject = [:], _ payload: [UInt8] = []) -> [UInt8] {
+    frame(Request(id: .integer(id), method: method, params: params).serialized(), payload)
+}
+
+private let status: JSONValue = ["state": "unlocked", "version": "1", "protocol": 1]
+private let willLock = "protectedDataWillBecomeUnavailable"
+private let didUnlock = "protectedDataDidBecomeAvailable"
+
+@Suite struct `A call about keys` {
+    private func secret(_ text: String) throws -> SecretBytes? { try SecretBytes(text.utf8) }
+
+    @Test func `of init brings the recovery key beside the state`() throws {
+        let daemon = try ScriptedDaemon([answer(1, status, Array("ABCD-EFGH".utf8)), answer(2, status)])
+        let made = try daemon.client.initialize(passcode: secret("p"), kdf: .interactive, erasesData: true)
+        #expect(made.value.state == .unlocked)
+        let key = made.takePayload()?.exposeBytes()
+        #expect(key == Array("ABCD-EFGH".utf8))
+        let declined = try daemon.client.initialize(passcode: nil, kdf: nil, hasNoRecoveryKey: true)
+        let hasNone = declined.takePayload() == nil
+        #expect(hasNone)
+        let expected =
+            request(
+                1,
+                "vault.init",
+                ["kdf": "interactive", "noPasscode": false, "eraseData": true],
+                Array("p".utf8)
+            ) + request(2, "vault.init", ["noPasscode": true, "noRecoveryKey": true])
+        #expect(daemon.requests == expected)
+    }
+
+    @Test func `says which credential its payload is`() throws {
+        let slot: JSONValue = ["slot": 3]
+        let daemon = try ScriptedDaemon([
+            answer(1, status), answer(2, status), answer(3, status), answer(4, slot, [75]), answer(5, [:]),
+            answer(6, slot),
+        ])
+        let client = daemon.client
+        _ = try client.unlock(passcode: secret("p"))
+        _ = try client.unlock(recoveryKey: secret("r"))
+        _ = try client.removePasscode(with: secret("p"), destroying: 2)
+        let added = try client.addKeyslot(with: secret("r"), as: .recoveryKey)
+        #expect(added.value.number == 3)
+        let key = added.takePayload()?.exposeBytes()
+        #expect(key == [75])
+        try client.removeKeyslot(3, with: nil)
+        let opened = try client.testKeyslot(with: secret("r"))
+        #expect(opened == 3)
+        let recovery: JSONObject = ["credential": "recoveryKey"]
+        let expected = [
+            request(1, "vault.unlock", [:], Array("p".utf8)),
+            request(2, "vault.unlock", recovery, Array("r".utf8)),
+            request(3, "passcode.remove", ["credential": "passcode", "destroys": 2], Array("p".utf8)),
+            request(4, "slot.add", recovery, Array("r".utf8)),
+            request(5, "slot.remove", ["slot": 3]),
+            request(6, "slot.test", recovery, Array("r".utf8)),
+        ]
+        #expect(daemon.requests == expected.flatMap { $0 })
+    }
+
+    @Test func `of a change sends both secrets, each behind its count`() throws {
+        let daemon = try ScriptedDaemon([answer(1, status), answer(2, status)])
+        let old = try SecretBytes("old".utf8)
+        let new = try SecretBytes("newer".utf8)
+        _ = try daemon.client.changePasscode(with: old, to: new)
+        _ = try daemon.client.setPasscode(secret("first"), kdf: .sensitive, erasesData: false)
+        let payload: [UInt8] = [0, 3] + Array("old".utf8) + [0, 5] + Array("newer".utf8)
+        let expected =
+            request(1, "passcode.change", ["credential": "passcode"], payload)
+            + request(2, "passcode.set", ["kdf": "sensitive", "eraseData": false], Array("first".utf8))
+        #expect(daemon.requests == expected)
+    }
+
+    @Test func `lists the slots, and names the vault that is to be erased`() throws {
+        let slots: JSONValue = ["slots": [["slot": 1, "kind": "passcode"], ["slot": 7, "kind": "recoveryKey"]]]
+        let daemon = try ScriptedDaemon([answer(1, slots), answer(2, [:])])
+        let found = try daemon.client.keyslots()
+        #expect(found == [KeyslotInfo(number: 1, kind: .passcode), KeyslotInfo(number: 7, kind: .recoveryKey)])
+        let vault = ItemID()
+        try daemon.client.erase(vaultID: vault)
+        let expected =
+            request(1, "slot.list") + request(2, "vault.erase", ["vaultID": .string(vault.hexadecimal)])
+        #expect(daemon.requests == expected)
+    }
+}
+
+@Suite struct `A client that watches` {
+    @Test func `hears every event in its order, those that came during a call as well`() throws {
+        let daemon = try ScriptedDaemon([
+            answer(1, [:]), news(willLock), news("newsOfALaterVersion"), answer(2, status), news(didUnlock),
+            news(willLock),
+        ])
+        try daemon.client.watch()
+        let state = try daemon.client.status().state
+        #expect(state == .unlocked)
+        var events: [VaultEvent] = []
+        for _ in 0..<3 { events.append(try daemon.client.nextEvent()) }
+        #expect(
+            events == [
+                .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeAvailable,
+                .protectedDataWillBecomeUnavailable,
+            ]
+        )
+    }
+
+    @Test func `is told when the daemon goes, and why where it says so`() throws {
+        let gone = try ScriptedDaemon([answer(1, [:])])
+        try gone.client.watch()
+        #expect(throws: CofferError(.notAvailable, "")) { try gone.client.nextEvent() }
+        let reason = CofferError(.internal, "no memory")
+        let told = try ScriptedDaemon([answer(1, [:]), frame(Response.failureBytes(id: nil, error: reason))])
+        try told.client.watch()
+        #expect(throws: CofferError(.internal, "")) { try told.client.nextEvent() }
+    }
+
+    @Test func `keeps the newest events where it does not ask for them`() throws {
+        var script = [answer(1, [:])]
+        for _ in 0..<100 { script += [news(willLock)] }
+        script += [news(didUnlock), answer(2, status)]
+        let daemon = try ScriptedDaemon(script)
+        try daemon.client.watch()
+        _ = try daemon.client.status()
+        var events: [VaultEvent] = []
+        while let event = try? daemon.client.nextEvent() { events.append(event) }
+        #expect((1..<100).contains(events.count))
+        #expect(events.last == .protectedDataDidBecomeAvailable)
+    }
+}
+
+@Suite struct `A vault event` {
+    @Test func `is a notification of the protocol`() {
+        let names = CofferWire.Notification.allCases.map(\.rawValue)
+        #expect(VaultEvent.allCases.allSatisfy { names.contains($0.rawValue) })
+        #expect(names.count == VaultEvent.allCases.count + 1, "and progress is the only other one")
+    }
+}

@@ -1,0 +1,317 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// The verbs of the passcode, the keyslots, erasing and watching, as a person and a script use them.
+@Suite struct KeysVerbsTests {
+    /// A daemon with a vault whose recovery key is in a file.
+    private func vault(_ options: String = "") throws -> DaemonProcess {
+        let daemon = try DaemonProcess()
+        try daemon.directory.write(Array("pass one".utf8), to: "pass")
+        try daemon.directory.write(Array("pass two".utf8), to: "other")
+        let made = try run(
+            daemon,
+            "coffer init --kdf interactive --passcode-fd 3 --recovery-key-file key \(options) 3<pass"
+        )
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.text == "made a vault; it is unlocked\n")
+        return daemon
+    }
+
+    /// Runs a line of a shell in the daemon's directory, without a terminal.
+    private func run(_ daemon: DaemonProcess, _ line: String) throws -> CommandResult {
+        try runCommand(
+            "/usr/bin/setsid",
+            ["--wait", "timeout", "60", "bash", "-c", line],
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"],
+            directory: daemon.directory.path
+        )
+    }
+
+    private func status(_ daemon: DaemonProcess, _ line: String) throws -> Int32 { try run(daemon, line).status }
+
+    private static let keyLine = #/([0-9A-HJKMNP-TV-Z]{4}-){8}[0-9A-HJKMNP-TV-Z]{4}\n/#
+
+    // MARK: Init
+
+    @Test func `the recovery key stands alone on standard output`() throws {
+        let daemon = try DaemonProcess()
+        let made = try daemon.coffer(["init", "--kdf", "interactive"], passcode: "p")
+        #expect(made.status == 0)
+        let isKey = made.text.wholeMatch(of: Self.keyLine) != nil
+        #expect(isKey, "\(made.text)")
+        #expect(made.errors.hasPrefix("made a vault; it is unlocked\n"))
+    }
+
+    @Test func `the recovery key goes to a file of its owner's alone`() throws {
+        let daemon = try vault()
+        let text = String(decoding: daemon.directory.contents("key") ?? [], as: UTF8.self)
+        let isKey = text.wholeMatch(of: Self.keyLine) != nil
+        #expect(isKey, "\(text)")
+        let mode = try FileManager.default.attributesOfItem(atPath: daemon.directory.appending("key"))[
+            .posixPermissions
+        ]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test(
+        arguments: [
+            ("--json", 64), ("--recovery-key-file there", 73), ("--recovery-key-file nowhere/key", 74),
+            ("--recovery-key-file new --no-recovery-key", 64), ("--no-passcode --erase-data", 64),
+        ] as [(String, Int32)]
+    )
+    func `no vault is made where the recovery key has no place`(options: String, code: Int32) throws {
+        let daemon = try DaemonProcess()
+        try daemon.directory.write([1], to: "there")
+        try daemon.directory.write([1], to: "pass")
+        let fd = options.contains("--no-passcode") ? "" : "--passcode-fd 3"
+        let made = try run(daemon, "coffer init --kdf interactive \(fd) \(options) 3<pass")
+        #expect(made.status == code, "\(made.errors)")
+        #expect(made.output.isEmpty)
+        #expect(try daemon.connect().status().state == .noVault)
+        #expect(daemon.directory.contents("there") == [1])
+    }
+
+    @Test func `a recovery key that is declined is not made`() throws {
+        let daemon = try DaemonProcess()
+        let made = try daemon.coffer(["init", "--kdf", "interactive", "--no-recovery-key", "--json"], passcode: "p")
+        #expect(made.status == 0)
+        #expect(made.text.contains(#""state":"unlocked""#))
+        let slots = try daemon.coffer(["slot", "list", "--json"])
+        #expect(slots.text.contains(#""kind":"passcode""#))
+        #expect(!slots.text.contains("recoveryKey"))
+    }
+
+    // MARK: Recovery key
+
+    @Test func `the recovery key opens what the passcode opens, however it is typed`() throws {
+        let daemon = try vault()
+        try daemon.connect().put("a", [1, 2])
+        for form in ["cat key", "tr A-Z a-z <key", "tr -d - <key", "sed 's/-/ /g' key"] {
+            #expect(try status(daemon, "coffer lock --now") == 0)
+            #expect(try daemon.coffer(["get", "a"]).status == 75)
+            let unlocked = try run(daemon, "coffer unlock --recovery-key-fd 3 3< <(\(form))")
+            #expect(unlocked.status == 0, "\(form): \(unlocked.errors)")
+            #expect(try daemon.coffer(["get", "a"]).output == [1, 2])
+        }
+        let slot = try run(daemon, "coffer slot test --recovery-key-fd 3 3<key")
+        #expect(slot.text.hasPrefix("it opens slot "))
+    }
+
+    @Test func `a mistyped recovery key is told from a wrong one`() throws {
+        let daemon = try vault()
+        let stranger = try vault()
+        #expect(try status(daemon, "coffer lock --now") == 0)
+        let mistyped = try run(daemon, "coffer unlock --recovery-key-fd 3 3< <(sed 'y/0123456789/1234567890/' key)")
+        let key = String(decoding: daemon.directory.contents("key") ?? [], as: UTF8.self)
+        #expect(mistyped.status == (key.contains(where: \.isNumber) ? 64 : 0))
+        let short = try run(daemon, "coffer unlock --recovery-key-fd 3 3< <(head -c 20 key)")
+        #expect(short.status == 64)
+        let wrong = try run(daemon, "coffer unlock --recovery-key-fd 3 3<\(stranger.directory.appending("key"))")
+        #expect(wrong.status == 77)
+        #expect(try daemon.connect().status().state == .locked)
+    }
+
+    // MARK: Passcode
+
+    @Test func `a changed passcode opens, and the old one does not`() throws {
+        let daemon = try vault()
+        let changed = try run(daemon, "coffer passcode change --passcode-fd 3 --new-passcode-fd 4 3<pass 4<other")
+        #expect(changed.status == 0, "\(changed.errors)")
+        #expect(changed.text == "changed the passcode\n")
+        #expect(try status(daemon, "coffer lock --now") == 0)
+        #expect(try status(daemon, "coffer unlock --passcode-fd 3 3<pass") == 77)
+        #expect(try status(daemon, "coffer unlock --passcode-fd 3 3<other") == 0)
+        #expect(try status(daemon, "coffer passcode change --passcode-fd 3 --new-passcode-fd 4 3<pass 4<pass") == 77)
+        let byKey = "coffer passcode change --recovery-key-fd 3 --new-passcode-fd 4 3<key 4<pass"
+        #expect(try status(daemon, byKey) == 0)
+        #expect(try status(daemon, "coffer unlock --passcode-fd 3 3<pass") == 0)
+    }
+
+    @Test func `a passcode is set once, and changed after that`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.directory.write(Array("pass one".utf8), to: "pass")
+        #expect(try status(daemon, "coffer init --no-passcode --recovery-key-file key") == 0)
+        try daemon.connect().put("a", [1])
+        let set = "coffer passcode set --kdf interactive --new-passcode-fd 3 3<pass"
+        #expect(try status(daemon, set) == 0)
+        #expect(try status(daemon, set) == 73)
+        #expect(try status(daemon, "coffer lock --now") == 0)
+        #expect(try daemon.coffer(["get", "a"]).status == 75)
+        #expect(try status(daemon, "coffer unlock --passcode-fd 3 3<pass") == 0)
+        #expect(try daemon.coffer(["get", "a"]).output == [1])
+    }
+
+    @Test func `a passcode that is removed takes the items that want one with it, by name`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        try client.put("bank/pin", [1]) { $0.accessibility = .whenPasscodeSetThisDeviceOnly }
+        try client.put("stays", [2])
+        let refused = try run(daemon, "coffer passcode remove --passcode-fd 3 3<pass")
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("there is no terminal to ask on"))
+        #expect(try client.status().state == .unlocked)
+        let wrong = try run(daemon, "coffer passcode remove --yes --passcode-fd 3 3<other")
+        #expect(wrong.status == 77)
+        #expect(try daemon.coffer(["get", "bank/pin"]).output == [1])
+        let removed = try run(daemon, "coffer passcode remove --yes --passcode-fd 3 3<pass")
+        #expect(removed.status == 0, "\(removed.errors)")
+        #expect(removed.errors.contains("\n  bank/pin\n"))
+        #expect(try daemon.coffer(["get", "bank/pin"]).status == 66)
+        #expect(try daemon.coffer(["get", "stays"]).output == [2])
+        #expect(try client.status().state == .noPasscode)
+        #expect(try status(daemon, "coffer lock") == 69)
+    }
+
+    @Test func `wrong passcodes cost time, which is told, and a recovery key is taken all the same`() throws {
+        let daemon = try vault()
+        #expect(try status(daemon, "coffer lock --now") == 0)
+        for guess in 1...4 { #expect(try daemon.coffer(["unlock"], passcode: "wrong \(guess)").status == 77) }
+        let shown = try daemon.coffer(["status"])
+        #expect(shown.text.contains("4 wrong passcodes, next attempt in "))
+        let early = try run(daemon, "coffer unlock --passcode-fd 3 3<pass")
+        #expect(early.status == 77)
+        #expect(early.errors.contains("hint: "))
+        #expect(try daemon.connect().status().failedAttempts == 4)
+        #expect(try #require(try daemon.connect().status().retrySeconds) <= 60)
+        #expect(try status(daemon, "coffer unlock --recovery-key-fd 3 3<key") == 0)
+    }
+
+    // MARK: Slots
+
+    @Test func `a slot is added, listed, tested and removed`() throws {
+        let daemon = try vault()
+        let added = try run(daemon, "coffer slot add --passcode-fd 3 --recovery-key-file second --json 3<pass")
+        #expect(added.status == 0, "\(added.errors)")
+        let tested = try run(daemon, "coffer slot test --recovery-key-fd 3 --json 3<second")
+        #expect(tested.text == added.text)
+        let before = try daemon.connect().keyslots()
+        #expect(before.map(\.kind).filter { $0 == .recoveryKey }.count == 2)
+        let number = try #require(added.text.firstMatch(of: /\d+/)).0
+        let removed = try run(daemon, "coffer slot remove \(number) --passcode-fd 3 3<pass")
+        #expect(removed.status == 0, "\(removed.errors)")
+        #expect(removed.output.isEmpty)
+        #expect(try status(daemon, "coffer slot test --recovery-key-fd 3 3<second") == 77)
+        #expect(try status(daemon, "coffer slot test --recovery-key-fd 3 3<key") == 0)
+        #expect(try daemon.connect().keyslots() == before.filter { "\($0.number)" != number })
+        #expect(try status(daemon, "coffer slot add --passcode-fd 3 --json 3<pass") == 64)
+    }
+
+    @Test func `the slot of the passcode stays`() throws {
+        let daemon = try vault()
+        let slot = try #require(try daemon.connect().keyslots().first { $0.kind == .passcode })
+        let refused = try run(daemon, "coffer slot remove \(slot.number) --passcode-fd 3 3<pass")
+        #expect(refused.status != 0)
+        #expect(refused.errors.contains("hint: "))
+        #expect(try daemon.connect().keyslots().contains(slot))
+    }
+
+    // MARK: Another machine
+
+    @Test func `a vault from another machine says so, and the recovery key makes it this one's`() throws {
+        let daemon = try vault()
+        try daemon.connect().put("a", [7])
+        daemon.stop()
+        try FileManager.default.removeItem(atPath: daemon.statePath + "/device.key")
+        try daemon.restart()
+        #expect(try daemon.coffer(["status"]).text.contains("state:     deviceKeyMissing ("))
+        let refused = try run(daemon, "coffer unlock --passcode-fd 3 3<pass")
+        #expect(refused.status == 69)
+        #expect(refused.errors.contains("coffer passcode change --recovery-key"))
+        let moved = try run(
+            daemon,
+            "coffer passcode change --recovery-key-fd 3 --new-passcode-fd 4 3<key 4<other"
+        )
+        #expect(moved.status == 0, "\(moved.errors)")
+        #expect(moved.text == "changed the passcode; the vault is this machine's now\n")
+        #expect(try status(daemon, "coffer unlock --passcode-fd 3 3<other") == 0)
+        #expect(try daemon.coffer(["get", "a"]).output == [7])
+    }
+
+    // MARK: Erase
+
+    @Test func `a vault is erased when somebody says so, and nothing opens it again`() throws {
+        let daemon = try vault()
+        try daemon.connect().put("a", [1])
+        #expect(try status(daemon, "coffer erase") == 64)
+        let declined = try onTerminal(daemon, "coffer erase", [("go on: ", "yes")])
+        #expect(declined.status == 64)
+        #expect(declined.shown.contains("erasing destroys 1 item in the keychain and 0 files"))
+        #expect(try daemon.coffer(["get", "a"]).output == [1])
+        let erased = try onTerminal(daemon, "coffer erase", [("go on: ", "erase")])
+        #expect(erased.status == 0)
+        #expect(try daemon.connect().status().state == .noVault)
+        #expect(try status(daemon, "coffer unlock --passcode-fd 3 3<pass") == 69)
+        #expect(try status(daemon, "coffer unlock --recovery-key-fd 3 3<key") == 69)
+        #expect(try status(daemon, "coffer init --kdf interactive --passcode-fd 3 3<other") == 0)
+        #expect(try daemon.coffer(["list"]).output.isEmpty)
+        #expect(try daemon.connect().keyslots().count == 2)
+    }
+
+    // MARK: Watch
+
+    @Test func `a watch tells the state, then each event, and ends with the daemon`() throws {
+        let daemon = try vault()
+        let result = try run(
+            daemon,
+            """
+            coffer watch --json >events 2>errors & watch=$!
+            lines() { until [[ $(wc -l <events) -ge $1 ]]; do sleep 0.02; done; }
+            lines 1; coffer lock --now
+            lines 2; coffer unlock --passcode-fd 3 3<pass
+            lines 3; kill \(daemon.processID)
+            wait $watch
+            """
+        )
+        #expect(result.status == 69)
+        let events = String(decoding: daemon.directory.contents("events") ?? [], as: UTF8.self)
+        #expect(
+            events == """
+                {"state":"unlocked"}
+                {"event":"protectedDataWillBecomeUnavailable"}
+                {"event":"protectedDataDidBecomeAvailable"}
+
+                """
+        )
+    }
+
+    // MARK: At a terminal
+
+    @Test func `a change of the passcode asks for the old one, and twice for the new one, and shows none`() throws {
+        let daemon = try vault()
+        let answers = [
+            ("Passcode: ", "pass one"), ("New passcode: ", "pass three"), ("The same again: ", "pass three"),
+        ]
+        let changed = try onTerminal(daemon, "coffer passcode change", answers)
+        #expect(changed.status == 0)
+        #expect(!changed.shown.contains("pass "))
+        #expect(try status(daemon, "coffer unlock --passcode-fd 3 3< <(echo pass three)") == 0)
+    }
+
+    @Test func `a recovery key is asked for without echo`() throws {
+        let daemon = try vault()
+        let key = String(decoding: daemon.directory.contents("key") ?? [], as: UTF8.self).split(separator: "\n")[0]
+        let opened = try onTerminal(daemon, "coffer slot test", [("Recovery key (not shown): ", String(key))])
+        #expect(opened.status == 0)
+        #expect(!opened.shown.contains(key))
+    }
+
+    @Test func `removing the passcode names what is lost, and wants a yes`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        try client.put("bank/pin", [1]) { $0.accessibility = .whenPasscodeSetThisDeviceOnly }
+        let declined = try onTerminal(daemon, "coffer passcode remove", [("go on: ", "no")])
+        #expect(declined.status == 64)
+        #expect(declined.shown.contains("  bank/pin\r\n"))
+        #expect(try client.status().state == .unlocked)
+        let removed = try onTerminal(
+            daemon,
+            "coffer passcode remove",
+            [("go on: ", "yes"), ("Passcode: ", "pass one")]
+        )
+        #expect(removed.status == 0)
+        #expect(try client.status().state == .noPasscode)
+    }
+}
