@@ -29,12 +29,14 @@ package final class KeychainStore {
                     secret BLOB NOT NULL
                 ) STRICT;
                 """
-        ),
-        Migration(
-            name: "keychain: items that want a passcode",
-            sql: "CREATE INDEX keychain_items_akpu ON keychain_items (id) WHERE class_key = 22;"
-        ),
+        )
     ]
+
+    /// The index that came later: finds the few items that go with the passcode among all.
+    package static let passcodeIndex = Migration(
+        name: "keychain: items that want a passcode",
+        sql: "CREATE INDEX keychain_items_akpu ON keychain_items (id) WHERE class_key = 22;"
+    )
 
     /// Opens the store in a catalog that was migrated.
     ///

@@ -16,7 +16,7 @@ extension Server {
         _ payload: consuming SecretBytes?,
         as kind: Credential
     ) throws(CofferError) -> GivenCredential {
-        guard let secret = payload else { return .nothing }
+        guard let secret = payload else { throw CofferError(.param, "no \(kind.words) was given") }
         switch kind {
         case .passcode:
             try checkLength(secret)
@@ -242,13 +242,24 @@ extension Server {
                 hint: "'coffer passcode change --recovery-key' sets a new passcode"
             )
         }
-        return try given(payload, as: .passcode)
+        // A vault without a passcode has nothing to show.
+        guard let secret = payload else { return .nothing }
+        return try given(secret, as: .passcode)
     }
 
     /// Without a passcode each keybag has a new key for what wants one, which the vault has in memory, too.
     private func adoptWithoutPasscode(_ granted: consuming Authentication.Granted) throws(CofferError) {
         let keys = try vault.keys
         if keys.state == .noPasscode { keys.adopt(granted.takeKeys()) }
+    }
+}
+
+extension Credential {
+    fileprivate var words: String {
+        switch self {
+        case .passcode: "passcode"
+        case .recoveryKey: "recovery key"
+        }
     }
 }
 

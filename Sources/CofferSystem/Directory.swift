@@ -134,13 +134,13 @@ package final class Directory: Sendable {
         )
     }
 
-    /// Opens a file for reading and writing, if there is one.
+    /// Opens a file for reading and writing, if there is one; a symbolic link is none.
     private func openForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor? {
         do {
             return OwnedDescriptor(
                 owning: try retrying("open") { unsafe coffer_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW, 0) }
             )
-        } catch  where error.code == ENOENT {
+        } catch  where error.code == ENOENT || error.code == ELOOP {
             return nil
         }
     }
@@ -256,7 +256,7 @@ package final class Directory: Sendable {
         _ place: (String) throws(SystemError) -> Void
     ) throws(SystemError) {
         let temporary = Self.temporaryName(of: name)
-        try shred(temporary)
+        try remove(temporary)
         do {
             let file = try create(temporary)
             try fileSystem.willPerform(.write)
@@ -283,6 +283,7 @@ package final class Directory: Sendable {
     ///   - bytes: The new content.
     package func replace(_ name: String, shreddingOldFor bytes: RawSpan) throws(SystemError) {
         guard contains(name) else { return try replace(name, with: bytes) }
+        try shredLeftovers(of: name)
         try stage(name, bytes) { (temporary) throws(SystemError) in
             try fileSystem.willPerform(.rename)
             do throws(SystemError) {
@@ -310,7 +311,7 @@ package final class Directory: Sendable {
     ///
     /// - Parameter name: The name.
     package func shred(_ name: String) throws(SystemError) {
-        guard let file = try openForWriting(name) else { return }
+        guard let file = try openForWriting(name) else { return try remove(name) }
         let count = Int(try file.status().st_size)
         try fileSystem.willPerform(.write)
         unsafe try file.write(all: [UInt8](repeating: 0, count: count).span.bytes)
