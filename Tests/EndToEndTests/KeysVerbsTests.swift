@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -32,7 +33,10 @@ import Testing
 
     private func status(_ daemon: DaemonProcess, _ line: String) throws -> Int32 { try run(daemon, line).status }
 
-    private static let keyLine = #/([0-9A-HJKMNP-TV-Z]{4}-){8}[0-9A-HJKMNP-TV-Z]{4}\n/#
+    /// Whether a text is a recovery key on a line of its own.
+    private func isRecoveryKey(_ text: String) -> Bool {
+        text.wholeMatch(of: /([0-9A-HJKMNP-TV-Z]{4}-){8}[0-9A-HJKMNP-TV-Z]{4}\n/) != nil
+    }
 
     // MARK: Init
 
@@ -40,16 +44,14 @@ import Testing
         let daemon = try DaemonProcess()
         let made = try daemon.coffer(["init", "--kdf", "interactive"], passcode: "p")
         #expect(made.status == 0)
-        let isKey = made.text.wholeMatch(of: Self.keyLine) != nil
-        #expect(isKey, "\(made.text)")
+        #expect(isRecoveryKey(made.text))
         #expect(made.errors.hasPrefix("made a vault; it is unlocked\n"))
     }
 
     @Test func `the recovery key goes to a file of its owner's alone`() throws {
         let daemon = try vault()
         let text = String(decoding: daemon.directory.contents("key") ?? [], as: UTF8.self)
-        let isKey = text.wholeMatch(of: Self.keyLine) != nil
-        #expect(isKey, "\(text)")
+        #expect(isRecoveryKey(text))
         let mode = try FileManager.default.attributesOfItem(atPath: daemon.directory.appending("key"))[
             .posixPermissions
         ]
@@ -258,7 +260,7 @@ import Testing
             daemon,
             """
             coffer watch --json >events 2>errors & watch=$!
-            lines() { until [[ $(wc -l <events) -ge $1 ]]; do sleep 0.02; done; }
+            lines() { while [[ $(wc -l <events) -lt $1 ]] && kill -0 $watch; do sleep 0.02; done; }
             lines 1; coffer lock --now
             lines 2; coffer unlock --passcode-fd 3 3<pass
             lines 3; kill \(daemon.processID)
