@@ -71,6 +71,19 @@ extension CofferClient {
         try call(.itemShow, NameParameters(name: name), returning: ItemInfo.self).value
     }
 
+    /// Changes the protection of an item; its content is not touched.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - protection: What it is to have. A class is converted for a keychain item, an accessibility for a file.
+    /// - Returns: The item as it is now, and what there is to know about the change.
+    /// - Throws: `itemNotFound`; `interactionNotAllowed` where the key of its old protection, or of the new one, is not there;
+    ///   `authFailed` for `WhenPasscodeSetThisDeviceOnly` in a vault without a passcode.
+    public func protect(_ name: ItemName, as protection: Protection) throws(CofferError) -> ProtectionChange {
+        let params = ProtectParameters(name: name, protection: protection)
+        return try call(.itemProtect, params, returning: ProtectionChange.self).value
+    }
+
     /// Removes an item, in every state of the vault.
     ///
     /// - Parameter name: Its name.

@@ -12,7 +12,7 @@ package struct CofferCommand: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Everyday",
-                subcommands: [Put.self, Get.self, List.self, Show.self, Remove.self, Explain.self]
+                subcommands: [Put.self, Get.self, List.self, Show.self, Remove.self, Protect.self, Explain.self]
             ),
             CommandGroup(
                 name: "The vault",

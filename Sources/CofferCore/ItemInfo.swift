@@ -10,7 +10,7 @@ public struct ItemInfo: Hashable, Sendable {
     public let kind: ItemKind?
     /// When it was created, in milliseconds since 1970.
     public let created: Int64
-    /// When its content was last replaced, in milliseconds since 1970.
+    /// When its content or its protection was last changed, in milliseconds since 1970.
     public let modified: Int64
     /// Whether its content can be read now.
     public let isReadable: Bool
@@ -77,6 +77,20 @@ public struct Placement: Hashable, Sendable {
         self.rule = rule
         self.reason = reason
         self.protectionSource = protectionSource
+        self.warnings = warnings
+    }
+}
+
+/// An item whose protection was changed.
+public struct ProtectionChange: Hashable, Sendable {
+    /// The item as it is now.
+    public let item: ItemInfo
+    /// What the caller ought to know: a deprecated value, a protection that changed its name on the way.
+    public let warnings: [String]
+
+    /// Describes a change.
+    public init(item: ItemInfo, warnings: [String]) {
+        self.item = item
         self.warnings = warnings
     }
 }

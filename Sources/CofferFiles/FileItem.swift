@@ -6,6 +6,8 @@ package struct FileItem: Sendable {
     let parent: Int64
     /// The access group that the file belongs to.
     package let group: String
+    /// The last part of the path.
+    let name: String
     /// The path.
     package let path: String
     /// The file's class.
@@ -16,7 +18,7 @@ package struct FileItem: Sendable {
     package let kind: ItemKind?
     /// When it was created, in milliseconds since 1970.
     package let created: Int64
-    /// When its content was last replaced, in milliseconds since 1970.
+    /// When its content or its class was last changed, in milliseconds since 1970.
     package let modified: Int64
     let content: ItemID
     let wrappedKey: [UInt8]

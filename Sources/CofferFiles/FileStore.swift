@@ -14,7 +14,7 @@ package final class FileStore {
     private let keys: VaultKeys
     private let contents: ContentDirectory
     private let tree: FileTree
-    private var openContents: [ItemID: [OpenContent]] = [:]
+    private var openContents = OpenContents()
     private var toPlace: [ItemID] = []
     private var toRemove: [ItemID] = []
     private var removed: [ItemID] = []
@@ -165,7 +165,7 @@ package final class FileStore {
         as protectionClass: ProtectionClass
     ) -> ContentKey {
         let key = ContentKey(key)
-        openContents[id, default: []].append(OpenContent(key: key, protectionClass: protectionClass))
+        openContents.add(key, of: id, as: protectionClass)
         return key
     }
 
@@ -185,24 +185,24 @@ package final class FileStore {
         // A transfer is a use of its key up to its end.
         if hasProtectedTransfers { keys.noteUse() }
         key.close()
-        openContents[id]?.removeAll { $0.key === key }
-        if openContents[id]?.isEmpty == true { openContents[id] = nil }
+        openContents.remove(key, of: id)
     }
 
     /// Whether a content of a class that the passcode protects is being read or written.
-    package var hasProtectedTransfers: Bool {
-        openContents.values.joined().contains { $0.protectionClass != .none }
-    }
+    package var hasProtectedTransfers: Bool { openContents.hasProtected }
 
     /// Wipes the keys of the open contents that may not go on in a state of the vault.
     ///
+    /// What counts is the class that the file has now, and not the one that it was opened with.
+    ///
     /// - Parameter state: The state that the vault is in now.
-    package func revokeOpenKeys(in state: VaultState) {
-        for (id, contents) in openContents {
-            let mayProceed = contents.filter { $0.protectionClass.permits(.proceed, in: state) }
-            for content in contents where !content.protectionClass.permits(.proceed, in: state) { content.key.revoke() }
-            openContents[id] = mayProceed.isEmpty ? nil : mayProceed
-        }
+    package func revokeOpenKeys(in state: VaultState) { openContents.revoke(in: state) }
+
+    /// The class that a file which is being read has now.
+    ///
+    /// - Parameter read: A read that has not finished.
+    package func protectionClass(of read: ContentRead) -> ProtectionClass {
+        openContents.protectionClass(of: read.id) ?? read.protectionClass
     }
 
     // MARK: Changing
@@ -266,6 +266,34 @@ package final class FileStore {
         if let existing { toRemove.append(existing.content) }
     }
 
+    /// Gives a file another class, within the transaction that is open: its key is wrapped anew, its content is not touched.
+    ///
+    /// Whoever is reading it goes on, as one who reads a file of the new class. A file that has the class already is left as
+    /// it is, in every state of the vault.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - protectionClass: The class it is to have.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `interactionNotAllowed` where the old class's key for unwrapping or the new one's for wrapping is not
+    ///   there; `decode` where the wrapped key is damaged. Nothing is changed then.
+    package func protect(_ file: FileItem, as protectionClass: ProtectionClass, now: Int64) throws {
+        if protectionClass == file.protectionClass { return }
+        let wrappedKey: [UInt8]
+        do {
+            wrappedKey = unsafe try keys.rewrapFileKey(
+                file.wrappedKey.span.bytes,
+                from: file.protectionClass,
+                to: protectionClass,
+                of: file.content
+            )
+        } catch {
+            throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: .write)
+        }
+        try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, modified: now)
+        openContents.change(file.content, from: file.protectionClass, to: protectionClass)
+    }
+
     /// Removes a file, in every state of the vault, within the transaction that is open.
     ///
     /// - Parameter file: The file.
@@ -298,6 +326,7 @@ package final class FileStore {
     ///
     /// What fails here is made up for by ``recover()``.
     package func settle() {
+        openContents.keepChanges()
         for id in toPlace { try? contents.place(id) }
         toPlace = []
         removed += toRemove.filter { id in (try? contents.remove(id)) != nil }
@@ -322,6 +351,7 @@ package final class FileStore {
         if isCertain { for id in toPlace { contents.discardStaged(id) } }
         toPlace = []
         toRemove = []
+        openContents.undoChanges()
     }
 
     /// Finishes what a crash cut off.
@@ -342,12 +372,6 @@ package final class FileStore {
         for id in dead { try contents.remove(id) }
         try connection.execute("DELETE FROM file_dead_contents")
     }
-}
-
-/// A content that is being read or written.
-private struct OpenContent {
-    let key: ContentKey
-    let protectionClass: ProtectionClass
 }
 
 /// Where a directory is in the tree.
@@ -379,6 +403,7 @@ extension FileItem {
             node: node.id,
             parent: node.parent,
             group: node.metadata.group,
+            name: node.metadata.name,
             path: path,
             protectionClass: protectionClass,
             byteCount: node.metadata.byteCount,

@@ -136,7 +136,7 @@ package struct ContentRead: Sendable {
     /// The content.
     package let id: ItemID
     let subject: String
-    /// The class of the file.
+    /// The class of the file when it was opened.
     package let protectionClass: ProtectionClass
     let key: ContentKey
     let file: ContentFile

@@ -157,6 +157,33 @@ struct FileTree {
         return id
     }
 
+    /// Gives a file another class, and the key that is wrapped for it.
+    func protect(
+        _ file: FileItem,
+        as protectionClass: ProtectionClass,
+        wrappedKey: [UInt8],
+        modified: Int64
+    ) throws {
+        let metadata = NodeMetadata(
+            group: file.group,
+            name: file.name,
+            kind: file.kind,
+            byteCount: file.byteCount,
+            created: file.created,
+            modified: modified
+        )
+        let tag = tag(file.name[...], under: file.parent, in: file.group)
+        let classKey = Self.code(of: protectionClass)
+        let context = Self.context(file.node, file.parent, tag, .file, classKey, file.content, wrappedKey)
+        try connection.execute(
+            "UPDATE file_nodes SET class_key = ?, wrapped_key = ?, metadata = ? WHERE id = ?",
+            .integer(classKey),
+            .blob(wrappedKey),
+            unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context)),
+            .integer(file.node)
+        )
+    }
+
     /// Removes a file, remembers its content as dead, and removes the directories that are empty then.
     func remove(_ file: FileItem) throws {
         try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(file.node))

@@ -129,13 +129,7 @@ package final class KeychainStore {
         now: Int64
     ) throws {
         try checkBounds(key, secret.count)
-        if accessibility == .whenPasscodeSetThisDeviceOnly && keys.state == .noPasscode {
-            throw CofferError(
-                .authFailed,
-                "can't store \(key.quoted) as WhenPasscodeSetThisDeviceOnly: the vault has no passcode",
-                hint: "choose another accessibility"
-            )
-        }
+        try checkPasscode(for: accessibility, key)
         let existing = try find(key)
         if let existing, !existing.accessibility.isAvailable(in: keys.state) {
             throw CofferError.locked(key.quoted, in: keys.state, for: .write)
@@ -158,6 +152,53 @@ package final class KeychainStore {
         }
     }
 
+    /// Gives an item another accessibility: its key is wrapped anew, its secret is not touched.
+    ///
+    /// An item that has the accessibility already is left as it is, in every state of the vault.
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - accessibility: In which states its secret is to be there.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `interactionNotAllowed` where the class key of either accessibility is not there, `authFailed` for one
+    ///   that wants a passcode in a vault without one, `decode`; ``DatabaseError``. Nothing is changed then.
+    package func protect(_ item: KeychainItem, as accessibility: Accessibility, now: Int64) throws {
+        try checkPasscode(for: accessibility, item.key)
+        if accessibility == item.accessibility { return }
+        let tag = primaryTag(item.key)
+        let parts = try connection.row(
+            "SELECT wrapped_key, secret FROM keychain_items WHERE primary_tag = ?",
+            .blob(tag)
+        ) { row in (wrappedKey: try row.blob(0), secret: try row.blob(1)) }
+        guard let parts else { return }
+        let wrappedKey: [UInt8]
+        do {
+            wrappedKey = unsafe try keys.rewrapItemKey(
+                parts.wrappedKey.span.bytes,
+                from: item.accessibility,
+                to: accessibility,
+                of: item.id
+            )
+        } catch {
+            throw error.cofferError(item.key.quoted, in: keys.state, for: .write)
+        }
+        let metadata = ItemMetadata(
+            key: item.key,
+            kind: item.kind,
+            created: item.created,
+            modified: now,
+            secretByteCount: item.secretByteCount,
+            secretTag: secretTag(wrappedKey, parts.secret)
+        )
+        try connection.execute(
+            "UPDATE keychain_items SET class_key = ?, metadata = ?, wrapped_key = ? WHERE primary_tag = ?",
+            .integer(Int64(ClassKeyName(accessibility).rawValue)),
+            .blob(seal(metadata, of: item.id, accessibility, tag)),
+            .blob(wrappedKey),
+            .blob(tag)
+        )
+    }
+
     /// Removes an item, in every state of the vault.
     ///
     /// - Parameter key: What identifies it.
@@ -165,6 +206,15 @@ package final class KeychainStore {
     package func remove(_ key: GenericPasswordKey) throws -> Bool {
         try connection.execute("DELETE FROM keychain_items WHERE primary_tag = ?", .blob(primaryTag(key)))
         return connection.changes > 0
+    }
+
+    private func checkPasscode(for accessibility: Accessibility, _ key: GenericPasswordKey) throws(CofferError) {
+        guard accessibility == .whenPasscodeSetThisDeviceOnly && keys.state == .noPasscode else { return }
+        throw CofferError(
+            .authFailed,
+            "can't store \(key.quoted) as WhenPasscodeSetThisDeviceOnly: the vault has no passcode",
+            hint: "choose another accessibility"
+        )
     }
 
     private func checkBounds(_ key: GenericPasswordKey, _ secretBytes: Int) throws(CofferError) {
@@ -218,17 +268,26 @@ package final class KeychainStore {
             secretTag: secretTag(itemKey.wrapped, sealedSecret)
         )
         let tag = primaryTag(key)
-        let context = Self.metadataContext(id, Int64(ClassKeyName(accessibility).rawValue), tag)
-        return unsafe SealedItem(
+        return SealedItem(
             id: id,
             primaryTag: tag,
-            metadata: AEAD.seal(
-                metadata.encoded.span.bytes,
-                under: keys.catalog.keychainMetadata,
-                context: context
-            ),
+            metadata: seal(metadata, of: id, accessibility, tag),
             wrappedKey: itemKey.wrapped,
             secret: sealedSecret
+        )
+    }
+
+    private func seal(
+        _ metadata: ItemMetadata,
+        of id: ItemID,
+        _ accessibility: Accessibility,
+        _ primaryTag: [UInt8]
+    ) -> [UInt8] {
+        let context = Self.metadataContext(id, Int64(ClassKeyName(accessibility).rawValue), primaryTag)
+        return unsafe AEAD.seal(
+            metadata.encoded.span.bytes,
+            under: keys.catalog.keychainMetadata,
+            context: context
         )
     }
 

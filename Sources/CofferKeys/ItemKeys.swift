@@ -25,10 +25,7 @@ extension VaultKeys {
         for accessibility: Accessibility,
         of id: ItemID
     ) throws(KeyError) -> WrappedItemKey {
-        let name = ClassKeyName(accessibility)
-        return try withKey(name) { (classKey) throws(CryptoError) in
-            try WrappedItemKey(wrapping: { key in KeyWrap.wrap(key, under: classKey, context: Self.context(name, id)) })
-        }
+        try WrappedItemKey(wrapping: { (key) throws(KeyError) in try wrap(key, for: accessibility, of: id) })
     }
 
     /// Unwraps the key of a keychain item.
@@ -59,20 +56,7 @@ extension VaultKeys {
         for protectionClass: ProtectionClass,
         of id: ItemID
     ) throws(KeyError) -> WrappedItemKey {
-        let name = ClassKeyName(protectionClass)
-        let context = Self.context(name, id)
-        if protectionClass == .completeUnlessOpen {
-            do {
-                return try WrappedItemKey(wrapping: { (key) throws(CryptoError) in
-                    try KeyAgreement.wrap(key, to: classBPublicKey, for: Self.classBPurpose, context: context)
-                })
-            } catch {
-                throw KeyError(error)
-            }
-        }
-        return try withKey(name) { (classKey) throws(CryptoError) in
-            try WrappedItemKey(wrapping: { key in KeyWrap.wrap(key, under: classKey, context: context) })
-        }
+        try WrappedItemKey(wrapping: { (key) throws(KeyError) in try wrap(key, for: protectionClass, of: id) })
     }
 
     /// Unwraps the key of a file.
@@ -95,6 +79,72 @@ extension VaultKeys {
         }
     }
 
+    // MARK: Changing a protection
+
+    /// Wraps the key of a keychain item for another accessibility: the key itself stays what it is.
+    ///
+    /// - Parameters:
+    ///   - wrapped: What is stored.
+    ///   - old: The item's accessibility.
+    ///   - new: The one that it is to have.
+    ///   - id: The item.
+    /// - Returns: What is to be stored.
+    /// - Throws: `locked` where the class key of either is not there; `damaged`.
+    package func rewrapItemKey(
+        _ wrapped: RawSpan,
+        from old: Accessibility,
+        to new: Accessibility,
+        of id: ItemID
+    ) throws(KeyError) -> [UInt8] {
+        try wrap(try itemKey(unwrapping: wrapped, for: old, of: id), for: new, of: id)
+    }
+
+    /// Wraps the key of a file for another class: the key itself stays what it is.
+    ///
+    /// To class B this works in every state in which the old class can be unwrapped.
+    ///
+    /// - Parameters:
+    ///   - wrapped: What is stored.
+    ///   - old: The file's class.
+    ///   - new: The one that it is to have.
+    ///   - id: The file's content.
+    /// - Returns: What is to be stored.
+    /// - Throws: `locked` where the key for unwrapping, or the one for wrapping, is not there; `damaged`.
+    package func rewrapFileKey(
+        _ wrapped: RawSpan,
+        from old: ProtectionClass,
+        to new: ProtectionClass,
+        of id: ItemID
+    ) throws(KeyError) -> [UInt8] {
+        try wrap(try fileKey(unwrapping: wrapped, for: old, of: id), for: new, of: id)
+    }
+
+    private func wrap(
+        _ key: borrowing SymmetricKey,
+        for accessibility: Accessibility,
+        of id: ItemID
+    ) throws(KeyError) -> [UInt8] {
+        let name = ClassKeyName(accessibility)
+        return try withKey(name) { classKey in KeyWrap.wrap(key, under: classKey, context: Self.context(name, id)) }
+    }
+
+    private func wrap(
+        _ key: borrowing SymmetricKey,
+        for protectionClass: ProtectionClass,
+        of id: ItemID
+    ) throws(KeyError) -> [UInt8] {
+        let name = ClassKeyName(protectionClass)
+        let context = Self.context(name, id)
+        guard protectionClass == .completeUnlessOpen else {
+            return try withKey(name) { classKey in KeyWrap.wrap(key, under: classKey, context: context) }
+        }
+        do {
+            return try KeyAgreement.wrap(key, to: classBPublicKey, for: Self.classBPurpose, context: context)
+        } catch {
+            throw KeyError(error)
+        }
+    }
+
     private static var classBPurpose: StaticString { "coffer class B wrap v1" }
 
     private static func context(_ name: ClassKeyName, _ id: ItemID) -> [UInt8] {
@@ -104,8 +154,8 @@ extension VaultKeys {
 
 extension WrappedItemKey {
     fileprivate init(
-        wrapping wrap: (borrowing SymmetricKey) throws(CryptoError) -> [UInt8]
-    ) throws(CryptoError) {
+        wrapping wrap: (borrowing SymmetricKey) throws(KeyError) -> [UInt8]
+    ) throws(KeyError) {
         let key: SymmetricKey
         do { key = try SymmetricKey() } catch { throw .noMemory }
         let wrapped = try wrap(key)

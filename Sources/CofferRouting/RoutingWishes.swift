@@ -40,7 +40,7 @@ package struct RoutingWishes: Hashable, Sendable {
     /// - Returns: `nil` where it named none.
     /// - Throws: `param` where it named both a class and an accessibility: even two that match would leave open which
     ///   of them a later move between the stores starts from.
-    func named() throws(CofferError) -> Protection? {
+    package func named() throws(CofferError) -> Protection? {
         switch (protectionClass, accessibility) {
         case (let protectionClass?, let accessibility?):
             throw CofferError(

@@ -52,7 +52,7 @@ package enum Gate {
         case .passcodeChange: .passcodeToReplace
         case .passcodeSet: .noPasscode
         case .slotAdd, .slotRemove, .slotTest: .vault
-        case .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: .vault
+        case .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
         }
     }
 

@@ -18,7 +18,7 @@ extension Method {
         switch self {
         case .hello, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
         case .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest: false
-        case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemPut, .itemRemove, .itemShow: true
+        case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: true
         }
     }
 }
@@ -57,7 +57,7 @@ extension Server {
         case .vaultErase:
             try attachments.refuseLeftovers(of: method)
             return .later(eraseVault(try EraseParameters(params: params)))
-        case .hello, .itemList, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
+        case .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         }
@@ -71,6 +71,7 @@ extension Server {
         switch method {
         case .hello: return Reply(try hello(HelloParameters(params: params)))
         case .itemList: return Reply(try listItems(ListParameters(params: params), from: caller))
+        case .itemProtect: return Reply(try protectItem(ProtectParameters(params: params), from: caller))
         case .itemRemove: return Reply(try removeItem(NameParameters(params: params), from: caller))
         case .itemShow: return Reply(try showItem(NameParameters(params: params), from: caller))
         case .slotList:

@@ -39,7 +39,8 @@ extension Server {
         let info: ItemInfo
     }
 
-    private func require(_ name: ItemName, in group: String) throws(CofferError) -> Located {
+    /// Finds an item that has to be there.
+    func require(_ name: ItemName, in group: String) throws(CofferError) -> Located {
         if let located = try stored(name, in: group) { return located }
         throw .notFound(name)
     }
@@ -140,7 +141,9 @@ extension Server {
             defer { self.vault.openCatalog?.files.finished(read) }
             let content = try await self.workers.run { () throws(CofferError) in try read.collect(range) }
             let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
-            return Reply(result, payload: content, protection: .file(read.protectionClass))
+            // Its class may be another one than when the read began.
+            let protectionClass = self.vault.openCatalog?.files.protectionClass(of: read) ?? read.protectionClass
+            return Reply(result, payload: content, protection: .file(protectionClass))
         }
     }
 

@@ -278,23 +278,30 @@ extension SecretBytes? {
     }
 }
 
-extension Placement {
-    init(_ verdict: Verdict) {
+extension Protection {
+    /// What the caller ought to know of the protection that an item gets.
+    ///
+    /// - Parameter said: What was asked for, where that was in the terms of the other store.
+    func warnings(convertedFrom said: Protection?) -> [String] {
         var warnings: [String] = []
-        if case .keychain(let accessibility) = verdict.protection, accessibility.isDeprecated {
+        if case .keychain(let accessibility) = self, accessibility.isDeprecated {
             warnings.append("\(accessibility.rawValue) is deprecated: the passcode does not protect the item")
         }
-        if let said = verdict.convertedFrom {
-            warnings.append(
-                "\(said.name) is a protection of the \(said.store.rawValue) store: here it becomes \(verdict.protection.name)"
-            )
+        if let said {
+            warnings.append("\(said.name) is a protection of the \(said.store.rawValue) store: here it becomes \(name)")
         }
+        return warnings
+    }
+}
+
+extension Placement {
+    init(_ verdict: Verdict) {
         self.init(
             protection: verdict.protection,
             rule: verdict.rule.rawValue,
             reason: verdict.reason,
             protectionSource: verdict.protectionSource.rawValue,
-            warnings: warnings
+            warnings: verdict.protection.warnings(convertedFrom: verdict.convertedFrom)
         )
     }
 }

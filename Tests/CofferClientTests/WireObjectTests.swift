@@ -159,6 +159,18 @@ private struct Sample: CustomStringConvertible {
                 GetResult(store: .keychain, byteCount: 5, delivery: .payload),
                 #"{"store":"keychain","size":5,"delivery":"payload"}"#
             ),
+            Sample(
+                ProtectParameters(name: try name("a"), protection: .file(.completeUnlessOpen)),
+                #"{"name":"a","class":"completeUnlessOpen"}"#
+            ),
+            Sample(
+                ProtectParameters(name: try name("a"), protection: .keychain(.afterFirstUnlock)),
+                #"{"name":"a","accessible":"AfterFirstUnlock"}"#
+            ),
+            Sample(
+                ProtectionChange(item: item, warnings: ["a", "b"]),
+                itemText.dropLast() + #","warnings":["a","b"]}"#
+            ),
             Sample(NameParameters(name: try name("\u{E9}/\u{1F512}")), "{\"name\":\"\u{E9}/\u{1F512}\"}"),
             Sample(ListParameters(), "{}"),
             Sample(

@@ -67,6 +67,46 @@ private func row(
         }
     }
 
+    @Test(arguments: ProtectionClass.allCases, ProtectionClass.allCases)
+    func `wrap the key of a file anew for another class, and for that content only`(
+        old: ProtectionClass,
+        new: ProtectionClass
+    ) throws {
+        let keys = try Vault(hasPasscode: false).open(.noPasscode)
+        let id = ItemID()
+        let first = try Subject.file(old).newKey(from: keys, for: id)
+        let second = try keys.rewrapFileKey(first.wrapped.span.bytes, from: old, to: new, of: id)
+        let key = try Subject.file(new).unwrap(second, from: keys, for: id)
+        #expect(key == first.key)
+        #expect(second != first.wrapped)
+        let moved = refusal { () throws(KeyError) in
+            try keys.rewrapFileKey(first.wrapped.span.bytes, from: old, to: new, of: ItemID())
+        }
+        #expect(moved == .damaged)
+        guard old != new else { return }
+        let mistaken = refusal { () throws(KeyError) in
+            try keys.rewrapFileKey(first.wrapped.span.bytes, from: new, to: old, of: id)
+        }
+        #expect(mistaken == .damaged)
+    }
+
+    @Test(arguments: Accessibility.allCases, Accessibility.allCases)
+    func `wrap the key of an item anew for another accessibility, and for that item only`(
+        old: Accessibility,
+        new: Accessibility
+    ) throws {
+        let keys = try Vault(hasPasscode: false).open(.noPasscode)
+        let id = ItemID()
+        let first = try Subject.item(old).newKey(from: keys, for: id)
+        let second = try keys.rewrapItemKey(first.wrapped.span.bytes, from: old, to: new, of: id)
+        let key = try Subject.item(new).unwrap(second, from: keys, for: id)
+        #expect(key == first.key)
+        let moved = refusal { () throws(KeyError) in
+            try keys.rewrapItemKey(first.wrapped.span.bytes, from: old, to: new, of: ItemID())
+        }
+        #expect(moved == .damaged)
+    }
+
     @Test func `come and go with the state, also on the way`() throws {
         let vault = try Vault()
         let keys = try vault.open(.beforeFirstUnlock)

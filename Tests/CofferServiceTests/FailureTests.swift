@@ -66,6 +66,24 @@ import Testing
         #expect(try stagedCount(server) == 0)
     }
 
+    @Test
+    func
+        `a change of class does nothing on disk but in the catalog, so that a disk which fails elsewhere is no matter`()
+        throws
+    {
+        let fault = Fault()
+        let server = try TestServer(fileSystem: fault.fileSystem)
+        let client = try server.connect()
+        try client.makeVault()
+        try client.put("a/file", Self.old) { $0.kind = .document }
+        fault.fail(1)
+        _ = try client.protect(try ItemName("a/file"), as: .file(.complete))
+        #expect(!fault.hasFired)
+        fault.fail(0)
+        let content = try client.get("a/file")
+        #expect(content == Self.old)
+    }
+
     @Test func `making a vault that fails at any step leaves none, or a whole one`() throws {
         var failures = 0
         for step in 1...100 {

@@ -28,6 +28,7 @@ import Testing
         .itemExplain: "v++++++d",
         .itemGet: "v++++++d",
         .itemList: "v++++++d",
+        .itemProtect: "v++++++d",
         .itemPut: "v++++++d",
         .itemRemove: "v++++++d",
         .itemShow: "v++++++d",

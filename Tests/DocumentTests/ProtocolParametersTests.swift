@@ -148,6 +148,7 @@ import Testing
         case .itemExplain: _ = try ExplainParameters(params: params)
         case .itemGet: _ = try GetParameters(params: params)
         case .itemList: _ = try ListParameters(params: params)
+        case .itemProtect: _ = try ProtectParameters(params: params)
         case .itemPut: _ = try PutParameters(params: params)
         case .itemRemove, .itemShow: _ = try NameParameters(params: params)
         }

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+
+/// A class or an accessibility, as it stands on the command line: no name is both.
+struct ProtectionArgument: ExpressibleByArgument {
+    /// What it names.
+    let protection: Protection
+
+    init?(argument: String) {
+        if let protectionClass = ProtectionClass(rawValue: argument) {
+            protection = .file(protectionClass)
+        } else if let accessibility = Accessibility(rawValue: argument) {
+            protection = .keychain(accessibility)
+        } else {
+            return nil
+        }
+    }
+
+    static var allValueStrings: [String] {
+        ProtectionClass.allCases.map(\.rawValue) + Accessibility.allCases.map(\.rawValue)
+    }
+}
+
+/// The verb `coffer protect`, with its options.
+struct Protect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Change the protection of an item; its content stays as it is.",
+        discussion: """
+            CLASS is a protection class for a file, or an accessibility for an item of the keychain. One that is meant for the \
+            other store becomes what stands for the same states in the item's own.
+            """
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("The class or the accessibility.", valueName: "class"))
+    var protection: ProtectionArgument
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let change = try connection.connect().protect(itemName, as: protection.protection)
+        for warning in change.warnings { Output.standardError.line("warning: \(warning)") }
+        if format.json { return Output.standardOutput.line(change.json) }
+        let now = change.item.protection
+        Output.standardOutput.line("protected \(itemName.quoted) in the \(now.store.words) as \(now.name)")
+    }
+}
