@@ -144,7 +144,8 @@ private func row(
     }
 
     @Test func `go one group after another while the vault stays locked`() throws {
-        let keys = try Vault().open(.unlocked)
+        let vault = try Vault()
+        let keys = try vault.open(.unlocked)
         let id = ItemID()
         func isThere(_ protectionClass: ProtectionClass) -> Bool {
             refusal { () throws(KeyError) in try Subject.file(protectionClass).newKey(from: keys, for: id) } == nil
