@@ -94,8 +94,8 @@ let tests: [Target] =
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "coffer", "cofferd", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferTestSupport",
-                "CofferWire",
+                "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferMemory",
+                "CofferSystem", "CofferTestSupport", "CofferWire",
             ]
         ),
     ]

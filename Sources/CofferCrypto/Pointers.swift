@@ -1,4 +1,5 @@
 internal import CofferMemory
+internal import CSodium
 
 // libsodium's functions want pointers that are never null, even to nothing. These give one, for as long as `body` runs.
 
@@ -24,8 +25,16 @@ extension UnsafeMutableRawBufferPointer {
 
 extension SymmetricKey {
     borrowing func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
-        bytes.withBytes { unsafe $0.withPointer(body) }
+        wipingStack { bytes.withBytes { unsafe $0.withPointer(body) } }
     }
+}
+
+/// Wipes the stack below after calls into libsodium, which leaves key schedules and the states of hashes on it: what
+/// runs there next may not come that far down for days.
+func wipingStack<Result>(_ body: () -> Result) -> Result {
+    // Argon2 goes deepest, by seven kilobytes; the rest is for what lies between here and there.
+    defer { sodium_stackzero(12 << 10) }
+    return body()
 }
 
 private func withNothing<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {

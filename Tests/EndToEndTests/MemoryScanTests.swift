@@ -1,0 +1,213 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// What lies in the memory of the real daemon, every byte of it.
+@Suite(.enabled(if: MemoryScanner.isPermitted, "only root, with CAP_SYS_PTRACE, can read the daemon's memory"))
+struct MemoryScanTests {
+    /// The keys that a lock, and at the latest the end of the grace, takes away.
+    private static let untilLock = ["a", "bPrivate", "ak", "aku", "akpu"]
+    /// The keys that stay for longer.
+    private static let lasting = [
+        "c", "cx", "ck", "cku", "d", "dk", "dku", "store", "device key", "coffer keychain metadata v1",
+        "coffer file metadata v1", "coffer search v1",
+    ]
+    /// What is nowhere once the call that needed it has returned.
+    private static let passing = ["stretched passcode", "KEK", "keybag key", "device wrap key"]
+
+    /// A vault that was just made, and what is known of it.
+    private final class Scene {
+        let passcode = randomText(24)
+        let daemon: DaemonProcess
+        let client: CofferClient
+        let reader: KeybagReader
+        /// Every secret, under the name that a failure tells.
+        var needles = Needles()
+
+        init() throws {
+            daemon = try DaemonProcess()
+            client = try daemon.connect()
+            try client.makeVault(passcode: passcode)
+            reader = try KeybagReader(daemon.statePath, passcode: passcode)
+            for (name, key) in reader.keys { needles.add(name, key) }
+            needles.add("passcode", Array(passcode.utf8))
+        }
+
+        /// Looks when nothing is under way: threads that have answered may still be ending.
+        func scan() throws -> Set<Find> {
+            let tasks = "/proc/\(daemon.processID)/task"
+            let isQuiet = try settles { try FileManager.default.contentsOfDirectory(atPath: tasks).count == 1 }
+            #expect(isQuiet, "the daemon's worker threads end")
+            return try MemoryScanner(processID: daemon.processID).find(needles)
+        }
+
+        /// Puts an item and gets it, and remembers its content.
+        func exchange(_ name: String, _ count: Int, _ describe: (inout ItemWishes) -> Void) throws {
+            let content = randomContent(count)
+            needles.add("content of \(name)", content)
+            try client.put(name, content, describe)
+            let whole = try client.get(name, length: 500_000)
+            #expect(whole == content)
+            let part = try client.get(name, offset: 3, length: 70_000)
+            #expect(part == Array(content.dropFirst(3).prefix(70_000)))
+        }
+
+        /// Stores and fetches a bit of everything, and lets nobody keep an answer.
+        func serve() throws {
+            for accessibility: Accessibility in [
+                .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .afterFirstUnlock,
+            ] {
+                for count in [16, 60, 61, 500, 1000, 5000, 32_768] {
+                    try exchange("secrets/\(accessibility.rawValue)-\(count)", count) {
+                        $0.accessibility = accessibility
+                        $0.store = .keychain
+                    }
+                }
+            }
+            for protectionClass: ProtectionClass in [.complete, .completeUnlessOpen] {
+                for count in [16, 5000, 65_536, 200_000] {
+                    try exchange("files/\(protectionClass.rawValue)-\(count)", count) {
+                        $0.protectionClass = protectionClass
+                        $0.store = .file
+                    }
+                }
+                try exchangeByDescriptor("streams/\(protectionClass.rawValue)", 200_000, protectionClass)
+            }
+            for (name, key) in try reader.itemKeys(daemon.statePath) { needles.add(name, key) }
+        }
+
+        private func exchangeByDescriptor(_ name: String, _ count: Int, _ protectionClass: ProtectionClass) throws {
+            let content = randomContent(count)
+            needles.add("content of \(name)", content)
+            let input = try PipeEnds()
+            let writer = Background {
+                writeAll(input.writing, content)
+                close(input.writing)
+            }
+            var wishes = ItemWishes()
+            wishes.protectionClass = protectionClass
+            wishes.kind = .document
+            _ = try client.put(try ItemName(name), wishes, content: nil, rest: input.reading)
+            close(input.reading)
+            try writer.wait()
+            let output = try PipeEnds()
+            let reader = Background { drain(output.reading) }
+            let range = GetParameters(name: try ItemName(name), offset: 1, length: 150_000)
+            _ = try client.get(range, into: output.writing)
+            close(output.writing)
+            let received = try reader.wait()
+            close(output.reading)
+            #expect(received == Array(content[1..<150_001]))
+        }
+    }
+
+    @Test func `an unlocked daemon has the class keys in secret memory only, and no passcode any more`() throws {
+        let scene = try Scene()
+        try expectKeys(Self.untilLock + Self.lasting, in: scene.scan(), "after init")
+        _ = try scene.client.lock(graceSeconds: 0)
+        try scene.client.unlock(scene.passcode)
+        try expectKeys(Self.untilLock + Self.lasting, in: scene.scan(), "after unlock")
+    }
+
+    @Test func `a locked daemon has nothing of what it has served, and none of the keys`() throws {
+        let scene = try Scene()
+        try scene.serve()
+        try expectKeys(Self.untilLock + Self.lasting, in: scene.scan(), "served")
+        let wrong = randomText(24)
+        let (stretched, kek) = try scene.reader.derived(wrong)
+        scene.needles.add("wrong passcode", Array(wrong.utf8))
+        scene.needles.add("stretched wrong passcode", stretched)
+        scene.needles.add("KEK of the wrong passcode", kek)
+        _ = try scene.client.lock(graceSeconds: 0)
+        try expectKeys(Self.lasting, in: scene.scan(), "locked at once")
+        let refused = try Outcome { try scene.client.unlock(wrong) }
+        #expect(refused == .refused(.authFailed))
+        try expectKeys(Self.lasting, in: scene.scan(), "after a wrong passcode")
+        try scene.client.unlock(scene.passcode)
+        try expectKeys(Self.untilLock + Self.lasting, in: scene.scan(), "unlocked again")
+        _ = try scene.client.lock(graceSeconds: 1)
+        let isLocked = try settles { try scene.client.status().state == .locked }
+        #expect(isLocked)
+        try expectKeys(Self.lasting, in: scene.scan(), "after the grace")
+    }
+
+    @Test func `a lock takes the content of a read that is under way`() throws {
+        let scene = try Scene()
+        let content = randomContent(1 << 20)
+        scene.needles.add("content under way", content)
+        try scene.client.put("a/file", content) {
+            $0.kind = .document
+            $0.protectionClass = .complete
+        }
+        for (name, key) in try scene.reader.itemKeys(scene.daemon.statePath) { scene.needles.add(name, key) }
+        let pipe = try PipeEnds()
+        let stuck = try scene.daemon.connect()
+        let get = Background {
+            try Outcome { _ = try stuck.get(GetParameters(name: try ItemName("a/file")), into: pipe.writing) }
+        }
+        sleepSeconds(0.3)
+        let before = try MemoryScanner(processID: scene.daemon.processID).find(scene.needles)
+        // What waits is there, and where it belongs: the scan sees into the threads' buffers.
+        #expect(before.contains { $0.name == "content under way" })
+        #expect(before.contains { $0.name.hasPrefix("file key") })
+        #expect(before.allSatisfy { $0.isInSecretMemory }, "\(before.filter { !$0.isInSecretMemory })")
+        _ = try scene.client.lock(graceSeconds: 0)
+        let outcome = try get.wait()
+        #expect(outcome == .locked)
+        close(pipe.writing)
+        close(pipe.reading)
+        try expectKeys(Self.lasting, in: scene.scan(), "after the lock")
+    }
+
+    @Test func `what is half received is found: text where text lies, a payload in secret memory`() throws {
+        let scene = try Scene()
+        let text = randomText(64)
+        let payload = randomContent(1000)
+        scene.needles.add("text", Array(text.utf8))
+        scene.needles.add("payload", payload)
+        let json = Request(id: .integer(1), method: Method.itemShow.rawValue, params: ["name": .string(text)])
+            .serialized()
+        let textSocket = try UnixSocket.connect(to: scene.daemon.socketPath)
+        try send(FrameHeader.encode(jsonCount: json.count + 1, payloadCount: 0) + json, to: textSocket)
+        let payloadSocket = try UnixSocket.connect(to: scene.daemon.socketPath)
+        try send(FrameHeader.encode(jsonCount: json.count, payloadCount: 1001) + json + payload, to: payloadSocket)
+        let arrives = try settles { try scene.scan().contains { $0.name == "payload" } }
+        #expect(arrives, "the scan does not see what is there")
+        let finds = try scene.scan()
+        let texts = finds.filter { $0.name == "text" }
+        #expect(texts.contains { !$0.isLocked && !$0.isNotDumped }, "the scan does not see ordinary memory: \(finds)")
+        #expect(finds.filter { $0.name == "payload" }.allSatisfy { $0.isInSecretMemory })
+        close(payloadSocket.release())
+        let goes = try settles { try scene.scan().allSatisfy { $0.name != "payload" } }
+        #expect(goes, "the payload outlives its connection")
+    }
+
+    private func send(_ bytes: [UInt8], to socket: borrowing OwnedDescriptor) throws {
+        let count = try socket.send(bytes.span.bytes, passing: nil)
+        #expect(count == bytes.count)
+    }
+
+    /// That these keys are there, and in secret memory only, and nothing else at all.
+    private func expectKeys(_ expected: [String], in finds: Set<Find>, _ moment: Comment) {
+        let missing = Set(expected).subtracting(finds.map(\.name))
+        #expect(missing.isEmpty, "\(moment): the scan does not see what is there")
+        let leaks = finds.filter { !expected.contains($0.name) || !$0.isInSecretMemory }
+        #expect(leaks.isEmpty, moment)
+    }
+}
+
+/// Random letters: the tests' own constants are in memory where they are not looked for.
+private func randomText(_ count: Int) -> String {
+    String(
+        (0..<count).compactMap { _ in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".randomElement() }
+    )
+}
+
+private func randomContent(_ count: Int) -> [UInt8] {
+    pseudoRandomBytes(count, seed: UInt64.random(in: 0...UInt64.max))
+}
