@@ -12,14 +12,13 @@ import Testing
 struct MemoryScanTests {
     /// The keys that a lock, and at the latest the end of the grace, takes away.
     private static let untilLock = ["a", "bPrivate", "ak", "aku", "akpu"]
-    /// The keys that stay for longer.
-    private static let lasting = [
-        "c", "cx", "ck", "cku", "d", "dk", "dku", "store", "device key", "coffer keychain metadata v1",
-        "coffer file metadata v1", "coffer search v1",
+    /// The keys that need no passcode.
+    private static let always = [
+        "d", "dk", "dku", "store", "device key", "coffer keychain metadata v1", "coffer file metadata v1",
+        "coffer search v1",
     ]
-    /// What is nowhere once the call that needed it has returned.
-    private static let passing = ["stretched passcode", "KEK", "keybag key", "device wrap key"]
-
+    /// The keys that a lock leaves.
+    private static let lasting = always + ["c", "cx", "ck", "cku"]
     /// A vault that was just made, and what is known of it.
     private final class Scene {
         let passcode = randomText(24)
@@ -43,8 +42,11 @@ struct MemoryScanTests {
             let tasks = "/proc/\(daemon.processID)/task"
             let isQuiet = try settles { try FileManager.default.contentsOfDirectory(atPath: tasks).count == 1 }
             #expect(isQuiet, "the daemon's worker threads end")
-            return try MemoryScanner(processID: daemon.processID).find(needles)
+            return try scanNow()
         }
+
+        /// Looks in the middle of things.
+        func scanNow() throws -> Set<Find> { try MemoryScanner(processID: daemon.processID).find(needles) }
 
         /// Puts an item and gets it, and remembers its content.
         func exchange(_ name: String, _ count: Int, _ describe: (inout ItemWishes) -> Void) throws {
@@ -78,7 +80,26 @@ struct MemoryScanTests {
                 }
                 try exchangeByDescriptor("streams/\(protectionClass.rawValue)", 200_000, protectionClass)
             }
+            try exchangeFields()
+            try addItemKeys()
+        }
+
+        /// Remembers the keys of what is stored.
+        func addItemKeys() throws {
             for (name, key) in try reader.itemKeys(daemon.statePath) { needles.add(name, key) }
+        }
+
+        /// A content that the matrix looks into.
+        private func exchangeFields() throws {
+            let password = randomText(40)
+            needles.add("password among fields", Array(password.utf8))
+            let fields = Array("{\"password\":\"\(password)\"}".utf8)
+            let params = ExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes())
+            let explained = try client.explain(params, sample: try SecretBytes(fields))
+            #expect(explained.protection.store == .keychain)
+            try client.put("fields", fields)
+            let fetched = try client.get("fields")
+            #expect(fetched == fields)
         }
 
         private func exchangeByDescriptor(_ name: String, _ count: Int, _ protectionClass: ProtectionClass) throws {
@@ -134,34 +155,47 @@ struct MemoryScanTests {
         let isLocked = try settles { try scene.client.status().state == .locked }
         #expect(isLocked)
         try expectKeys(Self.lasting, in: scene.scan(), "after the grace")
+        try scene.daemon.restart()
+        try expectKeys(Self.always, in: scene.scan(), "before first unlock")
     }
 
-    @Test func `a lock takes the content of a read that is under way`() throws {
+    @Test func `a lock takes the content of what is under way`() throws {
         let scene = try Scene()
-        let content = randomContent(1 << 20)
-        scene.needles.add("content under way", content)
-        try scene.client.put("a/file", content) {
+        try scene.exchange("a/file", 250_000) {
             $0.kind = .document
             $0.protectionClass = .complete
         }
-        for (name, key) in try scene.reader.itemKeys(scene.daemon.statePath) { scene.needles.add(name, key) }
-        let pipe = try PipeEnds()
-        let stuck = try scene.daemon.connect()
+        try scene.exchange("a/secret", 32_000) { $0.accessibility = .whenUnlocked }
+        let written = randomContent(150_000)
+        scene.needles.add("content that is being written", written)
+        try scene.addItemKeys()
+        let (output, input) = (try PipeEnds(), try PipeEnds())
+        let (reader, writer) = (try scene.daemon.connect(), try scene.daemon.connect())
         let get = Background {
-            try Outcome { _ = try stuck.get(GetParameters(name: try ItemName("a/file")), into: pipe.writing) }
+            try Outcome { _ = try reader.get(GetParameters(name: try ItemName("a/file")), into: output.writing) }
         }
-        sleepSeconds(0.3)
-        let before = try MemoryScanner(processID: scene.daemon.processID).find(scene.needles)
-        // What waits is there, and where it belongs: the scan sees into the threads' buffers.
-        #expect(before.contains { $0.name == "content under way" })
-        #expect(before.contains { $0.name.hasPrefix("file key") })
-        #expect(before.allSatisfy { $0.isInSecretMemory }, "\(before.filter { !$0.isInSecretMemory })")
+        let put = Background {
+            var wishes = ItemWishes()
+            (wishes.kind, wishes.protectionClass) = (.document, .complete)
+            return try Outcome { _ = try writer.put(try ItemName("new"), wishes, content: nil, rest: input.reading) }
+        }
+        writeAll(input.writing, written)
+        // Somebody asks again and again, and never reads an answer: more than the socket holds.
+        let deaf = try UnixSocket.connect(to: scene.daemon.socketPath)
+        for number in 1...30 { try send(Method.itemGet, ["name": "a/secret"], Int64(number), to: deaf) }
+        let names = ["content of a/file", "content of a/secret", "content that is being written"]
+        let isUnderWay = try settles {
+            let finds = try scene.scanNow()
+            return Set(names).isSubset(of: finds.map(\.name)) && finds.contains { $0.name.hasPrefix("file key") }
+        }
+        #expect(isUnderWay, "the scan does not see what is there")
+        let before = try scene.scanNow().filter { !$0.isInSecretMemory }
+        #expect(before.isEmpty)
         _ = try scene.client.lock(graceSeconds: 0)
-        let outcome = try get.wait()
-        #expect(outcome == .locked)
-        close(pipe.writing)
-        close(pipe.reading)
+        let outcomes = [try get.wait(), try put.wait()]
+        #expect(outcomes == [.locked, .locked])
         try expectKeys(Self.lasting, in: scene.scan(), "after the lock")
+        for end in [output.reading, output.writing, input.reading, input.writing] { close(end) }
     }
 
     @Test func `what is half received is found: text where text lies, a payload in secret memory`() throws {
@@ -170,12 +204,10 @@ struct MemoryScanTests {
         let payload = randomContent(1000)
         scene.needles.add("text", Array(text.utf8))
         scene.needles.add("payload", payload)
-        let json = Request(id: .integer(1), method: Method.itemShow.rawValue, params: ["name": .string(text)])
-            .serialized()
         let textSocket = try UnixSocket.connect(to: scene.daemon.socketPath)
-        try send(FrameHeader.encode(jsonCount: json.count + 1, payloadCount: 0) + json, to: textSocket)
+        try send(.itemShow, ["name": .string(text)], 1, leavingOut: 1, to: textSocket)
         let payloadSocket = try UnixSocket.connect(to: scene.daemon.socketPath)
-        try send(FrameHeader.encode(jsonCount: json.count, payloadCount: 1001) + json + payload, to: payloadSocket)
+        try send(.itemPut, ["name": "a/b"], 1, payload + [0], leavingOut: 1, to: payloadSocket)
         let arrives = try settles { try scene.scan().contains { $0.name == "payload" } }
         #expect(arrives, "the scan does not see what is there")
         let finds = try scene.scan()
@@ -187,9 +219,20 @@ struct MemoryScanTests {
         #expect(goes, "the payload outlives its connection")
     }
 
-    private func send(_ bytes: [UInt8], to socket: borrowing OwnedDescriptor) throws {
-        let count = try socket.send(bytes.span.bytes, passing: nil)
-        #expect(count == bytes.count)
+    /// Sends a request, or all of it but the end.
+    private func send(
+        _ method: Method,
+        _ params: JSONObject,
+        _ id: Int64,
+        _ payload: [UInt8] = [],
+        leavingOut count: Int = 0,
+        to socket: borrowing OwnedDescriptor
+    ) throws {
+        let json = Request(id: .integer(id), method: method.rawValue, params: params).serialized()
+        let frame = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+        let bytes = Array(frame.dropLast(count))
+        let sent = try socket.send(bytes.span.bytes, passing: nil)
+        #expect(sent == bytes.count)
     }
 
     /// That these keys are there, and in secret memory only, and nothing else at all.

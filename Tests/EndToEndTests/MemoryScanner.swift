@@ -34,7 +34,8 @@ struct Find: Hashable, CustomStringConvertible {
     var description: String { "\(name) in \(mapping), locked: \(isLocked), not dumped: \(isNotDumped)" }
 }
 
-/// All the memory of another process that the kernel gives root to read.
+/// All the memory of another process that the kernel gives root to read, but for pages of files that nobody has written to:
+/// code and constants.
 struct MemoryScanner {
     let processID: Int32
 
@@ -51,7 +52,7 @@ struct MemoryScanner {
         let range: Range<UInt64>
         let title: String
         var flags: Set<Substring> = []
-        var residentKiB = 0
+        var writtenKiB = 0
     }
 
     /// What there is, by name and mapping; each once.
@@ -61,7 +62,7 @@ struct MemoryScanner {
         defer { close(memory) }
         var finds: Set<Find> = []
         var scanned = 0
-        for mapping in try mappings() where mapping.residentKiB > 0 {
+        for mapping in try mappings() where mapping.writtenKiB > 0 {
             for (name, count) in scan(memory, mapping, needles, &scanned) where count > 0 {
                 finds.insert(
                     Find(
@@ -74,7 +75,7 @@ struct MemoryScanner {
             }
         }
         // A daemon is never as small as this: nothing was read.
-        try #require(scanned > 1 << 20)
+        try #require(scanned > 256 << 10)
         return finds
     }
 
@@ -88,7 +89,8 @@ struct MemoryScanner {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
             switch words[0] {
-            case "Rss:", "Swap:": mappings[mappings.count - 1].residentKiB += Int(words[1]) ?? 0
+            case "Anonymous:", "Private_Dirty:", "Shared_Dirty:", "Swap:":
+                mappings[mappings.count - 1].writtenKiB += Int(words[1]) ?? 0
             case "VmFlags:": mappings[mappings.count - 1].flags = Set(words.dropFirst())
             case let word where !word.hasSuffix(":"):
                 let ends = word.split(separator: "-").compactMap { UInt64($0, radix: 16) }
