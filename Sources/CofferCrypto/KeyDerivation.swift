@@ -30,7 +30,7 @@ package enum KeyDerivation {
         Sodium.prepare()
         precondition(salt.count == saltBytes, "a salt has \(saltBytes) bytes")
         var output = try allocateSecret(SymmetricKey.byteCount)
-        let code = wipingStack {
+        let code = clearingUp {
             unsafe output.withUnsafeMutableBytes { buffer in
                 unsafe buffer.withPointer { key in
                     passcode.withBytes { bytes in

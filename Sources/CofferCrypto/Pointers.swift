@@ -25,15 +25,19 @@ extension UnsafeMutableRawBufferPointer {
 
 extension SymmetricKey {
     borrowing func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
-        wipingStack { bytes.withBytes { unsafe $0.withPointer(body) } }
+        clearingUp { bytes.withBytes { unsafe $0.withPointer(body) } }
     }
 }
 
-/// Wipes the stack below after calls into libsodium, which leaves key schedules and the states of hashes on it: what
-/// runs there next may not come that far down for days.
-func wipingStack<Result>(_ body: () -> Result) -> Result {
-    // Argon2 goes deepest, by seven kilobytes; the rest is for what lies between here and there.
-    defer { sodium_stackzero(12 << 10) }
+/// Calls into libsodium, and clears up behind it: it leaves key schedules, the states of hashes and plaintext on the stack,
+/// where what runs next may not come that far down for days, and in registers, which the dynamic linker saves on the stack
+/// when a function is first used.
+func clearingUp<Result>(_ body: () -> Result) -> Result {
+    defer {
+        coffer_clear_registers()
+        // Argon2 goes deepest, by seven kilobytes; the rest is for what lies between here and there.
+        sodium_stackzero(12 << 10)
+    }
     return body()
 }
 
