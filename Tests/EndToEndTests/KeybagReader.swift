@@ -112,8 +112,12 @@ struct KeybagReader {
             let context = Array("coffer item key v1".utf8) + [code] + id
             found["\(store) key \(found.count) under \(name)"] =
                 name == "bPrivate"
-                ? try KeyAgreement.unwrap(wrapped.span.bytes, with: Self.symmetric(try key(name)), context: context)
-                    .bytes.exposeBytes()
+                ? try KeyAgreement.unwrap(
+                    wrapped.span.bytes,
+                    with: Self.symmetric(try key(name)),
+                    for: "coffer class B wrap v1",
+                    context: context
+                ).bytes.exposeBytes()
                 : try Self.unwrap(wrapped, under: try key(name), context)
         }
         try catalog.rows("SELECT class_key, uuid, wrapped_key FROM keychain_items") {
@@ -125,6 +129,26 @@ struct KeybagReader {
             return true
         }
         return found
+    }
+
+    /// What a recovery key is on the way from paper to the keybag key, in each form.
+    static func secrets(ofRecoveryKey text: [UInt8]) throws -> [String: [UInt8]] {
+        let letters = text.filter { $0 != UInt8(ascii: "-") }
+        let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+        let symbols = letters.compactMap { letter in alphabet.firstIndex(of: letter).map { UInt8($0) } }
+        try #require(symbols.count == 36)
+        let root = stride(from: 0, to: 32, by: 8).flatMap { start in
+            let bits = symbols[start..<(start + 8)].reduce(UInt64(0)) { $0 << 5 | UInt64($1) }
+            return (0..<5).map { UInt8(truncatingIfNeeded: bits >> (32 - 8 * $0)) }
+        }
+        return [
+            "recovery key as text": text, "recovery key without hyphens": letters, "recovery key as symbols": symbols,
+            "recovery key": root,
+            "private half of the recovery key": try subkey(
+                of: root + [UInt8](repeating: 0, count: 12),
+                for: "coffer recovery key v1"
+            ),
+        ]
     }
 
     private static func contents(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }

@@ -22,6 +22,8 @@ struct MemoryScanTests {
     /// A vault that was just made, and what is known of it.
     private final class Scene {
         let passcode = randomText(24)
+        /// As a person writes it down.
+        let recoveryKey: [UInt8]
         let daemon: DaemonProcess
         let client: CofferClient
         let reader: KeybagReader
@@ -31,10 +33,12 @@ struct MemoryScanTests {
         init() throws {
             daemon = try DaemonProcess()
             client = try daemon.connect()
-            try client.makeVault(passcode: passcode)
+            let made = try client.initialize(passcode: try SecretBytes(passcode.utf8), kdf: .interactive)
+            recoveryKey = made.takePayload().exposed()
             reader = try KeybagReader(daemon.statePath, passcode: passcode)
             for (name, key) in reader.keys { needles.add(name, key) }
             needles.add("passcode", Array(passcode.utf8))
+            for (name, bytes) in try KeybagReader.secrets(ofRecoveryKey: recoveryKey) { needles.add(name, bytes) }
         }
 
         /// Looks when nothing is under way: threads that have answered may still be ending.
@@ -127,12 +131,15 @@ struct MemoryScanTests {
         }
     }
 
-    @Test func `an unlocked daemon has the class keys in secret memory only, and no passcode any more`() throws {
+    @Test func `an unlocked daemon has the class keys in secret memory only, and no passcode`() throws {
         let scene = try Scene()
         try expectKeys(Self.untilLock + Self.lasting, in: scene.scan(), "after init")
         _ = try scene.client.lock(graceSeconds: 0)
         try scene.client.unlock(scene.passcode)
         try expectKeys(Self.untilLock + Self.lasting, in: scene.scan(), "after unlock")
+        _ = try scene.client.lock(graceSeconds: 0)
+        _ = try scene.client.unlock(recoveryKey: try SecretBytes(scene.recoveryKey))
+        try expectKeys(Self.untilLock + Self.lasting, in: scene.scan(), "after unlock with the recovery key")
     }
 
     @Test func `a locked daemon has nothing of what it has served, and none of the keys`() throws {
@@ -241,6 +248,15 @@ struct MemoryScanTests {
         #expect(missing.isEmpty, "\(moment): the scan does not see what is there")
         let leaks = finds.filter { !expected.contains($0.name) || !$0.isInSecretMemory }
         #expect(leaks.isEmpty, moment)
+    }
+}
+
+extension SecretBytes? {
+    fileprivate consuming func exposed() -> [UInt8] {
+        switch consume self {
+        case .none: []
+        case .some(let bytes): bytes.exposeBytes()
+        }
     }
 }
 

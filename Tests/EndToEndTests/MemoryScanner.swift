@@ -143,7 +143,7 @@ struct MemoryScanner {
     ) {
         let bytes = start.assumingMemoryBound(to: UInt8.self)
         needles.marks.withUnsafeBufferPointer { buffer in
-            let marks = buffer.baseAddress!
+            guard let marks = buffer.baseAddress else { return }
             var piece = window
             var index = 0
             while index < count {
