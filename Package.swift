@@ -69,7 +69,9 @@ let programs: [Target] = [
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"]),
     .executableTarget(
         name: "cofferd",
-        dependencies: ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"]
+        dependencies: ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
+        // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
+        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
     ),
 ]
 
@@ -94,8 +96,8 @@ let tests: [Target] =
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "coffer", "cofferd", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferTestSupport",
-                "CofferWire",
+                "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferMemory",
+                "CofferSystem", "CofferTestSupport", "CofferWire",
             ]
         ),
     ]

@@ -30,20 +30,22 @@ package enum KeyDerivation {
         Sodium.prepare()
         precondition(salt.count == saltBytes, "a salt has \(saltBytes) bytes")
         var output = try allocateSecret(SymmetricKey.byteCount)
-        let code = unsafe output.withUnsafeMutableBytes { buffer in
-            unsafe buffer.withPointer { key in
-                passcode.withBytes { bytes in
-                    unsafe bytes.withPointer { typed in
-                        unsafe crypto_pwhash(
-                            key,
-                            UInt64(SymmetricKey.byteCount),
-                            UnsafeRawPointer(typed).assumingMemoryBound(to: CChar.self),
-                            UInt64(bytes.byteCount),
-                            salt,
-                            UInt64(operations),
-                            Int(memoryKiB) << 10,
-                            crypto_pwhash_ALG_ARGON2ID13
-                        )
+        let code = clearingUp {
+            unsafe output.withUnsafeMutableBytes { buffer in
+                unsafe buffer.withPointer { key in
+                    passcode.withBytes { bytes in
+                        unsafe bytes.withPointer { typed in
+                            unsafe crypto_pwhash(
+                                key,
+                                UInt64(SymmetricKey.byteCount),
+                                UnsafeRawPointer(typed).assumingMemoryBound(to: CChar.self),
+                                UInt64(bytes.byteCount),
+                                salt,
+                                UInt64(operations),
+                                Int(memoryKiB) << 10,
+                                crypto_pwhash_ALG_ARGON2ID13
+                            )
+                        }
                     }
                 }
             }

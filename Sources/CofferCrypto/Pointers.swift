@@ -1,4 +1,5 @@
 internal import CofferMemory
+internal import CSodium
 
 // libsodium's functions want pointers that are never null, even to nothing. These give one, for as long as `body` runs.
 
@@ -24,8 +25,20 @@ extension UnsafeMutableRawBufferPointer {
 
 extension SymmetricKey {
     borrowing func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
-        bytes.withBytes { unsafe $0.withPointer(body) }
+        clearingUp { bytes.withBytes { unsafe $0.withPointer(body) } }
     }
+}
+
+/// Calls into libsodium, and clears up behind it: it leaves key schedules, the states of hashes and plaintext on the stack,
+/// where what runs next may not come that far down for days, and in registers, which the dynamic linker saves on the stack
+/// when a function is first used.
+func clearingUp<Result>(_ body: () -> Result) -> Result {
+    defer {
+        coffer_clear_registers()
+        // Argon2 goes deepest, by seven kilobytes; the rest is for what lies between here and there.
+        sodium_stackzero(12 << 10)
+    }
+    return body()
 }
 
 private func withNothing<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {

@@ -8,6 +8,7 @@ package final class DaemonProcess {
     package let directory: TemporaryDirectory
     private var process: Process?
     private let arguments: [String]
+    private let launcher: [String]
 
     /// The passcode that tests use.
     package static let passcode = "correct horse battery staple"
@@ -17,9 +18,15 @@ package final class DaemonProcess {
     /// - Parameters:
     ///   - directory: A directory to go on with; a new one if none is given.
     ///   - arguments: Options of the daemon.
-    package init(in directory: TemporaryDirectory? = nil, _ arguments: [String] = []) throws {
+    ///   - launcher: A program that becomes the daemon, by its path, and its arguments.
+    package init(
+        in directory: TemporaryDirectory? = nil,
+        _ arguments: [String] = [],
+        launchedBy launcher: [String] = []
+    ) throws {
         self.directory = try directory ?? TemporaryDirectory()
         self.arguments = arguments
+        self.launcher = launcher
         try start()
     }
 
@@ -36,8 +43,10 @@ package final class DaemonProcess {
 
     private func start() throws {
         let process = Process()
-        process.executableURL = URL(filePath: "\(Project.binaries)/cofferd")
-        process.arguments = ["--socket", socketPath, "--state", statePath] + arguments
+        let words =
+            launcher + ["\(Project.binaries)/cofferd", "--socket", socketPath, "--state", statePath] + arguments
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
         process.environment = ["PATH": "/usr/bin:/bin"]
         // With our streams, a daemon that a crash of the tests left over would keep their runner waiting.
         process.standardInput = FileHandle.nullDevice
