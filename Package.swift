@@ -100,6 +100,7 @@ let tests: [Target] =
                 "CofferSystem", "CofferTestSupport", "CofferWire",
             ]
         ),
+        .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
     ]
     + (foundations + mechanisms + domain + edges).map { room in
         .testTarget(

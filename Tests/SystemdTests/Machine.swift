@@ -1,0 +1,151 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// A machine with a real systemd: a container of `packaging/systemd-testbed` that has the programs under test in
+/// ``programs``.
+final class Machine: Sendable {
+    /// The machine of the suite that runs.
+    @TaskLocal static var shared: Machine?
+
+    /// Where the programs under test are inside.
+    static let programs = "/opt/coffer"
+    /// Whom system services run as, and who may use their vaults.
+    static let serviceUser = "coffer"
+    /// An ordinary user with a service manager of his own.
+    static let person = "tester"
+
+    /// Why there can't be a machine here; `nil` where there can.
+    ///
+    /// What else goes wrong is no reason to skip anything: the suite then fails, and says it.
+    static let obstacle: String? = {
+        do {
+            let answer = try runCommand(tool, ["check"])
+            return answer.status == 77 ? answer.errors.trimmingCharacters(in: .whitespacesAndNewlines) : nil
+        } catch {
+            return nil
+        }
+    }()
+
+    private static let tool = "\(Project.root)/packaging/systemd-testbed"
+    private let root: String
+    private let keeper: Process
+    private let lease: Pipe
+
+    /// Makes a machine and boots it.
+    ///
+    /// A process of its own makes it, and destroys it when its standard input says something or ends: so the machine is
+    /// gone as well when the tests are killed.
+    init() throws {
+        // Not in /tmp, which is in memory on many machines.
+        root = "/var/tmp/coffer-machine-\(UUID().uuidString.prefix(8))"
+        lease = Pipe()
+        for end in [lease.fileHandleForReading, lease.fileHandleForWriting] {
+            _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
+        let scratch = try TemporaryDirectory()
+        let output = Pipe()
+        keeper = Process()
+        keeper.executableURL = URL(filePath: "/bin/bash")
+        keeper.arguments = ["-c", Self.keeping, Self.tool, root, Project.binaries, Self.programs]
+        keeper.environment = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
+        keeper.standardInput = lease
+        keeper.standardOutput = output
+        keeper.standardError = FileHandle(forWritingAtPath: try scratch.write([], to: "errors"))
+        try keeper.run()
+        guard output.fileHandleForReading.availableData == Data("up\n".utf8) else {
+            keeper.waitUntilExit()
+            throw MachineError(String(decoding: scratch.contents("errors") ?? [], as: UTF8.self))
+        }
+        try write("u \(Self.serviceUser) - - /var/lib/coffer\n", to: "/etc/sysusers.d/coffer.conf")
+        try succeed(["systemd-sysusers"])
+    }
+
+    /// Destroys the machine.
+    func destroy() {
+        try? lease.fileHandleForWriting.write(contentsOf: Data("end\n".utf8))
+        keeper.waitUntilExit()
+    }
+
+    /// Makes the machine, waits, destroys it.
+    ///
+    /// The programs' libraries that the machine does not have itself are lent to it, such as those of Swift.
+    private static let keeping = """
+        trap '' INT TERM HUP
+        tool=$0 root=$1 binaries=$2 programs=$3
+        finish() { "$tool" destroy "$root" 2>/dev/null; rm -rf "$root"; exit 1; }
+        "$tool" create "$root" || finish
+        binds=("--bind-ro=$binaries:$programs")
+        for library in $(ldd "$binaries/cofferd" "$binaries/coffer" | awk '$2 == "=>" { print $3 }' | sort -u); do
+            [[ -e $root/rootfs$library ]] || binds+=("--bind-ro=$library")
+        done
+        "$tool" boot "$root" -- "${binds[@]}" || finish
+        echo up
+        read -r
+        finish
+        """
+
+    // MARK: Running things in it
+
+    /// Runs a command as root, or as a person in the person's own service manager.
+    func run(
+        _ command: [String],
+        as person: String? = nil,
+        environment: [String: String] = [:],
+        input: [UInt8] = []
+    ) throws -> CommandResult {
+        let variables = environment.flatMap { ["-E", "\($0.key)=\($0.value)"] }
+        let verb = person.map { ["exec-user", root, $0] } ?? ["exec", root]
+        return try call(verb + variables + ["--"] + command, input: input)
+    }
+
+    /// Runs a command that has to succeed, and returns what it prints.
+    @discardableResult func succeed(_ command: [String], as person: String? = nil) throws -> String {
+        let result = try run(command, as: person)
+        guard result.status == 0 else {
+            throw MachineError("\(command.joined(separator: " ")): exit \(result.status): \(result.errors)")
+        }
+        return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Writes a file that anyone may read.
+    func write(_ text: String, to path: String) throws {
+        let url = URL(filePath: root + "/rootfs" + path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    /// Boots again, in good order.
+    func reboot() throws {
+        let result = try call(["reboot", root])
+        guard result.status == 0 else { throw MachineError(result.errors) }
+    }
+
+    private func call(_ arguments: [String], input: [UInt8] = []) throws -> CommandResult {
+        try runCommand("/usr/bin/timeout", ["60", Self.tool] + arguments, input: input)
+    }
+}
+
+/// What went wrong with a machine, in the words of the tool.
+struct MachineError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// Gives a suite one machine for all of its tests.
+struct MachineTrait: SuiteTrait, TestScoping {
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing body: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let machine = try Machine()
+        defer { machine.destroy() }
+        try await Machine.$shared.withValue(machine) { try await body() }
+    }
+}
+
+extension Trait where Self == MachineTrait {
+    /// One machine for all tests of the suite.
+    static var machine: Self { MachineTrait() }
+}

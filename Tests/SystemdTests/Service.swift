@@ -1,0 +1,142 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// A `cofferd` under a service manager of the machine: a socket unit and a service unit, and a vault of its own.
+struct Service {
+    /// The units' name.
+    let name: String
+    private let machine: Machine
+    private let person: String?
+
+    /// Writes the units and starts the socket.
+    ///
+    /// - Parameters:
+    ///   - name: The units' name; the state directory has it, too.
+    ///   - person: Whose service manager runs it; the system's if none is given.
+    ///   - options: Options of the daemon.
+    ///   - settings: Further lines of the service unit.
+    init(_ name: String, of person: String? = nil, options: [String] = [], _ settings: [String] = []) throws {
+        self.name = name
+        self.person = person
+        machine = try #require(Machine.shared)
+        let folder = person == nil ? "/etc/systemd/system" : "/etc/systemd/user"
+        try machine.write(socketUnit, to: "\(folder)/\(name).socket")
+        try machine.write(serviceUnit(options, settings), to: "\(folder)/\(name).service")
+        try control("daemon-reload")
+        try control("enable", "--now", "\(name).socket")
+    }
+
+    private var socketPath: String { person == nil ? "/run/\(name).sock" : "%t/\(name).sock" }
+
+    private var socketUnit: String {
+        """
+        [Socket]
+        ListenStream=\(socketPath)
+        SocketMode=0600
+        \(person == nil ? "SocketUser=\(Machine.serviceUser)" : "")
+
+        [Install]
+        WantedBy=sockets.target
+
+        """
+    }
+
+    private func serviceUnit(_ options: [String], _ settings: [String]) -> String {
+        // What only the system's manager can do.
+        let hardening = """
+            User=\(Machine.serviceUser)
+            LimitMEMLOCK=64M
+            PrivateTmp=yes
+            ProtectHome=yes
+            ProtectSystem=strict
+            """
+        return """
+            [Service]
+            Type=notify
+            ExecStart=\(Machine.programs)/cofferd \(options.joined(separator: " "))
+            StateDirectory=\(name)
+            StateDirectoryMode=0700
+            Environment=SWIFT_BACKTRACE=enable=no
+            LimitCORE=0
+            NoNewPrivileges=yes
+            \(person == nil ? hardening : "")
+            \(settings.joined(separator: "\n"))
+
+            """
+    }
+
+    // MARK: The service manager
+
+    /// `systemctl`, which has to succeed.
+    @discardableResult func control(_ arguments: String...) throws -> String {
+        try machine.succeed(["systemctl"] + (person == nil ? [] : ["--user"]) + arguments, as: person)
+    }
+
+    /// A property of the service.
+    func property(_ property: String) throws -> String {
+        try control("show", "--value", "--property=\(property)", "\(name).service")
+    }
+
+    /// Whether the service runs and has said that it is ready.
+    var isActive: Bool { get throws { try property("ActiveState") == "active" } }
+
+    /// What the daemon has said on its standard error.
+    func journal() throws -> String {
+        try machine.succeed(["journalctl", "--sync"])
+        return try machine.succeed(["journalctl", "--output=cat", "--unit=\(name).service", "_COMM=cofferd"])
+    }
+
+    // MARK: The vault
+
+    /// Runs `coffer` as the vault's owner.
+    func coffer(_ arguments: String..., input: String = "") throws -> CommandResult {
+        let identity =
+            person == nil
+            ? ["setpriv", "--reuid=\(Machine.serviceUser)", "--regid=\(Machine.serviceUser)", "--clear-groups", "--"]
+            : []
+        let socket = person == nil ? socketPath : "/run/user/1000/\(name).sock"
+        return try machine.run(
+            identity + ["\(Machine.programs)/coffer"] + arguments,
+            as: person,
+            environment: ["COFFER_SOCKET": socket],
+            input: Array(input.utf8)
+        )
+    }
+
+    /// The vault's state, by its wire name.
+    func state() throws -> String {
+        let answer = try coffer("status")
+        let words = answer.text.split(separator: "\n").first?.split(separator: " ") ?? []
+        return words.count > 1 ? String(words[1]) : answer.errors
+    }
+
+    /// Makes the vault, with the passcode of the tests.
+    func makeVault() throws {
+        let made = try coffer("init", "--kdf", "interactive", "--passcode-fd", "0", input: DaemonProcess.passcode)
+        try #require(made.status == 0, "\(made.errors)")
+    }
+
+    /// Unlocks with the passcode of the tests.
+    func unlock() throws {
+        let unlocked = try coffer("unlock", "--passcode-fd", "0", input: DaemonProcess.passcode)
+        try #require(unlocked.status == 0, "\(unlocked.errors)")
+    }
+
+    /// Stores a secret in the keychain.
+    func put(_ name: String, _ secret: String, _ accessibility: String) throws {
+        let stored = try coffer("put", name, "--accessible", accessibility, input: secret)
+        try #require(stored.status == 0, "\(stored.errors)")
+    }
+
+    /// The content of an item; `nil` where it is locked.
+    func get(_ item: String) throws -> String? {
+        let answer = try coffer("get", item)
+        if answer.status == Self.lockedStatus { return nil }
+        try #require(answer.status == 0, "\(answer.errors)")
+        return answer.text
+    }
+
+    /// The exit status for what is locked.
+    private static let lockedStatus: Int32 = 75
+}
