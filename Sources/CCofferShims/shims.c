@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -136,6 +137,26 @@ int coffer_wait_ready(int fd, short events, int stop) {
         }
         return both[1].revents ? 0 : 1;
     }
+}
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+enum { every_seal = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+
+int coffer_memory_create(const char *name) {
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    // Kernels before 6.3 do not know the last flag.
+    if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return fd;
+}
+
+int coffer_memory_seal(int fd) { return fcntl(fd, F_ADD_SEALS, every_seal); }
+
+int coffer_memory_is_sealed(int fd) {
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & every_seal) == every_seal;
 }
 
 int coffer_openat(int directory, const char *path, int flags, mode_t mode) {

@@ -44,6 +44,13 @@ int coffer_open_standard_streams(void);
 // 1: ready; 0: stopped; -1: errno.
 int coffer_wait_ready(int fd, short events, int stop);
 
+// Memory behind a descriptor that can be sealed, close-on-exec.
+int coffer_memory_create(const char *name);
+// Fixes size and contents of such memory for good. 0, or -1.
+int coffer_memory_seal(int fd);
+// Whether a descriptor is memory with those seals.
+int coffer_memory_is_sealed(int fd);
+
 // open(2) relative to a directory, close-on-exec; the variadic mode spelled out.
 int coffer_openat(int directory, const char *path, int flags, mode_t mode);
 
