@@ -8,7 +8,7 @@ package import CofferSystem
 /// Lives on one actor.
 package final class VaultKeys {
     private var keybag: Keybag
-    private let deviceKey: DeviceKey
+    let deviceKey: DeviceKey
     private let directory: Directory
     private var attempts: Result<PasscodeAttempts, CofferError>
     /// What the delay after wrong passcodes counts from, in nanoseconds of boot time.
