@@ -12,6 +12,8 @@ package struct Configuration: Sendable {
     package var ownerID: UInt32
     /// The directory of the service manager's credentials, if it gave any: the device key may be one.
     package var credentialsPath: String?
+    /// Where keys are kept while no daemon runs; `nil` where they are not.
+    package var carryOver: CarryOver?
     /// The time that deadlines are counted in.
     package var clock: BootClock
     /// The seam for failing operations on disk.

@@ -103,6 +103,14 @@ package struct LockSchedule: Equatable, Sendable {
         if case .locking(let end) = phase { end } else { nil }
     }
 
+    /// When the vault was locked, while it is and has something to lose.
+    package var lockedSince: UInt64? {
+        switch phase {
+        case .locked(let since), .lockedExpired(let since): since
+        case .lockRequested, .locking, .resting, .unlocked: nil
+        }
+    }
+
     /// When the next step is due; `nil` where none is to come by itself.
     package var nextDeadline: UInt64? { next?.deadline }
 

@@ -32,6 +32,11 @@ package actor Server {
     /// What those who watch were told last.
     var isDataAvailable = false
 
+    /// Where keys are kept while no daemon runs.
+    var carryOver: CarryOver?
+    /// The keys that are kept there.
+    var carried: CarriedMark?
+
     private var listeners: [OwnedListener] = []
     private(set) var sessions: [Int: Session] = [:]
     private var nextSessionNumber = 0
@@ -52,6 +57,7 @@ package actor Server {
         self.configuration = configuration
         vault = Vault(configuration)
         schedule = LockSchedule(configuration.lockPolicy)
+        carryOver = configuration.carryOver
         do { receiveBuffer = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
     }
 
@@ -66,6 +72,7 @@ package actor Server {
             throw error.cofferError("can't make a timer")
         }
         keysHaveChanged()
+        restoreCarriedKeys()
     }
 
     /// Takes connections from a listening socket.
@@ -93,6 +100,8 @@ package actor Server {
         sessions = [:]
         // What is due after this must not open the vault again.
         schedule.rest()
+        // What is kept there is for the next daemon.
+        carryOver = nil
         vault.close()
         loop.stop()
     }
@@ -344,6 +353,7 @@ package actor Server {
     private func endTurn() {
         noteUse()
         settleLocks()
+        carryKeysOver()
         if let catalog = vault.openCatalog, catalog.hasChanges {
             do throws(CofferError) {
                 try catalog.commit()

@@ -5,7 +5,7 @@ import CofferService
 import CofferSystem
 import Glibc
 
-/// The start of the daemon, in order: harden, read the options, take the sockets, come up, serve.
+/// The start of the daemon, in order: harden, read the options, take what was passed, come up, serve.
 enum Daemon {
     static func main() {
         do {
@@ -13,15 +13,22 @@ enum Daemon {
             try ProcessHardening.apply()
             Sodium.prepare()
             let options = try Options(CommandLine.arguments)
+            let passed = try PassedDescriptors.take()
+            var configuration = try options.configuration()
+            if options.carriesOver {
+                configuration.carryOver = DescriptorStore.carryOver(passed)
+            } else {
+                DescriptorStore.clear(passed)
+            }
             let loop = try EventLoop()
-            let server = try Server(loop: loop, configuration: try options.configuration())
+            let server = try Server(loop: loop, configuration: configuration)
             let signals = try SignalSource([SIGTERM, SIGINT], on: loop) { _ in
                 unsafe sd_notify(0, "STOPPING=1")
                 server.assumeIsolated { $0.shutDown() }
             }
             try server.assumeIsolated { server in
                 try server.start()
-                try ListeningSockets.takeAll(options) { try server.serve($0) }
+                try ListeningSockets.takeAll(passed, options) { try server.serve($0) }
             }
             unsafe sd_notify(0, "READY=1")
             loop.run()

@@ -5,20 +5,18 @@ import Glibc
 
 /// Where connections come from: the sockets that the service manager passed, or one of our own.
 enum ListeningSockets {
-    private static let firstPassed: Int32 = 3
-
     /// Takes every listening socket.
     ///
     /// - Parameters:
+    ///   - passed: What the service manager passed.
     ///   - options: May name a path, where nothing was passed.
     ///   - serve: Gets each socket to own.
     static func takeAll(
+        _ passed: PassedDescriptors,
         _ options: Options,
         _ serve: (consuming OwnedDescriptor) throws -> Void
     ) throws {
-        let count = sd_listen_fds(1)
-        guard count >= 0 else { throw SystemError("sd_listen_fds", code: -count) }
-        if count == 0 {
+        if passed.others.isEmpty {
             let path = try options.socketPath()
             do {
                 try serve(try UnixSocket.listen(at: path))
@@ -31,7 +29,7 @@ enum ListeningSockets {
             }
             return
         }
-        for number in firstPassed..<(firstPassed + count) {
+        for number in passed.others {
             guard sd_is_socket_unix(number, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
                 throw CofferError(
                     .param,

@@ -10,12 +10,15 @@ import Glibc
 struct Options {
     private var socket: String?
     private var state: String?
+    /// Whether the keys of class C are kept over a restart, in the service manager's descriptor store.
+    private(set) var carriesOver = false
     private var lockPolicy = LockSchedule.Policy()
     private var locksOnLastDisconnect = false
 
     private static let usage = """
         usage: cofferd [--socket PATH] [--state DIR] [--grace SECONDS] [--lock-after SECONDS]
                        [--inactive-after SECONDS] [--forget-after SECONDS] [--lock-on-last-disconnect]
+                       [--carry-over]
 
           --socket PATH     where to listen, if the service manager passes no socket
                             ($XDG_RUNTIME_DIR/coffer/coffer.sock or /run/coffer/coffer.sock)
@@ -33,6 +36,8 @@ struct Options {
                             0: never)
           --lock-on-last-disconnect
                             lock when the last connection is gone
+          --carry-over      keep the keys of class C over a restart and a crash, in the
+                            service manager's descriptor store
           --version         print the version
           --help            print this
 
@@ -44,6 +49,7 @@ struct Options {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             switch argument {
             case "--help": Self.leave(printing: Self.usage)
+            case "--carry-over": carriesOver = true
             case "--lock-on-last-disconnect": locksOnLastDisconnect = true
             case "--version": Self.leave(printing: "cofferd \(Version.program)\n")
             default: try take(parts[0], parts.count == 2 ? parts[1] : rest.popFirst())

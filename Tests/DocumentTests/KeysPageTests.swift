@@ -73,7 +73,7 @@ import Testing
     }
 
     private static func strings(in text: String) -> Set<String> {
-        Set(text.matches(of: /coffer [a-zA-Z ]+ v1/).map { String($0.0) })
+        Set(text.matches(of: /coffer [a-zA-Z -]+ v1/).map { String($0.0) })
     }
 
     private static func stringsOfSources() throws -> Set<String> {

@@ -20,12 +20,18 @@ struct Service {
         self.name = name
         self.person = person
         machine = try #require(Machine.shared)
-        let folder = person == nil ? "/etc/systemd/system" : "/etc/systemd/user"
         try machine.write(socketUnit, to: "\(folder)/\(name).socket")
-        try machine.write(serviceUnit(options, settings), to: "\(folder)/\(name).service")
-        try control("daemon-reload")
+        try write(options: options, settings)
         try control("enable", "--now", "\(name).socket")
     }
+
+    /// Writes the service unit anew; what runs goes on as it is.
+    func write(options: [String], _ settings: [String]) throws {
+        try machine.write(serviceUnit(options, settings), to: "\(folder)/\(name).service")
+        try control("daemon-reload")
+    }
+
+    private var folder: String { person == nil ? "/etc/systemd/system" : "/etc/systemd/user" }
 
     private var socketPath: String { person == nil ? "/run/\(name).sock" : "%t/\(name).sock" }
 
@@ -91,15 +97,17 @@ struct Service {
 
     /// Runs `coffer` as the vault's owner.
     func coffer(_ arguments: String..., input: String = "") throws -> CommandResult {
-        let identity =
-            person == nil
-            ? ["setpriv", "--reuid=\(Machine.serviceUser)", "--regid=\(Machine.serviceUser)", "--clear-groups", "--"]
-            : []
-        let socket = person == nil ? socketPath : "/run/user/1000/\(name).sock"
+        try run(["\(Machine.programs)/coffer"] + arguments, input: input)
+    }
+
+    /// Runs a command as the vault's owner, whose `coffer` finds this service.
+    func run(_ command: [String], input: String = "") throws -> CommandResult {
+        let user = Machine.serviceUser
+        let identity = person == nil ? ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "--"] : []
         return try machine.run(
-            identity + ["\(Machine.programs)/coffer"] + arguments,
+            identity + command,
             as: person,
-            environment: ["COFFER_SOCKET": socket],
+            environment: ["COFFER_SOCKET": person == nil ? socketPath : "/run/user/1000/\(name).sock"],
             input: Array(input.utf8)
         )
     }
@@ -111,9 +119,20 @@ struct Service {
         return words.count > 1 ? String(words[1]) : answer.errors
     }
 
+    /// The vault's state, as soon as it is as wanted, or after some seconds.
+    func settled(_ isWanted: (String) -> Bool) throws -> String {
+        for _ in 0..<20 {
+            let state = try state()
+            if isWanted(state) { return state }
+            usleep(200_000)
+        }
+        return try state()
+    }
+
     /// Makes the vault, with the passcode of the tests.
     func makeVault() throws {
-        let made = try coffer("init", "--kdf", "interactive", "--passcode-fd", "0", input: DaemonProcess.passcode)
+        let options = ["--kdf", "interactive", "--no-recovery-key", "--passcode-fd", "0"]
+        let made = try run(["\(Machine.programs)/coffer", "init"] + options, input: DaemonProcess.passcode)
         try #require(made.status == 0, "\(made.errors)")
     }
 

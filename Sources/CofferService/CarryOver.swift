@@ -1,0 +1,121 @@
+package import CofferSystem
+internal import CofferCore
+internal import CofferKeys
+
+/// Where the keys of class C are kept while no daemon runs, such as the descriptor store of a service manager.
+package struct CarryOver: Sendable {
+    /// How many bytes there have to be in what is found.
+    package static let byteCount = CarriedKeys.byteCount
+
+    /// What the daemon before this one has left.
+    package enum Found: Sendable {
+        /// Nothing.
+        case nothing
+        /// Something that can't be what was left.
+        case unusable(String)
+        /// Bytes, to be checked.
+        case bytes([UInt8])
+    }
+
+    let found: Found
+    let keep: @Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void
+    let remove: @Sendable () throws(SystemError) -> Void
+    let report: @Sendable (String) -> Void
+
+    /// Says how to get at the place.
+    ///
+    /// - Parameters:
+    ///   - found: What was in it when the daemon started.
+    ///   - keep: Puts memory there.
+    ///   - remove: Takes out all that was put there.
+    ///   - report: Says a line to whoever runs the daemon; without anything secret in it.
+    package init(
+        found: Found,
+        keep: @escaping @Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void,
+        remove: @escaping @Sendable () throws(SystemError) -> Void,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.found = found
+        self.keep = keep
+        self.remove = remove
+        self.report = report
+    }
+}
+
+/// Which keys are there to be carried over: those of a vault, and since when it is locked.
+struct CarriedMark: Equatable {
+    let vaultID: ItemID
+    let lockedSince: UInt64?
+}
+
+extension Server {
+    /// Takes the keys that the daemon before this one has left, if they are this vault's; whatever else was left is removed.
+    func restoreCarriedKeys() {
+        guard let carryOver else { return }
+        do throws(CarryOverRefusal) {
+            let bytes: [UInt8]
+            switch carryOver.found {
+            case .nothing: return
+            case .unusable(let reason): throw CarryOverRefusal(reason: reason)
+            case .bytes(let found): bytes = found
+            }
+            guard let keys = vault.openKeys, keys.state == .beforeFirstUnlock else {
+                throw CarryOverRefusal(reason: "there is no vault that they could open")
+            }
+            let lockedSince = try restore(bytes, to: keys)
+            carried = CarriedMark(vaultID: keys.vaultID, lockedSince: lockedSince)
+            let now = configuration.clock.now
+            schedule.restore(lockedSince: min(lockedSince ?? now, now))
+            settleLocks()
+        } catch {
+            carryOver.report(
+                "what an earlier cofferd has left is not used, and no key is carried over: \(error.reason)"
+            )
+            removeCarriedKeys()
+        }
+    }
+
+    private func restore(_ bytes: [UInt8], to keys: VaultKeys) throws(CarryOverRefusal) -> UInt64? {
+        do {
+            return try keys.restore(carried: bytes)
+        } catch {
+            throw CarryOverRefusal(
+                reason: error == .noMemory ? "there is no locked memory for keys" : "it is not this vault's"
+            )
+        }
+    }
+
+    /// Brings what is carried over in step with the keys that are there: at the end of each turn, whatever it has changed.
+    func carryKeysOver() {
+        guard let carryOver else { return }
+        let keys = vault.openKeys.flatMap { $0.hasKeysToCarry ? $0 : nil }
+        let wanted = keys.map { CarriedMark(vaultID: $0.vaultID, lockedSince: schedule.lockedSince) }
+        guard wanted != carried else { return }
+        if carried != nil { removeCarriedKeys() }
+        // What could not be removed is tried again at the end of the next turn.
+        guard carried == nil, let keys else { return }
+        carried = wanted
+        do {
+            let bytes = try keys.carriedKeys(lockedSince: wanted?.lockedSince)
+            try carryOver.keep(try unsafe SealedMemory.make("coffer-class-c", holding: bytes.span.bytes))
+        } catch {
+            let reason = (error as? SystemError)?.reason ?? "there is no locked memory for keys"
+            carryOver.report("can't carry keys over, so a restart of cofferd will lock the vault: \(reason)")
+        }
+    }
+
+    private func removeCarriedKeys() {
+        guard let carryOver else { return }
+        do throws(SystemError) {
+            try carryOver.remove()
+            carried = nil
+        } catch {
+            carryOver.report("can't remove keys from the service manager: \(error.reason)")
+        }
+    }
+}
+
+/// Why what was left is not used.
+private struct CarryOverRefusal: Error {
+    let reason: String
+}

@@ -1,0 +1,87 @@
+import CSystemd
+import CofferService
+import CofferSystem
+import Glibc
+
+/// What the service manager has passed: sockets, and what an earlier daemon has left in its descriptor store.
+struct PassedDescriptors {
+    /// The descriptors of the store that have ``DescriptorStore/name``.
+    private(set) var carried: [Int32] = []
+    /// All others, which have to be sockets.
+    private(set) var others: [Int32] = []
+
+    private static let first: Int32 = 3
+
+    /// Takes all of them; to be called once.
+    static func take() throws(SystemError) -> PassedDescriptors {
+        var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        let count = unsafe sd_listen_fds_with_names(1, &names)
+        guard count >= 0 else { throw SystemError("sd_listen_fds", code: -count) }
+        defer { unsafe free(names) }
+        var passed = PassedDescriptors()
+        for index in 0..<count {
+            let isCarried = unsafe names?[Int(index)].map { name in
+                defer { unsafe free(name) }
+                return unsafe strcmp(name, DescriptorStore.name) == 0
+            }
+            if isCarried == true { passed.carried.append(first + index) } else { passed.others.append(first + index) }
+        }
+        return passed
+    }
+}
+
+/// The service manager's descriptor store: what is in it outlives this process, and comes back to the next one.
+enum DescriptorStore {
+    /// The name of what is carried over.
+    static let name = "coffer-class-c"
+
+    /// The store as a place for keys.
+    ///
+    /// - Parameter passed: What of it was passed.
+    static func carryOver(_ passed: PassedDescriptors) -> CarryOver {
+        if unsafe getenv("NOTIFY_SOCKET") == nil {
+            report("--carry-over has no effect: cofferd was not started by a service manager that it can notify")
+        }
+        return CarryOver(found: found(passed.carried), keep: keep, remove: remove, report: report)
+    }
+
+    /// Empties the store, where nothing is to be carried over.
+    ///
+    /// - Parameter passed: What of it was passed.
+    static func clear(_ passed: PassedDescriptors) {
+        guard !passed.carried.isEmpty else { return }
+        for number in passed.carried { close(number) }
+        do throws(SystemError) {
+            try remove()
+        } catch {
+            report("can't remove keys from the service manager: \(error.reason)")
+        }
+    }
+
+    private static func found(_ numbers: [Int32]) -> CarryOver.Found {
+        let memories = numbers.count
+        for number in numbers.dropFirst() { close(number) }
+        guard let number = numbers.first else { return .nothing }
+        let memory = OwnedDescriptor(owning: number)
+        guard memories == 1 else { return .unusable("there are \(memories) of them") }
+        do throws(SystemError) {
+            let bytes = try SealedMemory.contents(of: memory, byteCount: CarryOver.byteCount)
+            return bytes.map { .bytes($0) } ?? .unusable("it is no sealed memory of \(CarryOver.byteCount) bytes")
+        } catch {
+            return .unusable("it can't be read: \(error.reason)")
+        }
+    }
+
+    @Sendable private static func keep(_ memory: borrowing OwnedDescriptor) throws(SystemError) {
+        var number = memory.number
+        let code = unsafe sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1)
+        if code < 0 { throw SystemError("sd_notify", code: -code) }
+    }
+
+    @Sendable private static func remove() throws(SystemError) {
+        let code = unsafe sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
+        if code < 0 { throw SystemError("sd_notify", code: -code) }
+    }
+
+    @Sendable private static func report(_ line: String) { Daemon.write("warning: \(line)\n", to: STDERR_FILENO) }
+}
