@@ -83,6 +83,11 @@ let tests: [Target] =
             ],
             path: "Tests/CofferTestSupport"
         ),
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: ["cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem", "CofferWire"],
+            path: "Tests/Benchmarks"
+        ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
         .testTarget(
             name: "DocumentTests",
@@ -94,8 +99,8 @@ let tests: [Target] =
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "coffer", "cofferd", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferTestSupport",
-                "CofferWire",
+                "benchmarks", "coffer", "cofferd", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem",
+                "CofferTestSupport", "CofferWire",
             ]
         ),
     ]

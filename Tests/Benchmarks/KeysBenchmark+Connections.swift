@@ -1,0 +1,122 @@
+import CofferCore
+import CofferWire
+
+extension KeysBenchmark {
+    private static let targetMilliseconds = 1.0
+
+    /// Measures from the decision to lock until the keys are wiped, with nobody else connected, and with very many.
+    ///
+    /// The daemon wipes the keys before it answers: what is measured, from the sending of the request to the answer, is
+    /// more than the time until they are gone, by the way there and back at least.
+    static func measureLocks(_ setting: Setting, rounds: Int, connections: Int) throws {
+        tell("measuring locks with \(connections.grouped) connections (\(rounds) rounds) ...")
+        let crowds = try Audience.allCases.compactMap { try Crowd(setting, $0, count: connections) }
+        try interleave(rounds: rounds, crowds.count) { try crowds[$0].lock(counts: $1) }
+        printOut(crowds, connections)
+        for crowd in crowds { crowd.daemon.stop() }
+    }
+
+    private static func printOut(_ crowds: [Crowd], _ connections: Int) {
+        print("\nAre the keys gone within \(targetMilliseconds.formatted(0)) ms of the decision?\n")
+        var table = Table([
+            "\(connections.grouped) connections", "answer", "spread", "hello", "lock alone", "19 of 20", "ratio",
+            "target",
+        ])
+        for audience in Audience.allCases {
+            guard let crowd = crowds.first(where: { $0.audience == audience }) else {
+                table.add([audience.rawValue, "this daemon does not know it: not measured"])
+                continue
+            }
+            let alone = crowd.locks.minus(crowd.hellos)
+            table.add([
+                audience.rawValue,
+                crowd.locks.median.asTime,
+                crowd.locks.spread.asPercent,
+                crowd.hellos.median.asTime,
+                alone.median.asTime,
+                alone.quantile(0.95).asTime,
+                (crowd.locks.median / crowds[0].locks.median).formatted(2),
+                alone.median <= targetMilliseconds ? "met" : "MISSED",
+            ])
+        }
+        table.printOut()
+        print(
+            """
+
+            Lock alone: the answer to the lock less the answer to a hello of the same round. The keys are wiped before the
+            answer is sent. The median is judged: a busy machine takes the core away from any program for longer than that; 19
+            of 20 locks were not slower than what stands there. Ratio: of the answers, to a daemon without other connections.
+            """
+        )
+    }
+}
+
+/// What the other connections of a daemon do.
+private enum Audience: String, CaseIterable {
+    case none
+    case idle
+    case watching
+}
+
+/// A daemon with a small vault, and those who are connected to it.
+private final class Crowd {
+    let audience: Audience
+    let daemon: BenchmarkDaemon
+    private(set) var locks = Samples()
+    private(set) var hellos = Samples()
+    private let connection: BenchmarkConnection
+    private let others: [BenchmarkConnection]
+
+    /// - Returns: `nil` where the daemon can't serve such an audience.
+    init?(_ setting: Setting, _ audience: Audience, count: Int) throws {
+        self.audience = audience
+        daemon = try BenchmarkDaemon(setting, "crowd-\(audience)")
+        try daemon.makeVault(items: 10)
+        connection = try daemon.connect()
+        try connection.call("vault.lock", ["grace": 0])
+        let daemon = daemon
+        others = audience == .none ? [] : try (0..<count).map { _ in try daemon.connect() }
+        do {
+            for other in others {
+                switch audience {
+                case .watching: try other.call("vault.watch")
+                // One request each: the daemon has them all then, and not only the kernel.
+                case .idle, .none: try other.call("vault.status")
+                }
+            }
+        } catch let error as CofferError where error.code == .unimplemented {
+            daemon.stop()
+            return nil
+        }
+    }
+
+    /// Unlocks, and measures a lock.
+    func lock(counts: Bool) throws {
+        try connection.call("vault.unlock", payload: BenchmarkDaemon.passcode)
+        try expectEverywhere("protectedDataDidBecomeAvailable")
+        let hello = BenchmarkConnection.frame("hello", ["protocol": .integer(Int64(Version.protocolNumber))], [])
+        let lock = BenchmarkConnection.frame("vault.lock", ["grace": 0], [])
+        // Wakes the daemon: the hello that counts finds it as the lock does.
+        try connection.call("hello", ["protocol": .integer(Int64(Version.protocolNumber))])
+        let helloTime = try milliseconds {
+            try connection.send(hello)
+            _ = try connection.answer()
+        }
+        var answer = JSONObject()
+        let lockTime = try milliseconds {
+            try connection.send(lock)
+            answer = try connection.answer()
+        }
+        guard answer["state"] == "locked" else { throw CofferError(.internal, "the vault is not locked after a lock") }
+        try expectEverywhere("protectedDataWillBecomeUnavailable")
+        if counts {
+            hellos.add(helloTime)
+            locks.add(lockTime)
+        }
+    }
+
+    /// Each of those who watch must have been told.
+    private func expectEverywhere(_ news: String) throws {
+        if audience == .watching { try others.forEach { try $0.expectNotification(news) } }
+    }
+}
