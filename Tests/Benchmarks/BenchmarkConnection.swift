@@ -13,6 +13,9 @@ final class BenchmarkConnection {
     private var buffer = [UInt8](repeating: 0, count: 8 << 10)
     private var pending = 0..<0
 
+    /// The number of its descriptor.
+    var number: Int32 { socket.number }
+
     init(to path: String) throws { socket = try UnixSocket.connect(to: path) }
 
     /// A request as it travels.
