@@ -85,7 +85,9 @@ let tests: [Target] =
         ),
         .executableTarget(
             name: "benchmarks",
-            dependencies: ["cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem", "CofferWire"],
+            dependencies: [
+                "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem", "CofferWire",
+            ],
             path: "Tests/Benchmarks"
         ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),

@@ -21,15 +21,9 @@ struct Samples {
     /// The middle half of the samples, as a part of the median.
     var spread: Double { (quantile(0.75) - quantile(0.25)) / median }
 
-    /// The differences to other samples of the same rounds: what disturbed a round falls out.
-    func minus(_ other: Samples) -> Samples {
-        Samples(values: zip(values, other.values).map { $0 - $1 })
-    }
-
     init() {}
     /// The samples of several, as one.
     init(joining others: [Samples]) { values = others.flatMap(\.values) }
-    private init(values: [Double]) { self.values = values }
 }
 
 /// Measures how long something takes, in milliseconds.
