@@ -13,13 +13,15 @@ final class BenchmarkDaemon {
     /// - Parameters:
     ///   - setting: Which daemon, and where.
     ///   - name: What its files are called; a vault of that name is gone on with.
-    init(_ setting: Setting, _ name: String) throws {
+    ///   - isAlone: Whether it gets a core of its own, and we another: for what is over sooner than a core is changed. It
+    ///     costs evenness on a busy machine.
+    init(_ setting: Setting, _ name: String, isAlone: Bool = false) throws {
         statePath = "\(setting.directory)/\(name)"
         socketPath = "\(setting.directory)/\(name).socket"
         // With us, however we end, the daemon ends, too.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
-            Cores.daemonsAlone + ["setpriv", "--pdeathsig", "KILL", setting.daemonPath]
+            (isAlone ? Cores.daemonsAlone : []) + ["setpriv", "--pdeathsig", "KILL", setting.daemonPath]
             + ["--socket", socketPath, "--state", statePath]
         process.standardInput = FileHandle.nullDevice
         try process.run()
@@ -41,7 +43,7 @@ final class BenchmarkDaemon {
 
 /// Who runs where.
 ///
-/// A client that was woken on the daemon's core waits until the daemon has done all of its work, and so measures that.
+/// A client that is woken on the daemon's core waits until the daemon has done all of its work, and so measures that.
 private enum Cores {
     /// What daemons are started with, so that the second core is ours; nothing where there is no second one.
     static let daemonsAlone: [String] = {

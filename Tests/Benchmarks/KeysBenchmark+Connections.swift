@@ -78,7 +78,7 @@ private final class Crowd {
     /// - Returns: `nil` where the daemon can't serve such an audience.
     init?(_ setting: Setting, _ audience: Audience, count: Int) throws {
         self.audience = audience
-        daemon = try BenchmarkDaemon(setting, "crowd-\(audience)")
+        daemon = try BenchmarkDaemon(setting, "crowd-\(audience)", isAlone: true)
         try daemon.makeVault(items: 10)
         connection = try daemon.connect()
         try connection.call("vault.lock", ["grace": 0])
