@@ -85,6 +85,13 @@ let tests: [Target] =
             ],
             path: "Tests/CofferTestSupport"
         ),
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem", "CofferWire",
+            ],
+            path: "Tests/Benchmarks"
+        ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
         .testTarget(
             name: "DocumentTests",
@@ -96,8 +103,8 @@ let tests: [Target] =
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferMemory",
-                "CofferSystem", "CofferTestSupport", "CofferWire",
+                "benchmarks", "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase",
+                "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire",
             ]
         ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),

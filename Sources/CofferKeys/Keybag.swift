@@ -16,8 +16,9 @@ struct Keybag: Equatable, Sendable {
     let erasesData: Bool
     /// The first is the one of the device key or of the passcode, the others are of recovery keys.
     let slots: [Keyslot]
-    /// Class keys under the keybag key: all of them, so that a recovery key needs no device key. In version 1 only those that
-    /// the device key does not hold.
+    /// Class keys under the keybag key: all of them, so that a recovery key needs no device key.
+    ///
+    /// In version 1 only those that the device key does not hold.
     let underKeybagKey: [ClassKeyName: [UInt8]]
     /// The class keys that the device key holds, under the device wrap key.
     let underDeviceKey: [ClassKeyName: [UInt8]]

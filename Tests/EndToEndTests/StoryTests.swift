@@ -36,9 +36,41 @@ import Testing
         #expect(printed == lines)
     }
 
-    @Test func `the README is short and names the two commands`() throws {
+    @Test func `packaging/bench names every benchmark in its help`() throws {
+        let result = try runCommand("\(Project.root)/packaging/bench", ["--help"])
+        #expect(result.status == 0)
+        let files = try FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/Tests/Benchmarks")
+        let names = files.filter { $0.hasSuffix("Benchmark.swift") }.map { $0.replacing("Benchmark.swift", with: "") }
+        #expect(!names.isEmpty)
+        let listed = result.text.matches(of: /\n  ([a-z]+)\s/).map { String($0.1) }
+        #expect(listed == names.map { $0.lowercased() }.sorted())
+    }
+
+    @Test func `packaging/bench measures keys`() throws {
+        let result = try bench(["keys", "--check"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        for measured in ["unlock", "lock", "passcode change", "class change of a secret", "erase", "idle", "watching"] {
+            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(measured + "  ") }
+            #expect(isThere, "\(measured)\n\(result.text)")
+        }
+    }
+
+    @Test(arguments: [[], ["nonsense"], ["keys", "--nonsense"]])
+    func `packaging/bench refuses what it does not know`(arguments: [String]) throws {
+        #expect(try bench(arguments).status == 64)
+    }
+
+    private func bench(_ arguments: [String]) throws -> CommandResult {
+        try runCommand(
+            "\(Project.root)/packaging/bench",
+            arguments,
+            environment: ["COFFER_BIN": Project.binaries, "TMPDIR": "/tmp", "HOME": "/nonexistent"]
+        )
+    }
+
+    @Test func `the README is short and names the three commands`() throws {
         let readme = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count < 150)
-        #expect(readme.contains("packaging/try") && readme.contains("packaging/test"))
+        for command in ["try", "test", "bench"] { #expect(readme.contains("packaging/\(command)")) }
     }
 }

@@ -1,0 +1,73 @@
+import CofferCore
+import CofferSystem
+import CofferWire
+
+/// A connection that speaks the wire as any program would, many requests ahead if wanted.
+///
+/// Not the client library: what is measured must not wait for what a person's program does besides. The contents of a
+/// benchmark are no secrets.
+final class BenchmarkConnection {
+    private let socket: OwnedDescriptor
+    private var decoder = FrameDecoder()
+    // Small: there are thousands of these.
+    private var buffer = [UInt8](repeating: 0, count: 8 << 10)
+    private var pending = 0..<0
+
+    /// The number of its descriptor.
+    var number: Int32 { socket.number }
+
+    init(to path: String) throws { socket = try UnixSocket.connect(to: path) }
+
+    /// A request as it travels.
+    static func frame(_ method: String, _ params: JSONObject, _ payload: [UInt8]) -> [UInt8] {
+        let json = Request(id: .integer(1), method: method, params: params).serialized()
+        return FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+    }
+
+    func send(_ bytes: [UInt8]) throws {
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe bytes.span.bytes.extracting(droppingFirst: done)
+            done += try socket.send(rest) ?? 0
+        }
+    }
+
+    /// Carries a request out.
+    @discardableResult
+    func call(_ method: String, _ params: JSONObject = [:], payload: [UInt8] = []) throws -> JSONObject {
+        try send(Self.frame(method, params, payload))
+        return try answer()
+    }
+
+    /// Waits for the next answer.
+    func answer() throws -> JSONObject {
+        while true {
+            if case .response(_, let outcome) = try receive() { return try outcome.get().objectValue ?? [:] }
+        }
+    }
+
+    /// Waits for news, which must be of that name.
+    func expectNotification(_ name: String) throws {
+        guard case .notification(name, _) = try receive() else {
+            throw CofferError(.protocolViolation, "something else came where the notification '\(name)' was due")
+        }
+    }
+
+    private func receive() throws -> Incoming {
+        while true {
+            if let frame = try decodePending() { return try Incoming(try frame.json.get()) }
+            let count = unsafe try buffer.withUnsafeMutableBytes { unsafe try socket.read(into: $0) }
+            if count == 0 { throw CofferError(.notAvailable, "the daemon closed the connection") }
+            pending = 0..<count
+        }
+    }
+
+    private func decodePending() throws -> Frame? {
+        var offset = pending.lowerBound
+        // The span of a property ends with the access to it; a second name of the array costs nothing.
+        let arrived = buffer
+        let frame = unsafe try decoder.decode(arrived.span.bytes.extracting(first: pending.upperBound), at: &offset)
+        pending = offset..<pending.upperBound
+        return frame
+    }
+}

@@ -1,0 +1,59 @@
+import CofferCore
+import Foundation
+
+/// Something that is measured: one file of its own, `<Name>Benchmark.swift`, a line in ``Benchmarks/all``, and one in the
+/// help of `packaging/bench`.
+protocol Benchmark {
+    /// The word for it on the command line.
+    static var name: String { get }
+
+    /// Measures, and prints what came of it.
+    static func run(_ setting: Setting) throws
+}
+
+/// What a benchmark is told.
+struct Setting {
+    /// The daemon to measure.
+    let daemonPath: String
+    /// An empty directory; whoever started us removes it.
+    let directory: String
+    /// How much is done.
+    let effort: Effort
+}
+
+/// How much a benchmark does.
+enum Effort: String, CaseIterable {
+    /// Whether it works at all: seconds, and numbers that mean nothing.
+    case check
+    /// Without the sizes that take minutes.
+    case quick
+    /// All of it.
+    case full
+}
+
+/// The command line: `benchmarks NAME COFFERD DIRECTORY [--quick | --check]`, as `packaging/bench` gives it.
+enum Benchmarks {
+    static var all: [any Benchmark.Type] { [KeysBenchmark.self] }
+
+    static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        guard (3...4).contains(words.count),
+            let benchmark = all.first(where: { $0.name == words[0] }),
+            let effort = Effort(rawValue: words.count == 3 ? "full" : words[3].replacing("--", with: ""))
+        else {
+            complain("unknown benchmark or option; see packaging/bench --help")
+            exit(64)
+        }
+        do {
+            try benchmark.run(Setting(daemonPath: words[1], directory: words[2], effort: effort))
+        } catch {
+            complain((error as? CofferError)?.message ?? "\(error)")
+            exit(70)
+        }
+    }
+
+    private static func complain(_ text: String) { FileHandle.standardError.write(Data("error: \(text)\n".utf8)) }
+}
+
+/// Says on standard error what is going on, while nothing else can be seen.
+func tell(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }

@@ -1,0 +1,92 @@
+import Foundation
+
+/// What was measured again and again, in milliseconds.
+struct Samples {
+    private var values: [Double] = []
+
+    mutating func add(_ milliseconds: Double) { values.append(milliseconds) }
+
+    /// The value below which that part of the samples lies.
+    func quantile(_ part: Double) -> Double {
+        let sorted = values.sorted()
+        guard let last = sorted.last else { return .nan }
+        let place = part * Double(sorted.count - 1)
+        let lower = sorted[Int(place)]
+        let upper = Int(place) + 1 < sorted.count ? sorted[Int(place) + 1] : last
+        return lower + (upper - lower) * (place - place.rounded(.down))
+    }
+
+    var median: Double { quantile(0.5) }
+
+    /// The middle half of the samples, as a part of the median.
+    var spread: Double { (quantile(0.75) - quantile(0.25)) / median }
+
+    init() {}
+    /// The samples of several, as one.
+    init(joining others: [Samples]) { values = others.flatMap(\.values) }
+}
+
+/// Measures how long something takes, in milliseconds.
+func milliseconds(_ body: () throws -> Void) rethrows -> Double {
+    let duration = try ContinuousClock().measure(body)
+    return Double(duration.components.seconds) * 1e3 + Double(duration.components.attoseconds) / 1e15
+}
+
+/// Goes through what is compared in turns, each time beginning with another: a disturbance of the machine, or a
+/// habit of it, then meets all of them alike.
+///
+/// The first round counts for nothing: it fills the caches.
+///
+/// - Parameters:
+///   - rounds: How many rounds count.
+///   - count: How many things are compared.
+///   - body: Gets the number of one of them, and whether the round counts.
+func interleave(rounds: Int, _ count: Int, _ body: (_ index: Int, _ counts: Bool) throws -> Void) rethrows {
+    for round in 0...rounds {
+        for place in 0..<count { try body((place + round) % count, round > 0) }
+    }
+}
+
+/// A plain table, its first column flush left and the others flush right.
+struct Table {
+    private var rows: [[String]]
+
+    init(_ header: [String]) { rows = [header] }
+
+    mutating func add(_ cells: [String]) { rows.append(cells) }
+
+    func printOut() {
+        let columnCount = rows.map(\.count).max() ?? 0
+        let widths = (0..<columnCount).map { column in
+            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        }
+        for row in rows {
+            let cells = row.enumerated().map { column, text in
+                let padding = String(repeating: " ", count: widths[column] - text.count)
+                return column == 0 ? text + padding : padding + text
+            }
+            print(cells.joined(separator: "  "))
+        }
+    }
+}
+
+extension Double {
+    /// With so many digits behind the point.
+    func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
+
+    /// A time in milliseconds.
+    var asTime: String { "\(formatted(3)) ms" }
+
+    /// A part of a whole.
+    var asPercent: String { "\((self * 100).formatted(0)) %" }
+}
+
+extension Int {
+    /// With a comma between thousands.
+    var grouped: String {
+        let digits = String(self)
+        return digits.enumerated().map { place, digit in
+            place > 0 && (digits.count - place) % 3 == 0 ? ",\(digit)" : "\(digit)"
+        }.joined()
+    }
+}
