@@ -100,6 +100,19 @@ private final class Store: Sendable {
         #expect(since <= now && now - since < 60_000_000_000)
     }
 
+    @Test func `an erased vault leaves nothing, and the next one in its place keeps its own`() throws {
+        let store = Store()
+        let server = try start(in: try TemporaryDirectory(), store)
+        let client = try server.connect()
+        try client.makeVault()
+        let first = try #require(store.content)
+        try client.erase(vaultID: try #require(try client.status().vaultID))
+        #expect(store.content == nil)
+        try client.makeVault()
+        let second = try #require(store.content)
+        #expect(second != first)
+    }
+
     @Test func `a vault without a passcode has nothing to keep`() throws {
         let store = Store()
         let server = try start(in: try TemporaryDirectory(), store)
