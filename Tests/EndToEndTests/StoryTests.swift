@@ -49,6 +49,7 @@ import Testing
     @Test func `packaging/bench measures keys`() throws {
         let result = try bench(["keys", "--check"])
         #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        #expect(!result.text.contains("not measured"), "\(result.text)")
         for measured in ["unlock", "lock", "passcode change", "class change of a secret", "erase", "idle", "watching"] {
             let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(measured + "  ") }
             #expect(isThere, "\(measured)\n\(result.text)")
