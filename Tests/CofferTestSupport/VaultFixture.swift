@@ -82,8 +82,10 @@ package struct Vault {
 
 extension VaultKeys {
     /// Unlocks with the passcode of the template.
-    package func unlock(_ passcode: String = Template.passcode) throws {
-        adopt(try show(.passcode(try SecretBytes(passcode))).takeKeys())
+    ///
+    /// - Parameter now: Nanoseconds of boot time.
+    package func unlock(_ passcode: String = Template.passcode, at now: UInt64 = 0) throws {
+        adopt(try show(.passcode(try SecretBytes(passcode)), at: now).takeKeys())
     }
 
     /// Shows a credential, and makes a change with it, on the calling thread.

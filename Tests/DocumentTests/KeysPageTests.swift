@@ -1,6 +1,8 @@
 import CofferCore
 import CofferCrypto
 import CofferKeys
+import CofferSystem
+import CofferTestSupport
 import Foundation
 import Testing
 
@@ -13,7 +15,7 @@ import Testing
     @Test func `every class key is in the table, with its code and what wraps it`() throws {
         let rows = try page.table(["key", "code", "wrapped by", "protects"])
         let expected = ClassKeyName.allCases.map { name in
-            ["`\(name)`", "\(name.rawValue)", name.isHeldByDeviceKey ? "device key" : "keybag key"]
+            ["`\(name)`", "\(name.rawValue)", name.isHeldByDeviceKey ? "keybag key, device key" : "keybag key"]
         }
         let found = rows.map { Array($0.prefix(3)) }
         #expect(found == expected)
@@ -38,6 +40,45 @@ import Testing
         for bound in [KeyDerivation.acceptedMemoryKiB.lowerBound, KeyDerivation.acceptedMemoryKiB.upperBound] {
             #expect(page.text.contains("\(bound)"))
         }
+    }
+
+    @Test func `the table of keyslots has every kind, with the code that the keybag has`() throws {
+        let rows = try page.table(["kind", "code", "needs"])
+        #expect(rows.map { $0[0] } == KeyslotKind.allCases.map { "`\($0.rawValue)`" })
+        var codes: [KeyslotKind: String] = [:]
+        for passcode in [nil, "correct horse"] {
+            let temporary = try TemporaryDirectory()
+            let directory = try Directory(makingPath: temporary.path)
+            let recoveryKey = try NewRecoveryKey()
+            _ = try VaultKeys.create(in: directory, passcode: passcode, recoveryPublicKey: recoveryKey.publicKey)
+            let slots = try #require(try VaultKeys.find(in: directory)).slots
+            let keybag = try #require(temporary.contents("keybag"))
+            // Two slots, from the offset that FORMATS.md gives them: number, kind, length, body.
+            for (slot, offset) in zip(slots, [76, 176]) {
+                #expect(Int(keybag[offset]) == slot.number)
+                codes[slot.kind] = "\(keybag[offset + 1])"
+            }
+        }
+        let expected = KeyslotKind.allCases.map { codes[$0] }
+        let found = rows.map { Optional($0[1]) }
+        #expect(found == expected)
+    }
+
+    @Test func `the table of attempts says how long each wrong passcode makes the next one wait`() throws {
+        let numbers = (1...Limits.passcodeAttempts).map { "\($0)" }
+        let row = try #require(try page.table(["wrong passcodes"] + numbers).first)
+        let vault = try Vault()
+        let keys = try vault.open()
+        var now: UInt64 = 0
+        for (number, cell) in zip(1..., row.dropFirst()) {
+            let time = now
+            #expect(throws: CofferError.self) { try keys.unlock("wrong \(number)", at: time) }
+            let wait = keys.secondsToNextAttempt(at: now)
+            let found = keys.attemptsEnded ? "no more" : "\(wait ?? 0)"
+            #expect(found == cell, "\(number)")
+            now += UInt64(wait ?? 0) * 1_000_000_000
+        }
+        #expect(row.count == Limits.passcodeAttempts + 1)
     }
 
     @Test func `the table of states says which keys are there`() throws {

@@ -68,7 +68,7 @@ import Testing
         let header = ["plaintext bytes", "chunks", "nonces (suite 1)", "bytes on disk"]
         let rows = try Page("FORMATS.md").table(header).map { ($0[0], $0[3]) }
         let daemon = try ExampleDaemon()
-        let made = try daemon.coffer(["init", "--no-passcode"])
+        let made = try daemon.coffer(["init", "--no-passcode", "--no-recovery-key"])
         #expect(made.status == 0, "\(made.errors)")
         for (plaintext, onDisk) in rows {
             let content = Data(repeating: 7, count: try #require(Int(plaintext)))
@@ -77,9 +77,15 @@ import Testing
             let sizes = try Self.sizes(under: daemon.state.appending(path: "blobs"))
             #expect(sizes == [onDisk])
         }
-        let keybag = try #require(try Self.size(of: daemon.state.appending(path: "keybag")))
         let text = try Page("FORMATS.md").text
-        #expect(text.contains("\(keybag) bytes with one slot:"))
+        let keybag = try #require(try Self.size(of: daemon.state.appending(path: "keybag")))
+        #expect(text.contains("\(keybag) bytes with one slot,"))
+        let added = try daemon.coffer(["slot", "add"])
+        #expect(added.status == 0, "\(added.errors)")
+        let larger = try #require(try Self.size(of: daemon.state.appending(path: "keybag")))
+        #expect(text.contains(" \(larger) bytes with the slot of a recovery key"))
+        let attempts = try #require(try Self.size(of: daemon.state.appending(path: "attempts")))
+        #expect(text.contains("\n\(attempts) bytes, and "))
     }
 
     static let hasPython = (try? Programs.run(URL(filePath: "/usr/bin/env"), ["python3", "--version"]).status) == 0
