@@ -2,6 +2,8 @@
 package struct Migration: Hashable, Sendable {
     /// What it is called in the database.
     package let name: String
+    /// The generation of the schema that it made: several rooms share a history, in the order of these.
+    package let generation: Int
     /// Its statements, which run in a transaction and take part in none of their own.
     package let sql: String
 
@@ -9,9 +11,11 @@ package struct Migration: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - name: What it is called in the database.
+    ///   - generation: The generation of the schema that it makes.
     ///   - sql: Its statements.
-    package init(name: String, sql: String) {
+    package init(name: String, generation: Int = 1, sql: String) {
         self.name = name
+        self.generation = generation
         self.sql = sql
     }
 }

@@ -39,7 +39,19 @@ package final class FileStore {
                 ) STRICT;
                 CREATE TABLE file_dead_contents (content BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
                 """
-        )
+        ),
+        Migration(
+            name: "files: count",
+            generation: 2,
+            sql: """
+                CREATE TABLE file_count (files INTEGER NOT NULL) STRICT;
+                INSERT INTO file_count SELECT count(*) FROM file_nodes WHERE kind = 2;
+                CREATE TRIGGER file_nodes_added AFTER INSERT ON file_nodes WHEN NEW.kind = 2
+                    BEGIN UPDATE file_count SET files = files + 1; END;
+                CREATE TRIGGER file_nodes_removed AFTER DELETE ON file_nodes WHEN OLD.kind = 2
+                    BEGIN UPDATE file_count SET files = files - 1; END;
+                """
+        ),
     ]
 
     /// Opens the store in a catalog that was migrated.

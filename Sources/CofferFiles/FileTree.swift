@@ -97,7 +97,7 @@ struct FileTree {
     }
 
     func fileCount() throws -> Int {
-        try connection.row("SELECT count(*) FROM file_nodes WHERE kind = 2") { Int(try $0.integer(0)) } ?? 0
+        try connection.row("SELECT files FROM file_count") { Int(try $0.integer(0)) } ?? 0
     }
 
     func contains(_ content: ItemID) throws -> Bool {

@@ -18,7 +18,7 @@ package enum ClassKeyName: UInt8, CaseIterable, Sendable {
     case akpu = 22
     case store = 32
 
-    /// Whether the device key alone wraps it, so that it is there in every state.
+    /// Whether the device key wraps it as well, so that it is there in every state.
     package var isHeldByDeviceKey: Bool {
         switch self {
         case .d, .dk, .dku, .store: true

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferCrypto
 internal import CofferMemory
 
 // The class keys, grouped by how long they stay: a state of the vault is which of these groups are in memory.
@@ -76,6 +77,9 @@ package struct UnlockedKeys: ~Copyable, Sendable {
         self.cx = cx
         self.whenUnlocked = whenUnlocked
     }
+
+    /// The public half of class B.
+    var classBPublicKey: [UInt8] { KeyAgreement.publicKey(of: whenUnlocked.bPrivate) }
 
     /// Lets go of what is there while unlocked only; its keys are wiped on the spot.
     consuming func forgettingWhenUnlocked() -> LockedKeys { LockedKeys(afterFirstUnlock: afterFirstUnlock, cx: cx) }

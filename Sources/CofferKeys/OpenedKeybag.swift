@@ -34,13 +34,17 @@ struct OpenedKeybag: ~Copyable, Sendable {
 
     /// The class keys that the passcode protects.
     func keys() throws(KeybagError) -> UnlockedKeys {
+        let keys: UnlockedKeys
         do {
-            return try UnlockedKeys { (name) throws(CryptoError) in
+            keys = try UnlockedKeys { (name) throws(CryptoError) in
                 try keybag.unwrap(name, from: keybag.underKeybagKey, under: keybagKey)
             }
         } catch {
             throw KeybagError(behindSlot: error)
         }
+        // Version 1 has no inner tag: who has the device key could have put a public key of his own there.
+        guard keys.classBPublicKey == keybag.classBPublicKey else { throw .damaged }
+        return keys
     }
 
     /// Makes the next keybag: the same class keys under a new keybag key.

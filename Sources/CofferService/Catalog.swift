@@ -68,8 +68,8 @@ final class Catalog {
         let mark = try connection.row("PRAGMA application_id") { try $0.integer(0) }
         if !isNew && mark != Int64(applicationID) { throw missing }
         try connection.migrate(
-            // In the order of their making: a new one goes to the end.
-            migrations + KeychainStore.migrations + FileStore.migrations + [KeychainStore.passcodeIndex],
+            // Sorting keeps the order of those of one generation.
+            (migrations + KeychainStore.migrations + FileStore.migrations).sorted { $0.generation < $1.generation },
             applicationID: applicationID
         )
         return connection

@@ -42,7 +42,13 @@ extension Server {
         guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return }
         let now = configuration.clock.now
         if schedule.countsUse, vault.openCatalog?.files.hasProtectedTransfers == true { schedule.noteUse(at: now) }
-        while let step = schedule.takeDue(at: now) { carryOut(step, on: keys) }
+        var steps: [LockSchedule.Step] = []
+        while let step = schedule.takeDue(at: now) {
+            steps.append(step)
+            carryOut(step, on: keys)
+        }
+        // Said before the turn sends anything, and after the keys that are due have gone: a thousand watchers don't delay it.
+        if steps.contains(.beginLocking) { announce(isDataAvailable: false) }
         setLockTimer()
     }
 
@@ -54,9 +60,7 @@ extension Server {
 
     private func carryOut(_ step: LockSchedule.Step, on keys: VaultKeys) {
         switch step {
-        case .beginLocking:
-            announce(isDataAvailable: false)
-            return keys.beginLocking()
+        case .beginLocking: return keys.beginLocking()
         case .lock: keys.lock()
         case .expireInactive: keys.expireInactive()
         case .forget: keys.forget()
@@ -100,7 +104,7 @@ extension Server {
     /// Takes back what waits to be sent and may not outlive its key.
     func withholdPayloads(in state: VaultState) {
         let error = CofferError.locked("the item", in: state, for: .read)
-        for (number, session) in sessions {
+        for (number, session) in sessions where session.hasPayloadToWithhold(in: state) {
             touch(number, session)
             if !session.withholdPayloads(in: state, with: error) { drop(session, number) }
         }

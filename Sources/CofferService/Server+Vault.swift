@@ -130,7 +130,7 @@ extension Server {
     func removeRemains() {
         guard let directory = try? vault.stateDirectory(), Erasure.hasRemains(in: directory) else { return }
         Task(executorPreference: loop) {
-            // What can't be removed now has no key, and is tried again when the daemon comes up.
+            // What can't be removed now has no key, and is tried again when a daemon comes up.
             try? await self.workers.run { () throws(CofferError) in try Erasure.removeRemains(in: directory) }
         }
     }

@@ -73,6 +73,7 @@ package actor Server {
         }
         keysHaveChanged()
         restoreCarriedKeys()
+        removeRemains()
     }
 
     /// Takes connections from a listening socket.

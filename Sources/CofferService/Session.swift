@@ -128,6 +128,9 @@ final class Session {
         for index in outbox.indices where index >= mark && outbox[index].isTentative { replace(index, with: error) }
     }
 
+    /// Whether a payload waits whose key is gone.
+    func hasPayloadToWithhold(in state: VaultState) -> Bool { outbox.contains { !$0.mayBeSent(in: state) } }
+
     /// Takes back the payloads whose keys are gone.
     ///
     /// - Returns: Whether all of them could be: one that is sent in part takes the connection with it.

@@ -165,39 +165,6 @@ func bytes(at path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(f
 
 func overwrite(_ path: String, _ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: path)) }
 
-/// A thread of its own for what blocks: the test's threads are few.
-final class Background<Value: Sendable>: Sendable {
-    private let done = DispatchSemaphore(value: 0)
-    private let result = Mutex<Result<Value, any Error>?>(nil)
-
-    init(_ body: @escaping @Sendable () throws -> Value) {
-        Thread.detachNewThread {
-            let outcome = Result { try body() }
-            self.result.withLock { $0 = outcome }
-            self.done.signal()
-        }
-    }
-
-    func wait() throws -> Value {
-        done.wait()
-        return try #require(result.withLock { $0 }).get()
-    }
-}
-
-/// A value that one thread sets and another one reads.
-final class Shared<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
-
-    init(_ value: Value) { mutex = Mutex(value) }
-
-    var value: Value {
-        get { mutex.withLock { $0 } }
-        set { mutex.withLock { $0 = newValue } }
-    }
-
-    func change(_ body: (inout sending Value) -> Void) { mutex.withLock { body(&$0) } }
-}
-
 /// A pipe that no child of this process inherits: one that did would keep its ends open.
 ///
 /// There is no `pipe2` in the module of the C library; a named pipe can be opened close-on-exec.

@@ -1,3 +1,4 @@
+import CofferTestSupport
 import CofferSystem
 import Foundation
 import Synchronization

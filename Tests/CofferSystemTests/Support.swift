@@ -100,38 +100,6 @@ extension OwnedDescriptor {
 
 func isOpen(_ number: Int32) -> Bool { fcntl(number, F_GETFD) >= 0 }
 
-/// A value that one thread sets and another one reads.
-final class Shared<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
-
-    init(_ value: Value) { mutex = Mutex(value) }
-
-    var value: Value {
-        get { mutex.withLock { $0 } }
-        set { mutex.withLock { $0 = newValue } }
-    }
-
-    func change(_ body: (inout sending Value) -> Void) { mutex.withLock { body(&$0) } }
-}
-
-/// A thread of its own for what blocks: the test's threads are few.
-final class Background<Value: Sendable>: Sendable {
-    private let done = DispatchSemaphore(value: 0)
-    private let result = Shared<Result<Value, any Error>?>(nil)
-
-    init(_ body: @escaping @Sendable () throws -> Value) {
-        Thread.detachNewThread {
-            self.result.value = Result { try body() }
-            self.done.signal()
-        }
-    }
-
-    func wait() throws -> Value {
-        done.wait()
-        return try #require(result.value).get()
-    }
-}
-
 /// Ends a loop from any thread, and from within any part of a turn.
 final class Stopper: Sendable {
     private let pipe: Pipe

@@ -1,3 +1,4 @@
+import CofferTestSupport
 import CofferCore
 import CofferSystem
 import Foundation

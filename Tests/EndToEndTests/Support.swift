@@ -48,23 +48,3 @@ func drain(_ number: Int32) -> [UInt8] {
     }
     return true
 }
-
-/// Something that runs on a thread of its own meanwhile.
-final class Background<Value>: @unchecked Sendable {
-    private let done = DispatchSemaphore(value: 0)
-    private var result: Result<Value, any Error>?
-
-    init(_ body: @escaping () throws -> Value) {
-        nonisolated(unsafe) let body = body
-        Thread { [self] in
-            result = Result { try body() }
-            done.signal()
-        }.start()
-    }
-
-    /// Waits for the end.
-    func wait() throws -> Value {
-        done.wait()
-        return try #require(result).get()
-    }
-}

@@ -1,0 +1,141 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+/// Erasing: keys first, and never half.
+@Suite struct ErasureTests {
+    private static func names(_ server: TestServer) throws -> Set<String> {
+        Set(try FileManager.default.contentsOfDirectory(atPath: server.directory.appending("state")))
+    }
+
+    @Test func `nothing of the vault is left, and the next one in its place knows nothing of it`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        try client.put("a", [1])
+        try client.put("b/file", pseudoRandomBytes(200_000)) { $0.kind = .document }
+        let first = try #require(try client.status().vaultID)
+        try client.erase(vaultID: first)
+        #expect(try client.status().state == .noVault)
+        #expect(settles { try Self.names(server).subtracting(["erased"]).isEmpty })
+        #expect(settles { try Self.names(server).isEmpty })
+        try client.makeVault(passcode: nil)
+        #expect(try client.list().items.isEmpty)
+        #expect(try client.status().vaultID != first)
+        try client.put("a", [2])
+        #expect(try client.get("a") == [2])
+    }
+
+    @Test func `another vault's id erases nothing`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        #expect(try Outcome { try client.erase(vaultID: ItemID()) } == .refused(.notAvailable))
+        try client.makeVault()
+        try client.put("a", [1])
+        #expect(try Outcome { try client.erase(vaultID: ItemID()) } == .refused(.param))
+        #expect(try client.get("a") == [1])
+    }
+
+    @Test func `a transfer that is under way ends, and puts nothing into the next vault`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        let pipe = Pipe()
+        let writer = try server.connect()
+        let put = Background { () throws -> ErrorCode? in
+            do {
+                var wishes = ItemWishes()
+                wishes.kind = .document
+                wishes.protectionClass = ProtectionClass.none
+                _ = try writer.put(
+                    try ItemName("late"),
+                    wishes,
+                    content: nil,
+                    rest: pipe.fileHandleForReading.fileDescriptor
+                )
+                return nil
+            } catch let error as CofferError {
+                return error.code
+            }
+        }
+        try pipe.fileHandleForWriting.write(contentsOf: pseudoRandomBytes(60_000))
+        #expect(
+            settles {
+                try FileManager.default.subpathsOfDirectory(atPath: server.directory.appending("state")).contains {
+                    $0.contains("staging/")
+                }
+            }
+        )
+        try client.erase(vaultID: try #require(try client.status().vaultID))
+        try client.makeVault(passcode: nil)
+        try? pipe.fileHandleForWriting.close()
+        #expect(try put.wait() != nil)
+        #expect(try client.list().items.isEmpty)
+    }
+
+    /// Fails every operation on disk from the Nth on, as a power cut does.
+    private final class PowerCut: Sendable {
+        private let left = Mutex<Int?>(nil)
+
+        var fileSystem: FileSystem {
+            FileSystem(intercept: { (_) throws(SystemError) in
+                let isOff = self.left.withLock { left in
+                    guard let count = left else { return false }
+                    left = count - 1
+                    return count <= 0
+                }
+                if isOff { throw SystemError("test", code: EIO) }
+            })
+        }
+
+        func strike(after count: Int) { left.withLock { $0 = count } }
+        var hasStruck: Bool { left.withLock { ($0 ?? 1) < 0 } }
+    }
+
+    @Test(arguments: [true, false])
+    func `an erasure that is cut off at any step has erased nothing, or is finished at the next start`(
+        hasPasscode: Bool
+    ) throws {
+        var outcomes: [VaultState] = []
+        for step in 0..<60 {
+            let power = PowerCut()
+            let directory = try TemporaryDirectory()
+            var isDone = false
+            do {
+                let server = try TestServer(in: directory, fileSystem: power.fileSystem)
+                let client = try server.connect()
+                try client.makeVault(passcode: hasPasscode ? DaemonProcess.passcode : nil)
+                try client.put("a", [1])
+                let id = try #require(try client.status().vaultID)
+                power.strike(after: step)
+                isDone = try Outcome { try client.erase(vaultID: id) } == .done
+            }
+            let server = try TestServer(in: directory)
+            let client = try server.connect()
+            #expect(settles { try client.status().protocolNumber > 0 })
+            let state = try client.status().state
+            outcomes.append(state)
+            if state == .noVault {
+                try client.makeVault(passcode: nil)
+                #expect(try client.list().items.isEmpty)
+            } else {
+                #expect(!isDone, "step \(step)")
+                if hasPasscode { try client.unlock() }
+                #expect(try client.get("a") == [1])
+            }
+            if isDone && !power.hasStruck { break }
+        }
+        // Not erased up to the mark, and erased from there on: never back again.
+        let first = try #require(outcomes.firstIndex(of: .noVault))
+        #expect(first > 0)
+        #expect(outcomes[first...].allSatisfy { $0 == .noVault })
+        #expect(outcomes.count > first + 4)
+    }
+}
