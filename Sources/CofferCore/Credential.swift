@@ -18,7 +18,7 @@ public enum KeyslotKind: String, CaseIterable, Sendable {
 
 /// What a client is told about a keyslot, one of the ways to the keys of a vault.
 public struct KeyslotInfo: Hashable, Sendable {
-    /// Its number, as long as it is there.
+    /// Its number, which the next one may get once it is removed.
     public let number: Int
     /// What opens it.
     public let kind: KeyslotKind

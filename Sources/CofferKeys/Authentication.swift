@@ -63,7 +63,7 @@ package struct Authentication: Sendable {
             case .none: granted = try Self.grant(opened, slot: opened.slot)
             case .some(let change):
                 granted = try make(change, of: opened)
-                if change.setsPasscode { attempts = .success(.none) }
+                if change.replacesPasscode { attempts = .success(.none) }
             }
             return Outcome(attempts: attempts, access: .granted(granted))
         } catch {
@@ -91,7 +91,7 @@ package struct Authentication: Sendable {
             throw .init(error, "")
         }
         // The wrong guesses were at the passcode before.
-        if change.setsPasscode { try store(.none) }
+        if change.replacesPasscode { try store(.none) }
         try next.keybag.store(in: directory, deviceKey: deviceKey)
         return try Self.grant(next, slot: opened.slot)
     }

@@ -12,12 +12,12 @@ package struct KeybagChange: ~Copyable, Sendable {
 
     let primary: Primary
 
-    /// Whether there is a new passcode, so that the wrong ones before it count no more.
-    var setsPasscode: Bool {
+    /// Whether the passcode is another one or none, so that the wrong ones before count no more.
+    var replacesPasscode: Bool {
         switch primary {
         case .passcode: true
         case .keep: false
-        case .device: false
+        case .device: true
         }
     }
 

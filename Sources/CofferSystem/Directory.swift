@@ -246,10 +246,10 @@ package final class Directory: Sendable {
     package func replace(_ name: String, with bytes: RawSpan) throws(SystemError) {
         try stage(name, bytes) { (temporary) throws(SystemError) in
             try rename(temporary, to: name)
-            try synchronize()
         }
     }
 
+    /// - Parameter place: Puts the new file in its place; what it leaves under the temporary name stays there.
     private func stage(
         _ name: String,
         _ bytes: RawSpan,
@@ -267,6 +267,7 @@ package final class Directory: Sendable {
             try? remove(temporary)
             throw error
         }
+        try synchronize()
     }
 
     private static func temporaryName(of name: String) -> String { name + ".new" }
@@ -293,7 +294,6 @@ package final class Directory: Sendable {
             } catch  where error.code == EINVAL || error.code == ENOSYS {
                 try rename(temporary, to: name)
             }
-            try synchronize()
         }
         // The new content is in its place: a failure from here on must not be taken for a failure to store it.
         try? shredLeftovers(of: name)

@@ -4,19 +4,19 @@ import Testing
 /// Section 4 of the semantics.
 @Suite struct AccessibilityTests {
     private static let columns: [VaultState] = [
-        .unlocked, .locked, .beforeFirstUnlock, .locking, .noPasscode, .noVault, .lockedExpired,
+        .unlocked, .locked, .beforeFirstUnlock, .locking, .noPasscode, .noVault, .lockedExpired, .deviceKeyMissing,
     ]
 
-    /// By name: unlocked, locked, before first unlock; then the grace, a vault without a passcode, none, and
-    /// locked for long.
+    /// By name: unlocked, locked, before first unlock; then the grace, a vault without a passcode, none,
+    /// locked for long, and without its device key.
     private static let table: [(name: String, cells: String)] = [
-        ("WhenUnlocked", "yes no no yes yes no no"),
-        ("AfterFirstUnlock", "yes yes no yes yes no yes"),
-        ("Always", "yes yes yes yes yes no yes"),
-        ("WhenUnlockedThisDeviceOnly", "yes no no yes yes no no"),
-        ("AfterFirstUnlockThisDeviceOnly", "yes yes no yes yes no yes"),
-        ("AlwaysThisDeviceOnly", "yes yes yes yes yes no yes"),
-        ("WhenPasscodeSetThisDeviceOnly", "yes no no yes no no no"),
+        ("WhenUnlocked", "yes no no yes yes no no no"),
+        ("AfterFirstUnlock", "yes yes no yes yes no yes no"),
+        ("Always", "yes yes yes yes yes no yes no"),
+        ("WhenUnlockedThisDeviceOnly", "yes no no yes yes no no no"),
+        ("AfterFirstUnlockThisDeviceOnly", "yes yes no yes yes no yes no"),
+        ("AlwaysThisDeviceOnly", "yes yes yes yes yes no yes no"),
+        ("WhenPasscodeSetThisDeviceOnly", "yes no no yes no no no no"),
     ]
 
     @Test(arguments: table)

@@ -20,6 +20,7 @@ import Testing
         (.locking, ["RWNO", "RWNO", "RWNO", "RWNO", "RWNO"]),
         (.locked, ["", "NO", "RWNO", "RWNO", "RWNO"]),
         (.lockedExpired, ["", "NO", "RWNO", "", "RWNO"]),
+        (.deviceKeyMissing, ["", "", "", "", ""]),
     ]
 
     @Test(arguments: table)
@@ -49,8 +50,8 @@ import Testing
     }
 
     @Test(arguments: VaultState.allCases)
-    func `class none is readable in every state of a vault`(state: VaultState) {
-        #expect(ProtectionClass.none.permits(.read, in: state) == (state != .noVault))
+    func `class none is readable in every state of a vault that has its device key`(state: VaultState) {
+        #expect(ProtectionClass.none.permits(.read, in: state) == (state != .noVault && state != .deviceKeyMissing))
     }
 
     @Test func `the classes keep their names`() {

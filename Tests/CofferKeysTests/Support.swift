@@ -20,7 +20,30 @@ extension Vault {
     }
 }
 
+extension Vault {
+    /// Opens the keys where a change of the disk fails that comes after it.
+    func open(sabotagedBy saboteur: Saboteur) throws -> VaultKeys {
+        let directory = try Directory(makingPath: temporary.path, fileSystem: saboteur.fileSystem)
+        guard let keys = try VaultKeys.find(in: directory) else { throw POSIXError(.ENOENT) }
+        saboteur.restart()
+        return keys
+    }
+}
+
 extension VaultKeys {
+    /// Why a credential is refused, or a change with it; `nil` where it is not.
+    func refusal(
+        of credential: consuming GivenCredential,
+        _ change: consuming KeybagChange? = nil,
+        at now: UInt64 = 0
+    ) -> CofferError? {
+        do throws(CofferError) {
+            _ = try show(credential, change, at: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
 
     func attempt(_ passcode: String?) throws -> ErrorCode? {
         let typed: GivenCredential = if let passcode { .passcode(try SecretBytes(passcode)) } else { .nothing }
@@ -30,6 +53,60 @@ extension VaultKeys {
         } catch {
             return error.code
         }
+    }
+}
+
+extension GivenCredential {
+    static func passcode(_ text: String) throws -> GivenCredential { .passcode(try SecretBytes(text)) }
+
+    static func recoveryKey(_ text: [UInt8]) throws -> GivenCredential { .recoveryKey(try RecoveryKey(text: text)) }
+}
+
+extension RecoveryKey {
+    init(text: [UInt8]) throws { try self.init(try SecretBytes(copying: text.span.bytes)) }
+}
+
+extension NewRecoveryKey {
+    consuming func takeBytes() -> [UInt8] { takeText().exposeBytes() }
+}
+
+extension NewPasscode {
+    init(_ text: String, cost: PasscodeCost? = .interactive) throws { self.init(try SecretBytes(text), cost: cost) }
+}
+
+extension KeybagChange {
+    static func passcode(_ text: String, cost: PasscodeCost? = .interactive) throws -> KeybagChange {
+        .passcode(try NewPasscode(text, cost: cost), erasesData: nil)
+    }
+}
+
+/// Keys of items of every kind, made in a vault that was open.
+struct Belongings {
+    private let items: [(subject: Subject, id: ItemID, key: TestKey)]
+
+    init(_ keys: VaultKeys) throws {
+        items = try Subject.all.map { subject in
+            let id = ItemID()
+            return (subject, id, try subject.newKey(from: keys, for: id))
+        }
+    }
+
+    /// What can't be opened with other keys, or opens as something else.
+    func lost(with keys: VaultKeys) -> [Subject] {
+        items.filter { item in
+            (try? item.subject.unwrap(item.key.wrapped, from: keys, for: item.id)) != item.key.key
+        }
+        .map(\.subject)
+    }
+}
+
+extension TemporaryDirectory {
+    /// The names of what is inside, sorted.
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+
+    /// Gives a file a second name outside, by which to see what becomes of its content.
+    func watch(_ name: String, from other: TemporaryDirectory) throws {
+        try FileManager.default.linkItem(atPath: self.path(name), toPath: other.path(name))
     }
 }
 
@@ -88,6 +165,9 @@ final class Saboteur: Sendable {
     init(failing target: Int) { self.target = target }
 
     var hasStruck: Bool { count.withLock { $0 >= target } }
+
+    /// Counts from here.
+    func restart() { count.withLock { $0 = 0 } }
 
     var fileSystem: FileSystem {
         FileSystem(intercept: { (_) throws(SystemError) in

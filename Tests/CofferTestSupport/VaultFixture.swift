@@ -23,18 +23,29 @@ package enum TestState: String, CaseIterable, Sendable {
 /// A vault's files, made once: stretching a passcode takes its time.
 package struct Template: Sendable {
     package static let passcode = "correct horse"
-    package static let withPasscode = Result { try Template(passcode) }
-    package static let withoutPasscode = Result { try Template(nil) }
+    package static let withPasscode = Result { try Template(passcode, hasRecoveryKey: false) }
+    package static let withoutPasscode = Result { try Template(nil, hasRecoveryKey: false) }
+    package static let recoverable = Result { try Template(passcode, hasRecoveryKey: true) }
+    package static let recoverableWithoutPasscode = Result { try Template(nil, hasRecoveryKey: true) }
 
     package let keybag: [UInt8]
     package let deviceKey: [UInt8]
+    /// The text of the recovery key; empty where there is none.
+    package let recoveryKey: [UInt8]
 
-    private init(_ passcode: String?) throws {
+    private init(_ passcode: String?, hasRecoveryKey: Bool) throws {
         let temporary = try TemporaryDirectory()
         let directory = try Directory(makingPath: temporary.path)
-        _ = try VaultKeys.create(in: directory, passcode: passcode)
+        let recoveryKey = try NewRecoveryKey()
+        let publicKey = recoveryKey.publicKey
+        _ = try VaultKeys.create(
+            in: directory,
+            passcode: passcode,
+            recoveryPublicKey: hasRecoveryKey ? publicKey : nil
+        )
         keybag = temporary.contents("keybag") ?? []
         deviceKey = temporary.contents("device.key") ?? []
+        self.recoveryKey = hasRecoveryKey ? recoveryKey.takeText().exposeBytes() : []
     }
 }
 
@@ -42,11 +53,23 @@ package struct Template: Sendable {
 package struct Vault {
     package let temporary: TemporaryDirectory
     package let directory: Directory
+    /// The text of the recovery key; empty where there is none.
+    package let recoveryKey: [UInt8]
 
-    package init(hasPasscode: Bool = true) throws {
-        temporary = try TemporaryDirectory()
-        directory = try Directory(makingPath: temporary.path)
-        let template = try (hasPasscode ? Template.withPasscode : Template.withoutPasscode).get()
+    package init(hasPasscode: Bool = true, hasRecoveryKey: Bool = false) throws {
+        let temporary = try TemporaryDirectory()
+        self.temporary = temporary
+        // Keys write what they count: the files stay for as long as somebody has the directory open.
+        let keeping = FileSystem { _ in withExtendedLifetime(temporary) {} }
+        directory = try Directory(makingPath: temporary.path, fileSystem: keeping)
+        let template =
+            switch (hasPasscode, hasRecoveryKey) {
+            case (true, true): try Template.recoverable.get()
+            case (true, false): try Template.withPasscode.get()
+            case (false, true): try Template.recoverableWithoutPasscode.get()
+            case (false, false): try Template.withoutPasscode.get()
+            }
+        recoveryKey = template.recoveryKey
         try temporary.write(template.keybag, to: "keybag", mode: 0o600)
         try temporary.write(template.deviceKey, to: "device.key", mode: 0o600)
     }
