@@ -129,10 +129,8 @@ extension Server {
     /// Removes, on another thread, what erased vaults have left.
     func removeRemains() {
         guard let directory = try? vault.stateDirectory(), Erasure.hasRemains(in: directory) else { return }
-        Task(executorPreference: loop) {
-            // What can't be removed now has no key, and is tried again when a daemon comes up.
-            try? await self.workers.run { () throws(CofferError) in try Erasure.removeRemains(in: directory) }
-        }
+        // What can't be removed now has no key, and is tried again when a daemon comes up.
+        workers.start { try? Erasure.removeRemains(in: directory) }
     }
 
     /// Locks, at once or when the grace is over.

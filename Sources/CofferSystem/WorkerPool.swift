@@ -44,6 +44,11 @@ package final class WorkerPool: Sendable {
         return try handoff.take()
     }
 
+    /// Does work that nobody waits for, if a thread can be had.
+    ///
+    /// - Parameter work: Runs on a thread of the pool.
+    package func start(_ work: @escaping @Sendable () -> Void) { _ = submit(work) }
+
     /// - Returns: Whether the work is or will be done.
     private func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
         let mayStart = state.withLock { state in
