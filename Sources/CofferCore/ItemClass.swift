@@ -116,7 +116,8 @@ extension KeychainAttribute {
     public func isGiven(in itemClass: ItemClass) -> Bool {
         switch self {
         case .creationDate, .modificationDate: true
-        case .certificateType, .certificateEncoding, .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash: true
+        case .certificateType, .certificateEncoding, .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash:
+            true
         case .keyClass, .keyType, .keySizeInBits, .effectiveKeySize: itemClass == .key
         default: false
         }

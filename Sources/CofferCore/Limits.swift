@@ -20,6 +20,14 @@ public enum Limits {
     public static let secretBytes = 32 << 10
     /// The bytes of a keychain item's attributes, serialised.
     public static let metadataBytes = 4 << 10
+    /// The attributes that an owner may name himself, for one item.
+    public static let userAttributes = 64
+    /// The earlier values of a secret that are kept, by default.
+    public static let defaultHistory = 10
+    /// The earlier values of a secret that can be kept.
+    public static let maximumHistory = 100
+    /// The items that one query looks at before it answers with a cursor: each costs an opening of its metadata.
+    public static let queryItems = 4096
     /// The bytes of a passcode: more than any person types, less than a denial of service.
     public static let passcodeBytes = 1024
     /// The wrong passcodes after which no more are taken: section 7 of the semantics.

@@ -2,59 +2,192 @@ internal import CofferCore
 
 /// The sealed attributes of an item, and the tie to its secret.
 struct ItemMetadata {
-    private static let version: UInt8 = 1
+    /// Version 1 knew generic passwords only, without any attribute but their primary key.
+    private static let version: UInt8 = 2
+    static let secretTagBytes = 16
 
-    let key: GenericPasswordKey
-    let kind: ItemKind?
+    let attributes: ItemAttributes
     let created: Int64
     let modified: Int64
     let secretByteCount: Int
     /// A tag of the sealed secret that belongs to these attributes: another one put in its place is noticed.
     let secretTag: [UInt8]
 
-    static let secretTagBytes = 16
-
-    var encoded: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.version)
-        writer.write(counted: key.group.utf8)
-        writer.write(counted: key.service.utf8)
-        writer.write(counted: key.account.utf8)
-        writer.write(counted: (kind?.rawValue ?? "").utf8)
-        writer.write(created)
-        writer.write(modified)
-        writer.write(UInt32(secretByteCount))
-        writer.write(raw: secretTag)
-        return writer.bytes
-    }
-
     init(
-        key: GenericPasswordKey,
-        kind: ItemKind?,
+        attributes: ItemAttributes,
         created: Int64,
         modified: Int64,
         secretByteCount: Int,
         secretTag: [UInt8]
     ) {
-        self.key = key
-        self.kind = kind
+        self.attributes = attributes
         self.created = created
         self.modified = modified
         self.secretByteCount = secretByteCount
         self.secretTag = secretTag
     }
 
+    /// The bytes that attributes have, encoded: known before anything is made of them.
+    static func byteCount(of attributes: ItemAttributes) -> Int {
+        let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
+        let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count
+        let values = attributes.values.values.reduce(0) { $0 + 3 + $1.byteCount }
+        return attributes.user.reduce(fixed + texts + values) { $0 + 4 + $1.key.utf8.count + $1.value.utf8.count }
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.version)
+        writer.write(attributes.itemClass.code)
+        writer.write(UInt8(attributes.isSynchronizable ? 1 : 0))
+        writer.write(counted: attributes.group.utf8)
+        writer.write(counted: (attributes.kind?.rawValue ?? "").utf8)
+        writer.write(UInt8(attributes.historyLimit))
+        writer.write(created)
+        writer.write(modified)
+        writer.write(UInt32(secretByteCount))
+        writer.write(raw: secretTag)
+        writer.write(UInt8(attributes.values.count))
+        for (attribute, value) in attributes.values.sorted(by: { $0.key.code < $1.key.code }) {
+            writer.write(attribute.code)
+            writer.write(counted: value.encoded)
+        }
+        writer.write(UInt8(attributes.user.count))
+        for (name, value) in attributes.user.sorted(by: { $0.key < $1.key }) {
+            writer.write(counted: name.utf8)
+            writer.write(counted: value.utf8)
+        }
+        return writer.bytes
+    }
+
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
+        switch try reader.read(UInt8.self) {
+        case 1: self = try Self.version1(&reader)
+        case Self.version: self = try Self.version2(&reader)
+        default: throw ByteReader.Malformed()
+        }
+        guard reader.isAtEnd else { throw ByteReader.Malformed() }
+    }
+
+    private static func version1(_ reader: inout ByteReader) throws(ByteReader.Malformed) -> ItemMetadata {
         let group = try reader.readText()
         let service = try reader.readText()
-        key = GenericPasswordKey(group: group, service: service, account: try reader.readText())
-        kind = ItemKind(rawValue: try reader.readText())
-        created = try reader.read()
-        modified = try reader.read()
-        secretByteCount = Int(try reader.read(UInt32.self))
-        secretTag = Array(try reader.readRaw(Self.secretTagBytes))
-        guard reader.isAtEnd else { throw ByteReader.Malformed() }
+        let key = GenericPasswordKey(group: group, service: service, account: try reader.readText())
+        var attributes = ItemAttributes(key)
+        attributes.kind = ItemKind(rawValue: try reader.readText())
+        return ItemMetadata(
+            attributes: attributes,
+            created: try reader.read(),
+            modified: try reader.read(),
+            secretByteCount: Int(try reader.read(UInt32.self)),
+            secretTag: Array(try reader.readRaw(secretTagBytes))
+        )
+    }
+
+    private static func version2(_ reader: inout ByteReader) throws(ByteReader.Malformed) -> ItemMetadata {
+        guard let itemClass = ItemClass(code: try reader.read()) else { throw ByteReader.Malformed() }
+        let isSynchronizable = try reader.read(UInt8.self) != 0
+        var attributes = ItemAttributes(itemClass, in: try reader.readText())
+        attributes.isSynchronizable = isSynchronizable
+        attributes.kind = ItemKind(rawValue: try reader.readText())
+        attributes.historyLimit = Int(try reader.read(UInt8.self))
+        let created = try reader.read(Int64.self)
+        let modified = try reader.read(Int64.self)
+        let secretByteCount = Int(try reader.read(UInt32.self))
+        let secretTag = Array(try reader.readRaw(secretTagBytes))
+        for _ in 0..<(try reader.read(UInt8.self)) {
+            guard let attribute = KeychainAttribute(code: try reader.read()) else { throw ByteReader.Malformed() }
+            attributes.values[attribute] = try AttributeValue(attribute.form, Array(try reader.readCounted()))
+        }
+        for _ in 0..<(try reader.read(UInt8.self)) {
+            let name = try reader.readText()
+            attributes.user[name] = try reader.readText()
+        }
+        return ItemMetadata(
+            attributes: attributes,
+            created: created,
+            modified: modified,
+            secretByteCount: secretByteCount,
+            secretTag: secretTag
+        )
+    }
+}
+
+extension ItemClass {
+    /// The class's code in sealed metadata and in tags.
+    var code: UInt8 {
+        switch self {
+        case .genericPassword: 1
+        case .internetPassword: 2
+        case .certificate: 3
+        case .key: 4
+        case .identity: 0
+        }
+    }
+
+    fileprivate init?(code: UInt8) {
+        guard code > 0, let itemClass = Self.allCases.first(where: { $0.code == code }) else { return nil }
+        self = itemClass
+    }
+}
+
+extension KeychainAttribute {
+    /// The attributes by their codes in sealed metadata and in tags, from 1 on: a new one goes to the end.
+    private static let order: [KeychainAttribute] = [
+        .label, .description, .comment, .creator, .type, .isInvisible, .isNegative, .account, .service, .generic,
+        .securityDomain, .server, .protocol, .authenticationType, .port, .path, .certificateType, .certificateEncoding,
+        .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash, .keyClass, .applicationLabel, .applicationTag,
+        .keyType, .keySizeInBits, .effectiveKeySize, .isExtractable, .canEncrypt, .canDecrypt, .canDerive, .canSign,
+        .canVerify, .canWrap, .canUnwrap, .expiryDate,
+    ]
+    private static let codes = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, UInt8($0 + 1)) })
+
+    /// The attribute's code; 0 for one that is no value of its own, but a field of the item.
+    var code: UInt8 { Self.codes[self] ?? 0 }
+
+    init?(code: UInt8) {
+        guard Self.order.indices.contains(Int(code) - 1) else { return nil }
+        self = Self.order[Int(code) - 1]
+    }
+}
+
+extension AttributeValue {
+    /// How many bytes ``encoded`` has.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        case .bool: 1
+        case .integer, .date: 8
+        }
+    }
+
+    /// The value's bytes, as they are stored.
+    var encoded: [UInt8] {
+        switch self {
+        case .text(let text): return Array(text.utf8)
+        case .bytes(let bytes): return bytes
+        case .bool(let flag): return [flag ? 1 : 0]
+        case .integer(let number), .date(let number):
+            var writer = ByteWriter()
+            writer.write(number)
+            return writer.bytes
+        }
+    }
+
+    init(_ form: Form, _ bytes: [UInt8]) throws(ByteReader.Malformed) {
+        var reader = ByteReader(bytes)
+        switch form {
+        case .text:
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw ByteReader.Malformed() }
+            self = .text(text)
+        case .bytes: self = .bytes(bytes)
+        case .bool:
+            guard bytes.count == 1 else { throw ByteReader.Malformed() }
+            self = .bool(bytes[0] != 0)
+        case .integer: self = .integer(try reader.read())
+        case .date: self = .date(try reader.read())
+        }
     }
 }

@@ -33,22 +33,106 @@ package struct GenericPasswordKey: Hashable, Sendable {
     var quoted: String { quotedForDisplay(path) }
 }
 
+/// What a keychain item says of itself, as far as its owner decides it.
+package struct ItemAttributes: Hashable, Sendable {
+    /// The class; never ``ItemClass/identity``, which is not stored.
+    package var itemClass: ItemClass
+    /// The access group.
+    package var group: String
+    /// Whether the item may be synchronised: part of every primary key.
+    package var isSynchronizable = false
+    /// The attributes of the class, without those that the fields here stand for.
+    package var values: [KeychainAttribute: AttributeValue]
+    /// Attributes that the owner has named.
+    package var user: [String: String] = [:]
+    /// What the owner said it is, in the one namespace.
+    package var kind: ItemKind?
+    /// How many earlier values of the secret are kept.
+    package var historyLimit = Limits.defaultHistory
+
+    /// Describes an item.
+    package init(_ itemClass: ItemClass, in group: String, _ values: [KeychainAttribute: AttributeValue] = [:]) {
+        self.itemClass = itemClass
+        self.group = group
+        self.values = values
+    }
+
+    /// Describes a generic password of the one namespace.
+    package init(_ key: GenericPasswordKey) {
+        self.init(.genericPassword, in: key.group, [.service: .text(key.service), .account: .text(key.account)])
+    }
+
+    /// The text of an attribute; "" where it is missing.
+    func text(_ attribute: KeychainAttribute) -> String {
+        if case .text(let text) = values[attribute] { text } else { "" }
+    }
+
+    /// What the item is called in an error.
+    package var quoted: String {
+        switch itemClass {
+        case .genericPassword: GenericPasswordKey(self).quoted
+        case .internetPassword: quotedForDisplay("\(text(.account))@\(text(.server))")
+        case .certificate, .key, .identity:
+            text(.label).isEmpty ? "a \(itemClass.rawValue)" : quotedForDisplay(text(.label))
+        }
+    }
+}
+
+extension GenericPasswordKey {
+    init(_ attributes: ItemAttributes) {
+        self.init(
+            group: attributes.group,
+            service: attributes.text(.service),
+            account: attributes.text(.account)
+        )
+    }
+}
+
 /// A keychain item without its secret.
 package struct KeychainItem: Sendable {
+    /// The place of its row: another one after the item was removed and added again.
+    let row: Int64
     /// Survives update and restart: the persistent reference.
     package let id: ItemID
-    /// What identifies the item.
-    package let key: GenericPasswordKey
+    /// What the owner says of it.
+    package let attributes: ItemAttributes
     /// In which states the secret is there.
     package let accessibility: Accessibility
-    /// What the owner said it is.
-    package let kind: ItemKind?
     /// When it was added, in milliseconds since 1970.
     package let created: Int64
     /// When it was last changed, in milliseconds since 1970.
     package let modified: Int64
     /// The bytes of the secret.
     package let secretByteCount: Int
+
+    /// What identifies a generic password in the one namespace.
+    package var key: GenericPasswordKey { GenericPasswordKey(attributes) }
+
+    /// What the owner said it is.
+    package var kind: ItemKind? { attributes.kind }
+
+    /// Whether the item can be named in the one namespace of both stores.
+    package var isInNamespace: Bool {
+        guard attributes.itemClass == .genericPassword, !attributes.isSynchronizable,
+            let name = try? ItemName(key.path)
+        else { return false }
+        return GenericPasswordKey(name, in: attributes.group) == key
+    }
+
+    /// The value of an attribute, be it one that the owner gave or one that the item has of itself.
+    ///
+    /// - Parameter attribute: The attribute.
+    /// - Returns: `nil` where the item has none.
+    package func value(of attribute: KeychainAttribute) -> AttributeValue? {
+        switch attribute {
+        case .accessGroup: .text(attributes.group)
+        case .accessible: .text(accessibility.rawValue)
+        case .synchronizable: .bool(attributes.isSynchronizable)
+        case .creationDate: .date(created)
+        case .modificationDate: .date(modified)
+        default: attributes.values[attribute]
+        }
+    }
 }
 
 /// A keychain item with its secret.

@@ -30,6 +30,7 @@ final class Catalog {
             keychain = KeychainStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             try Self.bind(connection, to: keys.vaultID)
+            try keychain.tagOlderItems()
             // Their key is gone already, where a crash came between it and them.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try files.recover()

@@ -18,8 +18,10 @@ import Testing
             let before = try #require(FileManager.default.contents(atPath: daemon.statePath + "/attempts"))
             let guess = Background { try client.unlock("\(passcode)\(passcode == "wrong" ? "\(round)" : "")") }
             // The count changes before the guess is stretched, which takes far longer than a look at the file.
-            for _ in 0..<20_000 where FileManager.default.contents(atPath: daemon.statePath + "/attempts") == before {
+            var looks = 0
+            while FileManager.default.contents(atPath: daemon.statePath + "/attempts") == before, looks < 20_000 {
                 usleep(100)
+                looks += 1
             }
             daemon.kill()
             #expect(throws: CofferError.self) { try guess.wait() }

@@ -1,0 +1,174 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+package import CofferMemory
+
+/// A value that the secret of an item had before.
+package struct EarlierValue: Sendable {
+    /// Names it, among those of its item: later ones have higher numbers.
+    package let number: Int64
+    /// When another value took its place, in milliseconds since 1970.
+    package let replaced: Int64
+    /// The bytes of the secret.
+    package let byteCount: Int
+}
+
+// An earlier value is a row of its own: the wrapped key and the sealed secret as they were, and what is said of them, sealed and
+// tied to both as with an item.
+
+extension KeychainStore {
+    private static let historyVersion: UInt8 = 1
+
+    /// The earlier values of an item's secret, the latest first, in every state of the vault.
+    ///
+    /// - Parameter item: The item.
+    /// - Throws: `decode` where one is damaged; ``DatabaseError``.
+    package func history(of item: KeychainItem) throws -> [EarlierValue] {
+        var values: [EarlierValue] = []
+        try connection.rows(
+            """
+            SELECT id, class_key, metadata, wrapped_key, secret FROM keychain_history WHERE uuid = ?
+            ORDER BY id DESC
+            """,
+            .blob(item.id.bytes)
+        ) { row in
+            values.append(try self.earlierValue(of: item, in: row))
+            return true
+        }
+        return values
+    }
+
+    /// Opens an earlier value of an item's secret.
+    ///
+    /// - Parameters:
+    ///   - number: Which.
+    ///   - item: The item.
+    /// - Throws: `itemNotFound` where it is not kept, `interactionNotAllowed`, `decode`; ``DatabaseError``.
+    package func earlierSecret(_ number: Int64, of item: KeychainItem) throws -> SecretBytes {
+        let secret = try connection.row(
+            """
+            SELECT id, class_key, metadata, wrapped_key, secret FROM keychain_history WHERE uuid = ? AND id = ?
+            """,
+            .blob(item.id.bytes),
+            .integer(number)
+        ) { row in
+            _ = try self.earlierValue(of: item, in: row)
+            return try row.withBlob(3) { wrapped in
+                try row.withBlob(4) { sealed in try self.openSecret(of: item, wrapped, sealed) }
+            }
+        }
+        guard let secret else {
+            throw CofferError(
+                .itemNotFound,
+                "\(item.attributes.quoted) has no earlier value \(number)",
+                hint: "its history shows which there are"
+            )
+        }
+        return secret
+    }
+
+    // MARK: Keeping
+
+    /// Puts the present secret of an item into its history, and lets go of the oldest beyond the limit.
+    func keepHistory(of item: KeychainItem, limit: Int, now: Int64) throws {
+        if limit > 0 {
+            let sealed = try connection.row(
+                "SELECT wrapped_key, secret FROM keychain_items WHERE id = ?",
+                .integer(item.row)
+            ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
+            guard let sealed else { return }
+            try connection.execute(
+                """
+                INSERT INTO keychain_history (uuid, class_key, metadata, wrapped_key, secret) VALUES (?, ?, ?, ?, ?)
+                """,
+                .blob(item.id.bytes),
+                .integer(Int64(ClassKeyName(item.accessibility).rawValue)),
+                .blob(sealHistory(sealed, of: item, item.accessibility, now, item.secretByteCount)),
+                .blob(sealed.wrappedKey),
+                .blob(sealed.secret)
+            )
+        }
+        try trimHistory(of: item.id, to: limit)
+    }
+
+    func trimHistory(of id: ItemID, to limit: Int) throws {
+        try connection.execute(
+            """
+            DELETE FROM keychain_history WHERE id IN
+                (SELECT id FROM keychain_history WHERE uuid = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
+            """,
+            .blob(id.bytes),
+            .integer(Int64(limit))
+        )
+    }
+
+    func removeHistory(of id: ItemID) throws {
+        try connection.execute("DELETE FROM keychain_history WHERE uuid = ?", .blob(id.bytes))
+    }
+
+    /// Follows the item to another class key: what it was is as secret as what it is.
+    func rewrapHistory(of item: KeychainItem, to accessibility: Accessibility) throws {
+        for value in try history(of: item) {
+            let sealed = try connection.row(
+                "SELECT wrapped_key, secret FROM keychain_history WHERE id = ?",
+                .integer(value.number)
+            ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
+            guard var sealed else { continue }
+            sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item, to: accessibility)
+            try connection.execute(
+                "UPDATE keychain_history SET class_key = ?, metadata = ?, wrapped_key = ? WHERE id = ?",
+                .integer(Int64(ClassKeyName(accessibility).rawValue)),
+                .blob(sealHistory(sealed, of: item, accessibility, value.replaced, value.byteCount)),
+                .blob(sealed.wrappedKey),
+                .integer(value.number)
+            )
+        }
+    }
+
+    // MARK: Sealing
+
+    private func sealHistory(
+        _ sealed: SealedSecret,
+        of item: KeychainItem,
+        _ accessibility: Accessibility,
+        _ replaced: Int64,
+        _ byteCount: Int
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.historyVersion)
+        writer.write(replaced)
+        writer.write(UInt32(byteCount))
+        writer.write(raw: secretTag(sealed.wrappedKey, sealed.secret))
+        let context = Self.historyContext(item.id, Int64(ClassKeyName(accessibility).rawValue))
+        return unsafe AEAD.seal(writer.bytes.span.bytes, under: keys.catalog.keychainMetadata, context: context)
+    }
+
+    private func earlierValue(of item: KeychainItem, in row: borrowing Row) throws -> EarlierValue {
+        let context = Self.historyContext(item.id, try row.integer(1))
+        let subject = "an earlier value of \(item.attributes.quoted)"
+        do {
+            let opened = try row.withBlob(2) { sealed in
+                try AEAD.open(sealed, under: keys.catalog.keychainMetadata, context: context)
+            }
+            var reader = ByteReader(opened.exposeBytes())
+            guard try reader.read(UInt8.self) == Self.historyVersion else { throw ByteReader.Malformed() }
+            let replaced = try reader.read(Int64.self)
+            let byteCount = Int(try reader.read(UInt32.self))
+            let tag = Array(try reader.readRaw(ItemMetadata.secretTagBytes))
+            guard reader.isAtEnd else { throw ByteReader.Malformed() }
+            guard isEqualInConstantTime(tag, secretTag(try row.blob(3), try row.blob(4))) else {
+                throw CofferError.damaged(subject, found: "its secret is not the one that its metadata names")
+            }
+            return EarlierValue(number: try row.integer(0), replaced: replaced, byteCount: byteCount)
+        } catch is CryptoError {
+            throw CofferError.damaged(subject, found: "its metadata is not authentic")
+        } catch is ByteReader.Malformed {
+            throw CofferError.damaged(subject, found: "its metadata has an unknown form")
+        }
+    }
+
+    private static func historyContext(_ id: ItemID, _ classKey: Int64) -> [UInt8] {
+        Array("coffer keychain history v1".utf8) + id.bytes + [UInt8(truncatingIfNeeded: classKey)]
+    }
+}

@@ -1,0 +1,177 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+internal import CofferMemory
+
+// How an item becomes a row, and a row an item.
+
+extension KeychainStore {
+    // MARK: Rows
+
+    func insert(
+        _ attributes: ItemAttributes,
+        _ secret: borrowing SecretBytes,
+        _ accessibility: Accessibility,
+        _ created: Int64,
+        _ now: Int64
+    ) throws -> ItemID {
+        try checkBounds(attributes, secret.count)
+        try checkPasscode(for: accessibility, attributes)
+        let id = ItemID()
+        let sealed = try seal(secret, of: id, as: accessibility, attributes)
+        let metadata = ItemMetadata(
+            attributes: attributes,
+            created: created,
+            modified: now,
+            secretByteCount: secret.count,
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+        )
+        let tag = primaryTag(attributes)
+        let sealedMetadata = seal(metadata, of: id, accessibility, tag)
+        try connection.transaction {
+            try connection.execute(
+                """
+                INSERT INTO keychain_items (uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                .blob(id.bytes),
+                .integer(Int64(ClassKeyName(accessibility).rawValue)),
+                .blob(tag),
+                .blob(sealedMetadata),
+                .blob(sealed.wrappedKey),
+                .blob(sealed.secret)
+            )
+            try addTags(of: attributes, connection.lastInsertedRowID)
+        }
+        return id
+    }
+
+    /// Gives an item a new secret, under a new key; the old one goes to the history.
+    func replace(
+        _ item: KeychainItem,
+        _ attributes: ItemAttributes,
+        _ secret: borrowing SecretBytes,
+        _ accessibility: Accessibility,
+        _ now: Int64
+    ) throws {
+        try checkWritable(item)
+        try checkBounds(attributes, secret.count)
+        try checkPasscode(for: accessibility, attributes)
+        let sealed = try seal(secret, of: item.id, as: accessibility, attributes)
+        let metadata = ItemMetadata(
+            attributes: attributes,
+            created: item.created,
+            modified: now,
+            secretByteCount: secret.count,
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+        )
+        try connection.transaction {
+            try keepHistory(of: item, limit: attributes.historyLimit, now: now)
+            try write(metadata, sealed, item, accessibility)
+        }
+    }
+
+    /// Changes what an item says of itself, or the wrapping of its key; its secret is not touched.
+    func reseal(
+        _ item: KeychainItem,
+        _ attributes: ItemAttributes,
+        _ accessibility: Accessibility,
+        _ now: Int64
+    ) throws {
+        try checkBounds(attributes, item.secretByteCount)
+        let sealed = try connection.row(
+            "SELECT wrapped_key, secret FROM keychain_items WHERE id = ?",
+            .integer(item.row)
+        ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
+        guard var sealed else { return }
+        if accessibility != item.accessibility {
+            sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item, to: accessibility)
+        }
+        let metadata = ItemMetadata(
+            attributes: attributes,
+            created: item.created,
+            modified: now,
+            secretByteCount: item.secretByteCount,
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+        )
+        try connection.transaction {
+            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
+            try trimHistory(of: item.id, to: attributes.historyLimit)
+            try write(metadata, sealed, item, accessibility)
+        }
+    }
+
+    func rewrap(
+        _ wrappedKey: [UInt8],
+        of item: KeychainItem,
+        to accessibility: Accessibility
+    ) throws(CofferError) -> [UInt8] {
+        do {
+            return unsafe try keys.rewrapItemKey(
+                wrappedKey.span.bytes,
+                from: item.accessibility,
+                to: accessibility,
+                of: item.id
+            )
+        } catch {
+            throw error.cofferError(item.attributes.quoted, in: keys.state, for: .write)
+        }
+    }
+
+    func write(
+        _ metadata: ItemMetadata,
+        _ sealed: SealedSecret,
+        _ item: KeychainItem,
+        _ accessibility: Accessibility
+    ) throws {
+        let tag = primaryTag(metadata.attributes)
+        try connection.execute(
+            """
+            UPDATE keychain_items SET class_key = ?, primary_tag = ?, metadata = ?, wrapped_key = ?, secret = ?
+            WHERE id = ?
+            """,
+            .integer(Int64(ClassKeyName(accessibility).rawValue)),
+            .blob(tag),
+            .blob(seal(metadata, of: item.id, accessibility, tag)),
+            .blob(sealed.wrappedKey),
+            .blob(sealed.secret),
+            .integer(item.row)
+        )
+        if metadata.attributes != item.attributes {
+            try removeTags(of: item.attributes, item.row)
+            try addTags(of: metadata.attributes, item.row)
+        }
+    }
+
+    func addTags(of attributes: ItemAttributes, _ row: Int64) throws {
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) {
+            try connection.execute(
+                "INSERT OR IGNORE INTO keychain_tags (tag, item) VALUES (?, ?)",
+                .blob(tag),
+                .integer(row)
+            )
+        }
+    }
+
+    func removeTags(of attributes: ItemAttributes, _ row: Int64) throws {
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) {
+            try connection.execute(
+                "DELETE FROM keychain_tags WHERE tag = ? AND item = ?",
+                .blob(tag),
+                .integer(row)
+            )
+        }
+    }
+
+    /// The item of a row, if there is one.
+    func item(at row: Int64) throws -> KeychainItem? {
+        try connection.row(
+            """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
+            WHERE id = ?
+            """,
+            .integer(row)
+        ) { row in try self.item(in: row, expecting: nil) }
+    }
+}

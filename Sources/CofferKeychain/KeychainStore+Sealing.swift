@@ -1,0 +1,134 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+internal import CofferMemory
+
+// The two sealed parts of a row, and what ties them together.
+
+extension KeychainStore {
+    // MARK: Sealing
+
+    /// A sealed secret, and its key.
+    struct SealedSecret {
+        var wrappedKey: [UInt8]
+        let secret: [UInt8]
+    }
+
+    func seal(
+        _ secret: borrowing SecretBytes,
+        of id: ItemID,
+        as accessibility: Accessibility,
+        _ attributes: ItemAttributes
+    ) throws -> SealedSecret {
+        let itemKey = try newItemKey(for: accessibility, of: id, attributes.quoted)
+        let padded: SecretBytes
+        do { padded = try SecretPadding.pad(secret) } catch { throw CofferError.noSecretMemory }
+        let sealed = padded.withBytes { AEAD.seal($0, under: itemKey.key, context: Self.secretContext(id)) }
+        return SealedSecret(wrappedKey: itemKey.wrapped, secret: sealed)
+    }
+
+    func seal(
+        _ metadata: ItemMetadata,
+        of id: ItemID,
+        _ accessibility: Accessibility,
+        _ primaryTag: [UInt8]
+    ) -> [UInt8] {
+        let bytes = metadata.encoded
+        let context = Self.metadataContext(id, Int64(ClassKeyName(accessibility).rawValue), primaryTag)
+        return unsafe AEAD.seal(bytes.span.bytes, under: keys.catalog.keychainMetadata, context: context)
+    }
+
+    func newItemKey(
+        for accessibility: Accessibility,
+        of id: ItemID,
+        _ subject: String
+    ) throws(CofferError) -> WrappedItemKey {
+        do {
+            return try keys.newItemKey(for: accessibility, of: id)
+        } catch {
+            throw error.cofferError(subject, in: keys.state, for: .write)
+        }
+    }
+
+    /// - Parameter attributes: What the row was found by; `nil` where all are looked at.
+    func item(in row: borrowing Row, expecting attributes: ItemAttributes?) throws -> KeychainItem {
+        let subject = attributes?.quoted ?? "a keychain item"
+        let classKey = try row.integer(2)
+        guard let id = ItemID(try row.blob(1)),
+            let accessibility = Accessibility.allCases.first(where: { ClassKeyName($0).rawValue == classKey })
+        else { throw CofferError.damaged(subject, found: "its row has impossible values") }
+        let context = Self.metadataContext(id, classKey, try row.blob(3))
+        let metadata: ItemMetadata
+        do {
+            metadata = try row.withBlob(4) { sealed in
+                let opened = try AEAD.open(sealed, under: keys.catalog.keychainMetadata, context: context)
+                return try ItemMetadata(decoding: opened.exposeBytes())
+            }
+        } catch is CryptoError {
+            throw CofferError.damaged(subject, found: "its metadata is not authentic")
+        } catch is ByteReader.Malformed {
+            throw CofferError.damaged(subject, found: "its metadata has an unknown form")
+        }
+        let tag = secretTag(try row.blob(5), try row.blob(6))
+        guard isEqualInConstantTime(tag, metadata.secretTag) else {
+            throw CofferError.damaged(
+                metadata.attributes.quoted,
+                found: "its secret is not the one that its metadata names"
+            )
+        }
+        return KeychainItem(
+            row: try row.integer(0),
+            id: id,
+            attributes: metadata.attributes,
+            accessibility: accessibility,
+            created: metadata.created,
+            modified: metadata.modified,
+            secretByteCount: metadata.secretByteCount
+        )
+    }
+
+    func openSecret(of item: KeychainItem, in row: borrowing Row) throws -> SecretBytes {
+        try row.withBlob(5) { wrapped in
+            try row.withBlob(6) { sealed in try openSecret(of: item, wrapped, sealed) }
+        }
+    }
+
+    func openSecret(of item: KeychainItem, _ wrappedKey: RawSpan, _ sealed: RawSpan) throws -> SecretBytes {
+        let subject = item.attributes.quoted
+        do {
+            let itemKey = try keys.itemKey(unwrapping: wrappedKey, for: item.accessibility, of: item.id)
+            let padded = try AEAD.open(sealed, under: itemKey, context: Self.secretContext(item.id))
+            if let secret = try SecretPadding.unpad(padded) { return secret }
+            throw CofferError.damaged(subject, found: "its secret has an unknown form")
+        } catch let error as KeyError {
+            throw error.cofferError(subject, in: keys.state, for: .read)
+        } catch CryptoError.unauthentic {
+            throw CofferError.damaged(subject, found: "its secret is not authentic")
+        } catch is SecretMemoryError {
+            throw CofferError.noSecretMemory
+        }
+    }
+
+    func primaryTag(_ attributes: ItemAttributes) -> [UInt8] {
+        ItemTags.primaryTag(attributes, under: keys.catalog.search)
+    }
+
+    func secretTag(_ wrappedKey: [UInt8], _ secret: [UInt8]) -> [UInt8] {
+        KeyedHash.tag(
+            under: keys.catalog.keychainMetadata,
+            for: "coffer secret tag v1",
+            byteCount: ItemMetadata.secretTagBytes,
+            wrappedKey,
+            secret
+        )
+    }
+
+    static func metadataContext(_ id: ItemID, _ classKey: Int64, _ primaryTag: [UInt8]) -> [UInt8] {
+        Array("coffer keychain metadata v1".utf8) + id.bytes + [UInt8(truncatingIfNeeded: classKey)] + primaryTag
+    }
+
+    static func secretContext(_ id: ItemID) -> [UInt8] {
+        Array("coffer keychain secret v1".utf8) + id.bytes
+    }
+}
