@@ -54,4 +54,12 @@ public enum Limits {
     public static let defaultForgetSeconds = 72 * 3600
     /// Seconds that a lock, or what follows one, can be set to wait for: a year, which is far from overflow.
     public static let maximumLockDelaySeconds = 365 * 24 * 3600
+    /// The user's own attributes of a keychain item: more than any form has fields.
+    public static let userAttributes = 64
+    /// The former values of a keychain secret that can be kept: each costs as much room as the secret.
+    public static let historyValues = 100
+    /// The former values of a keychain secret that are kept by default.
+    public static let defaultHistoryValues = 10
+    /// The bytes of the cursor of a query.
+    public static let cursorBytes = 256
 }
