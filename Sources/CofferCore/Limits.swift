@@ -20,12 +20,6 @@ public enum Limits {
     public static let secretBytes = 32 << 10
     /// The bytes of a keychain item's attributes, serialised.
     public static let metadataBytes = 4 << 10
-    /// The attributes that an owner may name himself, for one item.
-    public static let userAttributes = 64
-    /// The earlier values of a secret that are kept, by default.
-    public static let defaultHistory = 10
-    /// The earlier values of a secret that can be kept.
-    public static let maximumHistory = 100
     /// The items that one query looks at before it answers with a cursor: each costs an opening of its metadata.
     public static let queryItems = 4096
     /// The bytes of a passcode: more than any person types, less than a denial of service.
@@ -62,4 +56,12 @@ public enum Limits {
     public static let defaultForgetSeconds = 72 * 3600
     /// Seconds that a lock, or what follows one, can be set to wait for: a year, which is far from overflow.
     public static let maximumLockDelaySeconds = 365 * 24 * 3600
+    /// The user's own attributes of a keychain item: more than any form has fields.
+    public static let userAttributes = 64
+    /// The former values of a keychain secret that can be kept: each costs as much room as the secret.
+    public static let historyValues = 100
+    /// The former values of a keychain secret that are kept by default.
+    public static let defaultHistoryValues = 10
+    /// The bytes of the cursor of a query.
+    public static let cursorBytes = 256
 }

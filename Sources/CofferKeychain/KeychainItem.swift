@@ -48,7 +48,7 @@ package struct ItemAttributes: Hashable, Sendable {
     /// What the owner said it is, in the one namespace.
     package var kind: ItemKind?
     /// How many earlier values of the secret are kept.
-    package var historyLimit = Limits.defaultHistory
+    package var historyLimit = Limits.defaultHistoryValues
 
     /// Describes an item.
     package init(_ itemClass: ItemClass, in group: String, _ values: [KeychainAttribute: AttributeValue] = [:]) {

@@ -53,6 +53,9 @@ package enum Gate {
         case .passcodeSet: .noPasscode
         case .slotAdd, .slotRemove, .slotTest: .vault
         case .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
+        case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
+            .keychainRestore, .keychainSign, .keychainUpdate:
+            .vault
         }
     }
 

@@ -19,6 +19,9 @@ extension Method {
         case .hello, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
         case .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest: false
         case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: true
+        case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
+            .keychainRestore, .keychainSign, .keychainUpdate:
+            true
         }
     }
 }
@@ -60,6 +63,9 @@ extension Server {
         case .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
+        case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
+            .keychainRestore, .keychainSign, .keychainUpdate:
+            throw CofferError(.unimplemented, "this daemon does not answer '\(method.rawValue)' yet")
         }
     }
 

@@ -143,6 +143,29 @@ package struct ParameterReader: Sendable {
         return objects
     }
 
+    /// Reads an object that may be absent.
+    ///
+    /// - Parameter key: The name of the parameter.
+    /// - Returns: The object, or `nil` where there is none.
+    /// - Throws: `param` where it is something else.
+    package mutating func optionalObject(_ key: String) throws(CofferError) -> JSONObject? {
+        guard let value = take(key) else { return nil }
+        guard let object = value.objectValue else { throw Self.mismatch(key, "an object") }
+        return object
+    }
+
+    /// Reads bytes that have to be there.
+    ///
+    /// - Parameter key: The name of the parameter.
+    /// - Returns: The bytes, possibly none.
+    /// - Throws: `param` where they are absent, or it is no base64.
+    package mutating func bytes(_ key: String) throws(CofferError) -> [UInt8] {
+        guard let bytes = Base64.decode(try required(key, optionalString(key), "a string of base64")) else {
+            throw Self.mismatch(key, "a string of base64")
+        }
+        return bytes
+    }
+
     /// Ends reading.
     ///
     /// - Throws: `param`, naming the first parameter that nobody asked for.
@@ -158,7 +181,8 @@ package struct ParameterReader: Sendable {
         }
     }
 
-    private mutating func take(_ key: String) -> JSONValue? {
+    /// Takes whatever is there; `nil` where there is nothing.
+    mutating func take(_ key: String) -> JSONValue? {
         known.append(key)
         let value = params[key]
         return value == .null ? nil : value
@@ -182,7 +206,8 @@ package struct ParameterReader: Sendable {
         }
     }
 
-    private static func mismatch(_ key: String, _ expectation: String) -> CofferError {
+    /// The error for a parameter that is something else.
+    static func mismatch(_ key: String, _ expectation: String) -> CofferError {
         CofferError(.param, "parameter '\(key)': expected \(expectation)")
     }
 }

@@ -32,6 +32,15 @@ import Testing
         .itemPut: "v++++++d",
         .itemRemove: "v++++++d",
         .itemShow: "v++++++d",
+        .keychainAdd: "v++++++d",
+        .keychainAgree: "v++++++d",
+        .keychainDelete: "v++++++d",
+        .keychainFind: "v++++++d",
+        .keychainHistory: "v++++++d",
+        .keychainPublicKey: "v++++++d",
+        .keychainRestore: "v++++++d",
+        .keychainSign: "v++++++d",
+        .keychainUpdate: "v++++++d",
     ]
 
     @Test(arguments: Method.allCases, VaultState.allCases)

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `every method is in the table of states, and has a section or a row of its own`() throws {
-        let names = Method.allCases.map(\.rawValue).sorted()
+        let names = ProtocolParametersTests.methods.map(\.rawValue).sorted()
         let rows = try stateRows().flatMap { $0[0].quotedWords }
         #expect(rows.sorted() == names)
         let sections = page.headings(level: 3).flatMap(\.quotedWords)
@@ -42,7 +42,7 @@ import Testing
         #expect((sections + shared).sorted() == names)
     }
 
-    @Test(arguments: Method.allCases, VaultState.allCases)
+    @Test(arguments: ProtocolParametersTests.methods, VaultState.allCases)
     func `the table of states is the gate`(method: Method, state: VaultState) throws {
         let row = try #require(try stateRows().first { $0[0].quotedWords.contains(method.rawValue) })
         let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
@@ -58,7 +58,8 @@ import Testing
     }
 
     @Test func `every limit is in the table with its value`() throws {
-        let rows = try page.table(["limit", "value", "of"])
+        let header = ["limit", "value", "of"]
+        let rows = try page.table(header) + Page("KEYCHAIN.md").table(header)
         let source = try String(
             contentsOf: Page.root.appending(path: "Sources/CofferCore/Limits.swift"),
             encoding: .utf8
@@ -119,5 +120,9 @@ import Testing
         "defaultInactiveSeconds": "\(Limits.defaultInactiveSeconds)",
         "defaultForgetSeconds": "\(Limits.defaultForgetSeconds)",
         "maximumLockDelaySeconds": "\(Limits.maximumLockDelaySeconds)",
+        "userAttributes": "\(Limits.userAttributes)",
+        "historyValues": "\(Limits.historyValues)",
+        "defaultHistoryValues": "\(Limits.defaultHistoryValues)",
+        "cursorBytes": "\(Limits.cursorBytes)",
     ]
 }

@@ -21,6 +21,15 @@ package enum Method: String, CaseIterable, Sendable {
     case itemPut = "item.put"
     case itemRemove = "item.remove"
     case itemShow = "item.show"
+    case keychainAdd = "keychain.add"
+    case keychainAgree = "keychain.agree"
+    case keychainDelete = "keychain.delete"
+    case keychainFind = "keychain.find"
+    case keychainHistory = "keychain.history"
+    case keychainPublicKey = "keychain.publicKey"
+    case keychainRestore = "keychain.restore"
+    case keychainSign = "keychain.sign"
+    case keychainUpdate = "keychain.update"
 }
 
 /// Every notification of the protocol, by its name on the wire.

@@ -1,0 +1,67 @@
+/// Bytes as text: the alphabet and the padding of RFC 4648, section 4, in the one form that it has for each.
+///
+/// For what may stand in JSON. It is not written for secrets: its time depends on the bytes.
+package enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let padding = UInt8(ascii: "=")
+
+    /// Writes bytes.
+    ///
+    /// - Parameter bytes: Any bytes.
+    /// - Returns: Four characters for every three bytes begun.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let word = group.reduce(0) { $0 << 8 | UInt32($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? alphabet[Int(word >> (18 - 6 * place) & 63)] : padding)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads a text.
+    ///
+    /// - Parameter text: What ``encode(_:)`` gave.
+    /// - Returns: The bytes; `nil` for anything else: another alphabet, white space, padding that is missing or too much,
+    ///   bits that mean nothing.
+    package static func decode(_ text: String) -> [UInt8]? {
+        let symbols = Array(text.utf8)
+        guard symbols.count.isMultiple(of: 4) else { return nil }
+        let padCount = symbols.suffix(2).reversed().prefix { $0 == padding }.count
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(symbols.count / 4 * 3)
+        var word: UInt32 = 0
+        for (place, symbol) in symbols.dropLast(padCount).enumerated() {
+            guard let value = value(of: symbol) else { return nil }
+            word = word << 6 | value
+            if place % 4 == 3 {
+                for shift in [16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+                word = 0
+            }
+        }
+        switch padCount {
+        case 1:
+            guard word & 3 == 0 else { return nil }
+            bytes += [UInt8(truncatingIfNeeded: word >> 10), UInt8(truncatingIfNeeded: word >> 2)]
+        case 2:
+            guard word & 15 == 0 else { return nil }
+            bytes.append(UInt8(truncatingIfNeeded: word >> 4))
+        default: break
+        }
+        return bytes
+    }
+
+    private static func value(of symbol: UInt8) -> UInt32? {
+        switch symbol {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(symbol - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(symbol - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(symbol - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import CofferWire
+import Testing
+
+@Suite struct Base64Tests {
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"),
+    ])
+    func `the vectors of RFC 4648 hold both ways`(bytes: String, text: String) {
+        #expect(Base64.encode(Array(bytes.utf8)) == text)
+        #expect(Base64.decode(text) == Array(bytes.utf8))
+    }
+
+    @Test func `every symbol of the alphabet is read and written`() {
+        let text = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+        #expect(Base64.decode(text).map(Base64.encode) == text)
+    }
+
+    @Test func `what was written is read, whatever it was`() {
+        var random = SeededGenerator(seed: 4648)
+        for count in 0..<200 {
+            let bytes = random.bytes(count)
+            #expect(Base64.decode(Base64.encode(bytes)) == bytes)
+        }
+    }
+
+    @Test(arguments: [
+        "Z", "Zg", "Zg=", "Zg===", "Zm9vYg=", "Zm9v=", "=", "==", "====", "Z===", "Zg==Zg==", "Zm=v", "Zm9v\n", " Zm9v",
+        "Zm 9v", "Zm9-", "Zm9_", "Zm9é", "Zm9\u{0}",
+    ])
+    func `another form is refused`(text: String) { #expect(Base64.decode(text) == nil) }
+
+    @Test(arguments: ["Zh==", "Zm9=", "//==", "///="])
+    func `bits that mean nothing are refused`(text: String) { #expect(Base64.decode(text) == nil) }
+}
