@@ -69,6 +69,11 @@ extension CofferClient {
         _ = try call(.vaultErase, EraseParameters(vaultID: vaultID), returning: Nothing.self)
     }
 
+    /// Destroys every key of whatever vault there is, and then the rest of it: for one that can't be read any more.
+    public func eraseWhateverIsThere() throws(CofferError) {
+        _ = try call(.vaultErase, EraseParameters(vaultID: nil), returning: Nothing.self)
+    }
+
     /// Asks for the events of the vault, which ``nextEvent()`` gives from here on.
     ///
     /// - Throws: `notAvailable` where the daemon is gone.

@@ -115,6 +115,8 @@ public struct VaultStatus: Hashable, Sendable {
     public let attemptsEnded: Bool
     /// Whether the vault erases itself when the attempts end.
     public let erasesData: Bool
+    /// The items that want a passcode, and go with it; `nil` where there is no vault.
+    public let passcodeItemCount: Int?
     /// The version of the daemon.
     public let version: String
     /// The protocol that it speaks.
@@ -131,6 +133,7 @@ public struct VaultStatus: Hashable, Sendable {
         retrySeconds: Int? = nil,
         attemptsEnded: Bool = false,
         erasesData: Bool = false,
+        passcodeItemCount: Int? = nil,
         version: String = Version.program,
         protocolNumber: Int = Version.protocolNumber
     ) {
@@ -143,6 +146,7 @@ public struct VaultStatus: Hashable, Sendable {
         self.retrySeconds = retrySeconds
         self.attemptsEnded = attemptsEnded
         self.erasesData = erasesData
+        self.passcodeItemCount = passcodeItemCount
         self.version = version
         self.protocolNumber = protocolNumber
     }

@@ -14,6 +14,7 @@ package final class ContentKey: Sendable {
     private struct State: ~Copyable {
         var key: SymmetricKey?
         var isRevoked = false
+        var wasUsed = false
         var onRevoke: (@Sendable () -> Void)?
     }
 
@@ -27,6 +28,15 @@ package final class ContentKey: Sendable {
             case .none: throw Revoked()
             case .some(let key): try body(key)
             }
+            state.wasUsed = true
+        }
+    }
+
+    /// Whether it was used since this was asked last.
+    func takeUse() -> Bool {
+        state.withLock { state in
+            defer { state.wasUsed = false }
+            return state.wasUsed
         }
     }
 

@@ -194,14 +194,13 @@ package final class FileStore {
     package func finished(_ read: ContentRead) { close(read.key, of: read.id) }
 
     private func close(_ key: ContentKey, of id: ItemID) {
-        // A transfer is a use of its key up to its end.
-        if hasProtectedTransfers { keys.noteUse() }
+        if openContents.takeUse() { keys.noteUse() }
         key.close()
         openContents.remove(key, of: id)
     }
 
-    /// Whether a content of a class that the passcode protects is being read or written.
-    package var hasProtectedTransfers: Bool { openContents.hasProtected }
+    /// Whether an open content of a class that the passcode protects was read or written since this was asked last.
+    package func takeTransferUse() -> Bool { openContents.takeUse() }
 
     /// Wipes the keys of the open contents that may not go on in a state of the vault.
     ///

@@ -26,8 +26,11 @@ struct OpenContents {
         if handles[id]?.keys.isEmpty == true { handles[id] = nil }
     }
 
-    /// Whether one of a class that the passcode protects is open.
-    var hasProtected: Bool { handles.values.contains { $0.protectionClass != .none } }
+    /// Whether one of a class that the passcode protects was used since this was asked last: one that is only open is not.
+    func takeUse() -> Bool {
+        handles.values.filter { $0.protectionClass != .none }.flatMap(\.keys)
+            .reduce(false) { $1.takeUse() || $0 }
+    }
 
     /// Wipes the keys of all whose class, or the one of before this turn, does not let them go on in a state of the vault.
     mutating func revoke(in state: VaultState) {

@@ -11,6 +11,8 @@ package import CofferMemory
 package final class KeychainStore {
     let connection: Connection
     let keys: VaultKeys
+    /// Whether the passcode is being removed: no item that wants one can be added.
+    package var isLosingPasscode = false
 
     /// Opens the store in a catalog that was migrated.
     ///
@@ -262,7 +264,15 @@ package final class KeychainStore {
     }
 
     func checkPasscode(for accessibility: Accessibility, _ attributes: ItemAttributes) throws(CofferError) {
-        guard accessibility == .whenPasscodeSetThisDeviceOnly && keys.state == .noPasscode else { return }
+        guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }
+        if isLosingPasscode {
+            throw CofferError(
+                .authFailed,
+                "can't store \(attributes.quoted) as WhenPasscodeSetThisDeviceOnly: the passcode is being removed",
+                hint: "choose another accessibility"
+            )
+        }
+        guard keys.state == .noPasscode else { return }
         throw CofferError(
             .authFailed,
             "can't store \(attributes.quoted) as WhenPasscodeSetThisDeviceOnly: the vault has no passcode",

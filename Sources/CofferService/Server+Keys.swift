@@ -41,23 +41,47 @@ extension Server {
         }
     }
 
+    /// Waits until no other operation with keys is under way, and decides anew: the one before may have changed the state.
+    ///
+    /// Whoever calls this calls `keyOperations.leave()` in the end, unless it throws.
+    func takeTurn(of method: Method, _ transfer: Transfer) async throws(CofferError) {
+        await keyOperations.enter()
+        do throws(CofferError) {
+            try checkWanted(transfer)
+            if let refusal = Gate.refusal(of: method, in: try vaultState(for: method)) { throw refusal }
+        } catch {
+            keyOperations.leave()
+            throw error
+        }
+    }
+
     /// Tries a credential on another thread, one at a time, and makes a change where it is right.
     ///
     /// - Parameters:
+    ///   - method: The request's method, which the gate is asked about again.
     ///   - credential: What the client gave.
     ///   - kind: What it is said to be.
     ///   - transfer: The request.
     ///   - change: What is to become different; asked when it is this request's turn.
     /// - Throws: `authFailed` where it is wrong. The tenth wrong passcode erases the vault, if that is turned on.
     func authenticate(
+        for method: Method,
         _ credential: Handoff<GivenCredential>,
         as kind: Credential,
         _ transfer: Transfer,
         change: (VaultKeys) throws(CofferError) -> KeybagChange? = { _ in nil }
     ) async throws(CofferError) -> Authentication.Granted {
-        await keyOperations.enter()
+        try await takeTurn(of: method, transfer)
         defer { keyOperations.leave() }
-        try checkWanted(transfer)
+        return try await show(credential, as: kind, change: change)
+    }
+
+    /// Tries a credential, when it is its turn.
+    private func show(
+        _ credential: Handoff<GivenCredential>,
+        as kind: Credential,
+        change: (VaultKeys) throws(CofferError) -> KeybagChange?
+    ) async throws(CofferError) -> Authentication.Granted {
         let keys = try vault.keys
         let change = try change(keys)
         guard let credential = credential.take() else { throw .carriedOutTwice }
@@ -83,10 +107,16 @@ extension Server {
         let new = Handoff(try newPasscode(attachments.takePayload(), cost: params.kdf))
         try attachments.refuseLeftovers(of: .passcodeSet)
         return { (transfer) async throws(CofferError) in
-            _ = try await self.authenticate(Handoff(.nothing), as: .passcode, transfer) { (_) throws(CofferError) in
+            let granted = try await self.authenticate(
+                for: .passcodeSet,
+                Handoff(.nothing),
+                as: .passcode,
+                transfer
+            ) { (_) throws(CofferError) in
                 guard let new = new.take() else { throw .carriedOutTwice }
                 return .passcode(new, erasesData: params.erasesData)
             }
+            try self.vault.keys.adopt(granted.takeKeys())
             self.keysHaveChanged()
             return Reply(try self.vaultStatus())
         }
@@ -101,10 +131,12 @@ extension Server {
         let new = Handoff(try newPasscode(try secrets.next("the new passcode"), cost: params.kdf))
         try secrets.finish()
         return { (transfer) async throws(CofferError) in
+            try await self.takeTurn(of: .passcodeChange, transfer)
+            defer { self.keyOperations.leave() }
             if let moved = try self.vault.moved {
-                try await self.recover(moved, credential, new, params.erasesData, transfer)
+                try await self.recover(moved, credential, new, params.erasesData)
             } else {
-                _ = try await self.authenticate(credential, as: kind, transfer) { (_) throws(CofferError) in
+                _ = try await self.show(credential, as: kind) { (_) throws(CofferError) in
                     guard let new = new.take() else { throw .carriedOutTwice }
                     return .passcode(new, erasesData: params.erasesData)
                 }
@@ -118,12 +150,8 @@ extension Server {
         _ moved: MovedVault,
         _ credential: Handoff<GivenCredential>,
         _ new: Handoff<NewPasscode>,
-        _ erasesData: Bool?,
-        _ transfer: Transfer
+        _ erasesData: Bool?
     ) async throws(CofferError) {
-        await keyOperations.enter()
-        defer { keyOperations.leave() }
-        try checkWanted(transfer)
         guard let new = new.take(), let given = credential.take() else { throw .carriedOutTwice }
         guard case .recoveryKey(let recoveryKey) = consume given else {
             throw CofferError(
@@ -146,14 +174,22 @@ extension Server {
         let credential = Handoff(try given(attachments.takePayload(), as: kind))
         try attachments.refuseLeftovers(of: .passcodeRemove)
         return { (transfer) async throws(CofferError) in
-            let granted = try await self.authenticate(credential, as: kind, transfer) { (_) throws(CofferError) in
+            let catalog = try self.vault.catalog
+            // None may come to be that nobody has agreed to lose.
+            defer { catalog.keychain.isLosingPasscode = false }
+            let granted = try await self.authenticate(
+                for: .passcodeRemove,
+                credential,
+                as: kind,
+                transfer
+            ) { (_) throws(CofferError) in
                 try self.checkAgreed(to: params.destroyedCount)
+                catalog.keychain.isLosingPasscode = true
                 return .removingPasscode()
             }
             try self.vault.keys.adopt(granted.takeKeys())
             self.keysHaveChanged()
             do {
-                let catalog = try self.vault.catalog
                 try catalog.change { try catalog.keychain.removeWantingPasscode() }
             } catch {
                 throw .init(mapping: error, "the passcode is removed, but not the rows of the items that went with it")
@@ -173,7 +209,7 @@ extension Server {
             throw CofferError(
                 .param,
                 "removing the passcode destroys \(found) items of WhenPasscodeSetThisDeviceOnly, and \(count) were agreed to",
-                hint: "list them, and say how many there are in 'destroys'"
+                hint: "look again at what is lost, and agree to that: 'status' has the number in 'passcodeItems'"
             )
         }
     }
@@ -194,7 +230,7 @@ extension Server {
         return { (transfer) async throws(CofferError) in
             guard let recoveryKey = recoveryKey.take() else { throw .carriedOutTwice }
             var number = 0
-            let granted = try await self.authenticate(credential, as: .passcode, transfer) {
+            let granted = try await self.authenticate(for: .slotAdd, credential, as: .passcode, transfer) {
                 (keys) throws(CofferError) in
                 let change = try keys.addingSlot(recoveryKey)
                 number = change.addedSlot ?? number
@@ -210,7 +246,7 @@ extension Server {
         let credential = Handoff(try givenForSlots(attachments.takePayload(), params.credential))
         try attachments.refuseLeftovers(of: .slotRemove)
         return { (transfer) async throws(CofferError) in
-            let granted = try await self.authenticate(credential, as: .passcode, transfer) {
+            let granted = try await self.authenticate(for: .slotRemove, credential, as: .passcode, transfer) {
                 (keys) throws(CofferError) in
                 try keys.removingSlot(Int(params.number))
             }
@@ -225,7 +261,7 @@ extension Server {
         let credential = Handoff(try given(attachments.takePayload(), as: kind))
         try attachments.refuseLeftovers(of: .slotTest)
         return { (transfer) async throws(CofferError) in
-            let granted = try await self.authenticate(credential, as: kind, transfer)
+            let granted = try await self.authenticate(for: .slotTest, credential, as: kind, transfer)
             return Reply(SlotResult(number: Int64(granted.slot)))
         }
     }

@@ -41,7 +41,7 @@ extension Server {
     func settleLocks() {
         guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return }
         let now = configuration.clock.now
-        if schedule.countsUse, vault.openCatalog?.files.hasProtectedTransfers == true { schedule.noteUse(at: now) }
+        if schedule.countsUse, vault.openCatalog?.files.takeTransferUse() == true { schedule.noteUse(at: now) }
         var steps: [LockSchedule.Step] = []
         while let step = schedule.takeDue(at: now) {
             steps.append(step)

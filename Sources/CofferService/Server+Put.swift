@@ -49,9 +49,12 @@ extension Server {
         from caller: Caller
     ) throws(CofferError) -> Work {
         let group = try caller.group(params.wishes.group)
+        let vaultID = try vault.keys.vaultID
         return { (transfer) async throws(CofferError) in
             let cancellation = try self.makeCancellation(for: transfer)
             let intake = try await self.take(attachments, cancellation)
+            // What comes from a pipe takes its time: the vault may have been erased, and another one made.
+            guard try self.vault.keys.vaultID == vaultID else { throw .vaultIsGone }
             let before = try self.stored(params.name, in: group)?.info
             var wishes = params.wishes
             wishes.kind = wishes.kind ?? before?.kind
@@ -70,6 +73,7 @@ extension Server {
                     target,
                     intake,
                     protectionClass,
+                    vaultID,
                     transfer,
                     cancellation,
                     params.wantsProgress
@@ -171,6 +175,7 @@ extension Server {
         _ target: FileTarget,
         _ intake: consuming Intake,
         _ protectionClass: ProtectionClass,
+        _ vaultID: ItemID,
         _ transfer: Transfer,
         _ cancellation: Cancellation,
         _ wantsProgress: Bool
@@ -190,6 +195,7 @@ extension Server {
             try write.perform(prefix: content.prefix, rest: content.rest, progress: report)
         }
         do {
+            guard try vault.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
             try commit(write, byteCount, target)
         } catch {
             openFiles?.discard(write)
@@ -256,6 +262,11 @@ extension Server {
             self.loop.post { self.assumeIsolated { $0.sendProgress(done, of: total, transfer) } }
         }
     }
+}
+
+extension CofferError {
+    /// The answer where the vault is not the one any more that the request was for.
+    fileprivate static let vaultIsGone = CofferError(.notAvailable, "the vault was erased meanwhile", operation: .write)
 }
 
 extension RoutingFacts.Size {

@@ -24,7 +24,8 @@ extension Server {
             failedAttempts: keys?.failedAttempts ?? 0,
             retrySeconds: keys?.secondsToNextAttempt(at: now),
             attemptsEnded: keys?.attemptsEnded ?? false,
-            erasesData: keys?.erasesData ?? false
+            erasesData: keys?.erasesData ?? false,
+            passcodeItemCount: try? catalog?.keychain.countWantingPasscode()
         )
     }
 
@@ -58,11 +59,9 @@ extension Server {
         let directory = try vault.stateDirectory()
         let deviceKeys = try vault.deviceKeySource()
         return { (transfer) async throws(CofferError) in
-            await self.keyOperations.enter()
-            defer { self.keyOperations.leave() }
-            try self.checkWanted(transfer)
             // Another client may have made one while this one waited.
-            if let refusal = Gate.refusal(of: .vaultInit, in: try self.vault.state()) { throw refusal }
+            try await self.takeTurn(of: .vaultInit, transfer)
+            defer { self.keyOperations.leave() }
             try self.vault.prepareCatalog()
             let lockCount = self.lockCount
             let keys = try await self.keyWorkers.run { () throws(CofferError) in
@@ -82,7 +81,7 @@ extension Server {
         try attachments.refuseLeftovers(of: .vaultUnlock)
         return { (transfer) async throws(CofferError) in
             let lockCount = self.lockCount
-            let granted = try await self.authenticate(credential, as: kind, transfer)
+            let granted = try await self.authenticate(for: .vaultUnlock, credential, as: kind, transfer)
             guard lockCount == self.lockCount else {
                 throw CofferError(
                     .interactionNotAllowed,
@@ -100,10 +99,9 @@ extension Server {
     /// Erases the vault that the client names, and everything in it.
     func eraseVault(_ params: EraseParameters) -> Work {
         { (transfer) async throws(CofferError) in
-            await self.keyOperations.enter()
+            try await self.takeTurn(of: .vaultErase, transfer)
             defer { self.keyOperations.leave() }
-            try self.checkWanted(transfer)
-            guard try self.vault.id == params.vaultID else {
+            if let vaultID = params.vaultID, try self.vault.id != vaultID {
                 throw CofferError(
                     .param,
                     "parameter 'vaultID' is not the id of this vault",

@@ -255,8 +255,13 @@ package actor Server {
     }
 
     /// A vault that can't be used refuses everything but to be looked at.
-    private func vaultState(for method: Method) throws(CofferError) -> VaultState {
-        method == .hello ? .noVault : try vault.state()
+    func vaultState(for method: Method) throws(CofferError) -> VaultState {
+        switch method {
+        case .hello: return .noVault
+        // What can't be used can be erased.
+        case .vaultErase: return (try? vault.state()) ?? .deviceKeyMissing
+        default: return try vault.state()
+        }
     }
 
     /// Carries out what takes long; the connection's next request waits.
@@ -300,15 +305,19 @@ package actor Server {
         guard let id else { return }
         let json = Response.successBytes(id: id, result: .object(reply.result))
         let protection = reply.protection
-        session.send(
-            OutgoingFrame(
-                id: id,
-                json: json,
-                payload: reply.takePayload(),
-                isTentative: isTentative,
-                protection: protection
-            )
+        let frame = OutgoingFrame(
+            id: id,
+            json: json,
+            payload: reply.takePayload(),
+            isTentative: isTentative,
+            protection: protection
         )
+        // A lock may have come between the reading and this.
+        let state = vault.openKeys?.state ?? .noVault
+        if !frame.mayBeSent(in: state) {
+            return sendFailure(.locked("the item", in: state, for: .read), to: id, session, number)
+        }
+        session.send(frame)
     }
 
     private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {

@@ -26,7 +26,7 @@ final class Vault {
     func state() throws(CofferError) -> VaultState {
         if let open { return open.keys.state }
         let directory = try stateDirectory()
-        switch try VaultKeys.open(in: directory, deviceKeySource(), at: configuration.clock.now) {
+        switch try opening() {
         case .noVault:
             try checkForOrphanedCatalog(in: directory)
             return .noVault
@@ -48,7 +48,11 @@ final class Vault {
     var id: ItemID? {
         get throws(CofferError) {
             if let open { return open.keys.vaultID }
-            return try moved?.vaultID
+            switch try opening() {
+            case .noVault: return nil
+            case .deviceKeyMissing(let vault): return vault.vaultID
+            case .vault(let keys): return keys.vaultID
+            }
         }
     }
 
@@ -56,10 +60,13 @@ final class Vault {
     var moved: MovedVault? {
         get throws(CofferError) {
             if open != nil { return nil }
-            let opening = try VaultKeys.open(in: stateDirectory(), deviceKeySource(), at: configuration.clock.now)
-            guard case .deviceKeyMissing(let vault) = opening else { return nil }
+            guard case .deviceKeyMissing(let vault) = try opening() else { return nil }
             return vault
         }
+    }
+
+    private func opening() throws(CofferError) -> VaultKeys.Opening {
+        try VaultKeys.open(in: try stateDirectory(), deviceKeySource(), at: configuration.clock.now)
     }
 
     /// The keys of the vault that the gate has found to be there.
@@ -103,7 +110,11 @@ final class Vault {
 
     /// The state directory, made if it is not there, and held against a second daemon.
     func stateDirectory() throws(CofferError) -> Directory {
-        if let directory { return directory }
+        if let directory {
+            // An erasure that failed half-way goes on with the next request that needs the directory.
+            if open == nil { try Erasure.finishInterrupted(in: directory) }
+            return directory
+        }
         do {
             let directory = try Directory(makingPath: configuration.statePath, fileSystem: configuration.fileSystem)
             guard try directory.lock() else {

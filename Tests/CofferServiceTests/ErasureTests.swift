@@ -80,6 +80,69 @@ import Testing
         #expect(try client.list().items.isEmpty)
     }
 
+    @Test func `what a put was still waiting for does not go into the next vault`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        let pipe = Pipe()
+        let writer = try server.connect()
+        let put = Background {
+            try Outcome {
+                _ = try writer.put(
+                    try ItemName("late"),
+                    ItemWishes(),
+                    content: nil,
+                    rest: pipe.fileHandleForReading.fileDescriptor
+                )
+            }
+        }
+        try pipe.fileHandleForWriting.write(contentsOf: [1, 2, 3])
+        usleep(100_000)
+        try client.erase(vaultID: try #require(try client.status().vaultID))
+        try client.makeVault(passcode: nil)
+        try pipe.fileHandleForWriting.close()
+        #expect(try put.wait() == .refused(.notAvailable))
+        #expect(try client.list().items.isEmpty)
+    }
+
+    @Test(arguments: ["keybag", "vault.sqlite"])
+    func `a vault that can't be read can be erased all the same`(name: String) throws {
+        let directory = try TemporaryDirectory()
+        do {
+            let server = try TestServer(in: directory)
+            try server.connect().makeVault()
+            withExtendedLifetime(server) {}
+        }
+        let path = directory.appending("state/\(name)")
+        var bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        for place in 0..<min(64, bytes.count) { bytes[place] ^= 0xFF }
+        try Data(bytes).write(to: URL(filePath: path))
+        let server = try TestServer(in: directory)
+        let client = try server.connect()
+        #expect(settles { try Outcome { _ = try client.status() } == .refused(.decode) })
+        #expect(try Outcome { try client.erase(vaultID: ItemID()) } != .done, "not by a name that nobody can check")
+        try client.eraseWhateverIsThere()
+        #expect(try client.status().state == .noVault)
+        #expect(!(try Self.names(server)).contains("device.key"))
+        try client.makeVault(passcode: nil)
+    }
+
+    @Test func `an erasure that failed half-way goes on with the next request`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        let id = try #require(try client.status().vaultID)
+        // In the way of the directory that the contents are moved to.
+        let obstacle = server.directory.appending("state/erased")
+        try Data().write(to: URL(filePath: obstacle))
+        #expect(try Outcome { try client.erase(vaultID: id) } == .refused(.io))
+        #expect(!(try Self.names(server)).contains("keybag"))
+        #expect(try Outcome { _ = try client.status() } == .refused(.io))
+        try FileManager.default.removeItem(atPath: obstacle)
+        #expect(try client.status().state == .noVault)
+        try client.makeVault(passcode: nil)
+    }
+
     /// Fails every operation on disk from the Nth on, as a power cut does.
     private final class PowerCut: Sendable {
         private let left = Mutex<Int?>(nil)

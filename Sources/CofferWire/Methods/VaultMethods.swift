@@ -96,14 +96,28 @@ package struct LockParameters: WireObject {
 
 /// The parameters of `vault.erase`, as they travel.
 package struct EraseParameters: WireObject {
-    /// The vault that is meant: another one is not erased.
-    package let vaultID: ItemID
+    /// The vault that is meant: another one is not erased. `nil` for whatever is there, readable or not.
+    package let vaultID: ItemID?
 
-    package init(vaultID: ItemID) { self.vaultID = vaultID }
+    package init(vaultID: ItemID?) { self.vaultID = vaultID }
 
-    package init(reading reader: inout ParameterReader) throws(CofferError) { vaultID = try reader.itemID("vaultID") }
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let given = try reader.optionalItemID("vaultID")
+        let isWhatever = try reader.optionalBool("whatever") ?? false
+        guard isWhatever != (given != nil) else {
+            throw CofferError(
+                .param,
+                "exactly one of 'vaultID' and 'whatever' says which vault is meant",
+                hint: "name the vault, or give 'whatever' for one that can't be read"
+            )
+        }
+        vaultID = given
+    }
 
-    package var json: JSONObject { ["vaultID": .string(vaultID.hexadecimal)] }
+    package var json: JSONObject {
+        guard let vaultID else { return ["whatever": .bool(true)] }
+        return ["vaultID": .string(vaultID.hexadecimal)]
+    }
 }
 
 extension VaultStatus: WireObject {
@@ -118,6 +132,7 @@ extension VaultStatus: WireObject {
             retrySeconds: try reader.optionalInteger("retrySeconds").map { Int($0) },
             attemptsEnded: try reader.optionalBool("attemptsEnded") ?? false,
             erasesData: try reader.optionalBool("erasesData") ?? false,
+            passcodeItemCount: try reader.optionalInteger("passcodeItems").map { Int($0) },
             version: try reader.string("version"),
             protocolNumber: Int(try reader.integer("protocol"))
         )
@@ -135,6 +150,7 @@ extension VaultStatus: WireObject {
             object.set("retrySeconds", retrySeconds)
             object.set("attemptsEnded", attemptsEnded)
             object.set("erasesData", erasesData)
+            object.set("passcodeItems", passcodeItemCount)
         }
         object.set("version", version)
         object.set("protocol", protocolNumber)
