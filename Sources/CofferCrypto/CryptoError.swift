@@ -4,6 +4,8 @@ internal import CofferMemory
 package enum CryptoError: Error, Equatable, Sendable {
     /// The bytes are not what was sealed with this key and this context. No detail, on purpose.
     case unauthentic
+    /// A public key of a wrong length or of low order: no secret can be agreed on with it.
+    case unusableKey
     /// Memory for the result could not be locked.
     case noMemory
 }

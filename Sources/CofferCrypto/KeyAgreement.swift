@@ -1,10 +1,13 @@
 package import CofferMemory
 internal import CSodium
 
-/// Wrapping keys to the public half of an X25519 key pair: anyone can wrap, only the private half unwraps.
+/// X25519: agreeing on a secret, and wrapping keys to the public half of a pair: anyone can wrap, only the private half
+/// unwraps.
 package enum KeyAgreement {
     /// The bytes of a public key.
     package static let publicKeyBytes = Int(crypto_scalarmult_curve25519_BYTES)
+    /// The bytes of a shared secret.
+    package static let sharedSecretBytes = Int(crypto_scalarmult_curve25519_BYTES)
     /// The bytes of a key wrapped to a public key: the ephemeral public key, then the wrapped key.
     package static let wrappedBytes = publicKeyBytes + KeyWrap.wrappedBytes
 
@@ -17,6 +20,33 @@ package enum KeyAgreement {
         var result = [UInt8](repeating: 0, count: publicKeyBytes)
         unsafe privateKey.withPointer { scalar in _ = unsafe crypto_scalarmult_curve25519_base(&result, scalar) }
         return result
+    }
+
+    /// The secret that the owners of two key pairs have in common: X25519, as it is.
+    ///
+    /// It is no key yet: hash it.
+    ///
+    /// - Parameters:
+    ///   - privateKey: The private half of one pair.
+    ///   - peer: The public half of the other pair.
+    /// - Returns: ``sharedSecretBytes`` bytes.
+    /// - Throws: `unusableKey` where the peer's key has not ``publicKeyBytes`` bytes, or is of low order, so that the secret
+    ///   would be no secret; `noMemory` where memory can't be locked.
+    package static func sharedSecret(
+        of privateKey: borrowing SymmetricKey,
+        with peer: [UInt8]
+    ) throws(CryptoError) -> SecretBytes {
+        guard peer.count == publicKeyBytes else { throw .unusableKey }
+        Sodium.prepare()
+        var shared = try allocateSecret(sharedSecretBytes)
+        let code = unsafe shared.withUnsafeMutableBytes { buffer in
+            unsafe buffer.withPointer { output in
+                unsafe privateKey.withPointer { scalar in unsafe crypto_scalarmult_curve25519(output, scalar, peer) }
+            }
+        }
+        // A peer key of low order gives a shared secret of zeros; libsodium says so.
+        guard code == 0 else { throw .unusableKey }
+        return shared
     }
 
     /// Wraps a key to a public key, with an ephemeral key pair whose private half is dropped at once.
@@ -74,14 +104,12 @@ package enum KeyAgreement {
         to receiver: [UInt8],
         _ purpose: StaticString
     ) throws(CryptoError) -> SymmetricKey {
-        var shared = try allocateSecret(publicKeyBytes)
-        let code = unsafe shared.withUnsafeMutableBytes { buffer in
-            unsafe buffer.withPointer { output in
-                unsafe privateKey.withPointer { scalar in unsafe crypto_scalarmult_curve25519(output, scalar, peer) }
-            }
+        let shared: SecretBytes
+        do { shared = try sharedSecret(of: privateKey, with: peer) } catch {
+            // Whoever unwraps is told nothing about what was wrong with the wrapped key.
+            throw error == .unusableKey ? .unauthentic : error
         }
-        // A peer key of low order gives a shared secret of zeros; libsodium says so.
-        guard code == 0, let secret = SymmetricKey(shared) else { throw .unauthentic }
+        guard let secret = SymmetricKey(shared) else { throw .unauthentic }
         return try KeyedHash.key(under: secret, for: purpose, nil, sender + receiver)
     }
 }

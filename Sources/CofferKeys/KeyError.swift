@@ -13,7 +13,7 @@ package enum KeyError: Error, Equatable, Sendable {
 
     init(_ error: CryptoError) {
         switch error {
-        case .unauthentic: self = .damaged
+        case .unauthentic, .unusableKey: self = .damaged
         case .noMemory: self = .noMemory
         }
     }
