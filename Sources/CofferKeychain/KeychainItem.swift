@@ -62,6 +62,17 @@ package struct ItemAttributes: Hashable, Sendable {
         self.init(.genericPassword, in: key.group, [.service: .text(key.service), .account: .text(key.account)])
     }
 
+    /// The name in the one namespace of both stores; `nil` for an item that has none there.
+    package var name: ItemName? {
+        guard itemClass == .genericPassword, !isSynchronizable else { return nil }
+        let key = GenericPasswordKey(self)
+        guard let name = try? ItemName(key.path), GenericPasswordKey(name, in: group) == key else { return nil }
+        return name
+    }
+
+    /// How many bytes are stored for it.
+    package var byteCount: Int { ItemMetadata.byteCount(of: self) }
+
     /// The text of an attribute; "" where it is missing.
     func text(_ attribute: KeychainAttribute) -> String {
         if case .text(let text) = values[attribute] { text } else { "" }
@@ -90,8 +101,8 @@ extension GenericPasswordKey {
 
 /// A keychain item without its secret.
 package struct KeychainItem: Sendable {
-    /// The place of its row: another one after the item was removed and added again.
-    let row: Int64
+    /// The place of its row, by which queries go on: another one after the item was removed and added again.
+    package let row: Int64
     /// Survives update and restart: the persistent reference.
     package let id: ItemID
     /// What the owner says of it.
@@ -111,13 +122,6 @@ package struct KeychainItem: Sendable {
     /// What the owner said it is.
     package var kind: ItemKind? { attributes.kind }
 
-    /// Whether the item can be named in the one namespace of both stores.
-    package var isInNamespace: Bool {
-        guard attributes.itemClass == .genericPassword, !attributes.isSynchronizable,
-            let name = try? ItemName(key.path)
-        else { return false }
-        return GenericPasswordKey(name, in: attributes.group) == key
-    }
 
     /// The value of an attribute, be it one that the owner gave or one that the item has of itself.
     ///

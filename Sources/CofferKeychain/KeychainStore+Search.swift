@@ -27,7 +27,9 @@ package struct ItemQuery: Sendable {
 
     /// Whether an item is meant.
     func matches(_ item: KeychainItem) -> Bool {
-        guard itemClass == nil || item.attributes.itemClass == itemClass,
+        // An identity is a certificate; whether there is a key to it is looked for behind this.
+        let wanted = itemClass == .identity ? .certificate : itemClass
+        guard wanted == nil || item.attributes.itemClass == wanted,
             groups.contains(where: { ItemTags.isSame($0, item.attributes.group) }),
             reference == nil || item.id == reference
         else { return false }
@@ -60,6 +62,8 @@ package struct SearchPage {
     package var damaged: [CofferError] = []
     /// Where to go on; `nil` where everything was looked at.
     package var next: Int64?
+    /// How many rows were looked at.
+    package var lookedAt = 0
 }
 
 extension KeychainStore {
@@ -82,10 +86,9 @@ extension KeychainStore {
         lookingAt looks: Int = Limits.queryItems
     ) throws -> SearchPage {
         var page = SearchPage()
-        var left = looks
         try forEachCandidate(of: query, after: place ?? 0) { row in
-            if left == 0 || page.items.count == limit { return false }
-            left -= 1
+            if page.lookedAt == looks || page.items.count == limit { return false }
+            page.lookedAt += 1
             let number = try row.integer(0)
             page.next = number
             do {
@@ -97,8 +100,38 @@ extension KeychainStore {
             return true
         }
         // Stopped short of the end, or exactly there: the next page says which.
-        if left > 0 && page.items.count < limit { page.next = nil }
+        if page.lookedAt < looks && page.items.count < limit { page.next = nil }
         return page
+    }
+
+    /// The item with a persistent reference.
+    ///
+    /// - Parameter reference: The reference.
+    /// - Returns: The item; `nil` where there is none.
+    /// - Throws: `decode` where its row is damaged; ``DatabaseError``.
+    package func find(_ reference: ItemID) throws -> KeychainItem? {
+        try connection.row(
+            """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
+            WHERE uuid = ?
+            """,
+            .blob(reference.bytes)
+        ) { row in try self.item(in: row, expecting: nil) }
+    }
+
+    /// The private key that makes an identity of a certificate.
+    ///
+    /// - Parameters:
+    ///   - certificate: The certificate.
+    ///   - groups: The access groups that are looked in.
+    /// - Returns: A key of the same public key; `nil` where there is none.
+    /// - Throws: ``DatabaseError``.
+    package func privateKey(of certificate: KeychainItem, in groups: [String]) throws -> KeychainItem? {
+        guard let hash = certificate.attributes.values[.publicKeyHash] else { return nil }
+        var query = ItemQuery(groups: groups)
+        query.itemClass = .key
+        query.exact = [.applicationLabel: hash, .keyClass: .text("private")]
+        return try search(query, limit: 1, lookingAt: .max).items.first
     }
 
     /// Looks at the rows that may be meant, by ascending number.
@@ -151,6 +184,10 @@ extension KeychainStore {
             return ItemTags.tag(attribute, value, in: group, under: keys.catalog.search)
         }
         guard let itemClass = query.itemClass, itemClass != .genericPassword else { return nil }
-        return ItemTags.classTag(itemClass, in: group, under: keys.catalog.search)
+        return ItemTags.classTag(
+            itemClass == .identity ? .certificate : itemClass,
+            in: group,
+            under: keys.catalog.search
+        )
     }
 }

@@ -63,9 +63,31 @@ extension Server {
         case .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
-        case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
-            .keychainRestore, .keychainSign, .keychainUpdate:
-            throw CofferError(.unimplemented, "this daemon does not answer '\(method.rawValue)' yet")
+        case .keychainAdd:
+            return .now(try addKeychainItem(KeychainAddParameters(params: params), attachments, from: caller))
+        case .keychainUpdate:
+            return .now(try updateKeychainItems(KeychainUpdateParameters(params: params), attachments, from: caller))
+        case .keychainSign:
+            return .now(try sign(KeychainQuery(params: params), attachments, from: caller))
+        case .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore:
+            try attachments.refuseLeftovers(of: method)
+            return .now(try respondOfKeychain(to: method, params, from: caller))
+        }
+    }
+
+    private func respondOfKeychain(
+        to method: Method,
+        _ params: JSONObject,
+        from caller: Caller
+    ) throws(CofferError) -> Reply {
+        switch method {
+        case .keychainAgree: return try agree(KeychainAgreeParameters(params: params), from: caller)
+        case .keychainDelete: return Reply(try deleteKeychainItems(KeychainQuery(params: params), from: caller))
+        case .keychainFind: return try findKeychainItems(KeychainFindParameters(params: params), from: caller)
+        case .keychainHistory: return try history(KeychainHistoryParameters(params: params), from: caller)
+        case .keychainPublicKey: return Reply(try publicKey(KeychainQuery(params: params), from: caller))
+        case .keychainRestore: return Reply(try restore(KeychainRestoreParameters(params: params), from: caller))
+        default: preconditionFailure("answered by the caller of this function")
         }
     }
 

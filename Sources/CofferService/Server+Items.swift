@@ -160,7 +160,7 @@ extension Server {
             let catalog = try vault.catalog
             if params.store != .file {
                 try catalog.keychain.forEachItem { outcome in
-                    if case .success(let item) = outcome, !item.isInNamespace { return }
+                    if case .success(let item) = outcome, item.attributes.name == nil { return }
                     page.add(outcome.map { ($0.key.group, .keychain($0)) })
                 }
             }

@@ -281,7 +281,7 @@ extension RoutingFacts.Size {
 
 extension SecretBytes? {
     /// The bytes, or none.
-    fileprivate consuming func orEmpty() throws(CofferError) -> SecretBytes {
+    consuming func orEmpty() throws(CofferError) -> SecretBytes {
         switch consume self {
         case .some(let bytes): return bytes
         case .none: do { return try SecretBytes(zeros: 0) } catch { throw .noSecretMemory }

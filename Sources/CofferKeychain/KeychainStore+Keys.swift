@@ -1,0 +1,73 @@
+package import CofferCore
+internal import CofferCrypto
+package import CofferMemory
+
+// Keys of the keychain that are used where they lie.
+
+extension KeychainStore {
+    /// Signs with a private key.
+    ///
+    /// - Parameters:
+    ///   - message: What is signed.
+    ///   - item: An Ed25519 private key.
+    /// - Returns: The signature.
+    /// - Throws: `param` where the item is no such key; `interactionNotAllowed`, `decode`; ``DatabaseError``.
+    package func signature(of message: borrowing SecretBytes, by item: KeychainItem) throws -> SecretBytes {
+        let key = try privateKey(item, of: .ed25519)
+        guard let pair = try SigningKey(seed: key.bytes) else { throw CofferError.noSecretMemory }
+        let signature = message.withBytes { pair.signature(of: $0) }
+        var copy = try SecretBytes(zeros: signature.count)
+        unsafe copy.withUnsafeMutableBytes { unsafe $0.copyBytes(from: signature) }
+        return copy
+    }
+
+    /// Agrees on a shared secret.
+    ///
+    /// - Parameters:
+    ///   - item: An X25519 private key.
+    ///   - peer: The public key of the other side.
+    /// - Returns: The shared secret.
+    /// - Throws: `param` where the item is no such key, or the peer's is of low order; `interactionNotAllowed`, `decode`;
+    ///   ``DatabaseError``.
+    package func sharedSecret(of item: KeychainItem, with peer: [UInt8]) throws -> SecretBytes {
+        let key = try privateKey(item, of: .x25519)
+        do {
+            return try KeyAgreement.sharedSecret(of: key, with: peer)
+        } catch CryptoError.unusableKey {
+            throw CofferError(.param, "the peer's public key is of low order: anybody could agree with it")
+        }
+    }
+
+    /// The public half of a key, or the public key of a certificate.
+    ///
+    /// - Parameter item: The key or the certificate.
+    /// - Throws: `param` where the item has none; `interactionNotAllowed`, `decode`; ``DatabaseError``.
+    package func publicKey(of item: KeychainItem) throws -> KeychainPublicKey {
+        let secret = try secret(of: item)
+        switch (item.attributes.itemClass, item.attributes.text(.keyClass)) {
+        case (.certificate, _):
+            let certificate = try secret.withBytes { (bytes) throws(CofferError) in try Certificate(der: bytes) }
+            let type = certificate.keyType?.rawValue ?? certificate.publicKeyAlgorithm
+            return KeychainPublicKey(bytes: certificate.publicKey, keyType: type)
+        case (.key, "public"):
+            return KeychainPublicKey(bytes: secret.exposeBytes(), keyType: item.attributes.text(.keyType))
+        case (.key, "private"):
+            guard let type = KeyType(rawValue: item.attributes.text(.keyType)) else { break }
+            return KeychainPublicKey(bytes: try NewItem.publicKey(of: secret, type), keyType: type.rawValue)
+        default: break
+        }
+        throw CofferError(.param, "\(item.attributes.quoted) has no public key")
+    }
+
+    private func privateKey(_ item: KeychainItem, of type: KeyType) throws -> SymmetricKey {
+        guard item.attributes.itemClass == .key, item.attributes.text(.keyClass) == "private",
+            item.attributes.text(.keyType) == type.rawValue
+        else {
+            throw CofferError(.param, "\(item.attributes.quoted) is no private key of type '\(type.rawValue)'")
+        }
+        guard let key = SymmetricKey(try secret(of: item)) else {
+            throw CofferError.damaged(item.attributes.quoted, found: "it has not the bytes of a key")
+        }
+        return key
+    }
+}

@@ -1,0 +1,188 @@
+internal import CofferCore
+internal import CofferKeychain
+internal import CofferMemory
+internal import CofferWire
+
+/// One query of the keychain, on its way to the page that answers it.
+///
+/// A page has an end: so many rows that are looked at, and so many bytes that an answer has. What is left is asked for with the
+/// cursor.
+struct KeychainSearch {
+    private let params: KeychainFindParameters
+    private let query: ItemQuery
+    private let keychain: KeychainStore
+    private let describe: (KeychainItem, Int?) -> KeychainItemInfo
+
+    private var place: Int64?
+    private var items: [KeychainItemInfo] = []
+    /// The items whose secrets come along.
+    private var opened: [KeychainItem] = []
+    private var lockedCount = 0
+    private var jsonBytes = 0
+    private var payloadBytes = 0
+    /// Why an item that was found is not given.
+    private var refusal: CofferError?
+
+    /// Begins a query.
+    ///
+    /// - Parameters:
+    ///   - params: What the client asks for.
+    ///   - groups: The groups that it may look in.
+    ///   - keychain: Where.
+    ///   - describe: Shows an item, with the bytes of its secret where they come along.
+    init(
+        _ params: KeychainFindParameters,
+        groups: [String],
+        _ keychain: KeychainStore,
+        describe: @escaping (KeychainItem, Int?) -> KeychainItemInfo
+    ) throws(CofferError) {
+        self.params = params
+        self.keychain = keychain
+        self.describe = describe
+        query = ItemQuery(params.query, groups: groups)
+        guard let cursor = params.cursor else { return }
+        guard params.order == nil, let number = Int64(cursor), number >= 0 else {
+            throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page of the same query")
+        }
+        place = number
+    }
+
+    private var limit: Int {
+        switch params.limit {
+        case .count(let count): count
+        case .all: .max
+        }
+    }
+
+    /// Looks, and makes the answer.
+    ///
+    /// - Parameter state: The state of the vault.
+    mutating func run(in state: VaultState) throws -> Reply {
+        let found = try params.order == nil ? look(in: state) : sorted(in: state)
+        if items.isEmpty && found.next == nil {
+            if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
+            throw refusal ?? found.damaged ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
+        }
+        let page = KeychainPage(items: items, lockedCount: lockedCount, cursor: found.next.map { "\($0)" })
+        return Reply(page, payload: try payload(), protection: strictest)
+    }
+
+    private typealias Found = (next: Int64?, damaged: CofferError?)
+
+    /// Takes items in the order of their adding, up to the end of the page.
+    private mutating func look(in state: VaultState) throws -> Found {
+        var looks = Limits.queryItems
+        var damaged: CofferError?
+        while looks > 0 {
+            let page = try keychain.search(query, after: place, limit: Limits.queryBatch, lookingAt: looks)
+            damaged = damaged ?? page.damaged.first
+            looks -= page.lookedAt
+            for item in page.items {
+                if items.count == limit { return (place, damaged) }
+                guard try take(item, in: state) else { return (place, damaged) }
+                place = item.row
+            }
+            guard let next = page.next else { return (nil, damaged) }
+            place = next
+        }
+        return (place, damaged)
+    }
+
+    /// Takes items in the order of a date: all of them have to be looked at for that.
+    private mutating func sorted(in state: VaultState) throws -> Found {
+        let page = try keychain.search(query)
+        guard page.next == nil else {
+            throw CofferError(
+                .dataTooLarge,
+                "the query looks at more than \(Limits.queryItems) items, and so many are not sorted",
+                hint: "name an attribute exactly, or leave 'sort' out"
+            )
+        }
+        for item in page.items.sorted(by: precedes) where items.count < limit {
+            guard try take(item, in: state) else {
+                throw CofferError(
+                    .dataTooLarge,
+                    "what was found does not fit into one answer, and a sorted one has one page",
+                    hint: "ask for fewer items by 'limit', or leave 'sort' out"
+                )
+            }
+        }
+        return (nil, page.damaged.first)
+    }
+
+    private func precedes(_ one: KeychainItem, _ other: KeychainItem) -> Bool {
+        switch params.order {
+        case .creationDate, nil: one.created < other.created
+        case .creationDateDescending: one.created > other.created
+        case .modificationDate: one.modified < other.modified
+        case .modificationDateDescending: one.modified > other.modified
+        }
+    }
+
+    /// Takes an item into the page.
+    ///
+    /// - Returns: Whether there was room for it.
+    private mutating func take(_ item: KeychainItem, in state: VaultState) throws -> Bool {
+        if query.itemClass == .identity, try keychain.privateKey(of: item, in: query.groups) == nil { return true }
+        let wantsData = params.returns.contains(.data)
+        if wantsData && !item.accessibility.isAvailable(in: state) {
+            lockedCount += 1
+            return true
+        }
+        let isGiven = wantsData && item.isExtractable
+        if wantsData && !isGiven && params.returns == [.data] {
+            refusal = CofferError(
+                .missingEntitlement,
+                "\(item.attributes.quoted) is a key that stays inside: it can be used, and not read",
+                hint: "'keychain.sign', 'keychain.agree' and 'keychain.publicKey' use it"
+            )
+            return true
+        }
+        // Texts grow where they are escaped, six times at the worst.
+        let size = 256 + (params.returns.contains(.attributes) ? 6 * item.attributes.byteCount : 0)
+        let secretBytes = isGiven ? item.secretByteCount : 0
+        guard
+            items.isEmpty
+                || jsonBytes + size <= Limits.pageJSONBytes && payloadBytes + secretBytes <= Limits.framePayloadBytes
+        else { return false }
+        jsonBytes += size
+        payloadBytes += secretBytes
+        items.append(describe(item, isGiven ? item.secretByteCount : nil))
+        if isGiven { opened.append(item) }
+        return true
+    }
+
+    // MARK: The payload
+
+    /// The secrets, one behind the other.
+    private func payload() throws -> SecretBytes? {
+        guard opened.count != 1 else { return try keychain.secret(of: opened[0]) }
+        if opened.isEmpty { return nil }
+        var all = try SecretBytes(zeros: payloadBytes)
+        var offset = 0
+        for item in opened {
+            let secret = try keychain.secret(of: item)
+            guard secret.count == item.secretByteCount else {
+                throw CofferError.damaged(item.attributes.quoted, found: "its secret has another length than it says")
+            }
+            secret.withBytes { bytes in
+                unsafe all.withUnsafeMutableBytes { buffer in
+                    unsafe bytes.withUnsafeBytes { source in
+                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]).copyMemory(from: source)
+                    }
+                }
+            }
+            offset += secret.count
+        }
+        return all
+    }
+
+    /// The protection of what may be handed over in the fewest states.
+    private var strictest: Protection? {
+        let accessibilities = opened.map(\.accessibility)
+        let chosen =
+            accessibilities.first { !$0.isAvailable(in: .locked) }
+            ?? accessibilities.first { !$0.isAvailable(in: .beforeFirstUnlock) } ?? accessibilities.first
+        return chosen.map { .keychain($0) }
+    }
+}

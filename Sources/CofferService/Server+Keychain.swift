@@ -1,0 +1,233 @@
+internal import CofferFiles
+internal import CofferCore
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+// The keychain by its own verbs, after SecItem: add, find, update, delete.
+
+extension Server {
+    // MARK: Adding
+
+    /// Adds an item.
+    func addKeychainItem(
+        _ params: KeychainAddParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Reply {
+        let payload = attachments.takePayload()
+        try attachments.refuseLeftovers(of: .keychainAdd)
+        try NewItem.check(params.attributes, of: params.itemClass)
+        var attributes = ItemAttributes(params.itemClass, in: try caller.group(params.group))
+        attributes.values = params.attributes.filter { !NewItem.fields.contains($0.key) }
+        attributes.isSynchronizable = params.attributes[.synchronizable] == .bool(true)
+        attributes.user = params.user
+        attributes.historyLimit = params.historyCount ?? Limits.defaultHistoryValues
+        let secret = try NewItem.secret(payload, params.generates, for: &attributes)
+        do {
+            let catalog = try vault.catalog
+            let id = try catalog.change {
+                try checkName(attributes, in: catalog)
+                return try catalog.keychain.add(
+                    attributes,
+                    secret: secret,
+                    accessibility: params.accessibility ?? .whenUnlocked,
+                    now: wallClockMilliseconds()
+                )
+            }
+            return try added(id, params.returns, in: catalog)
+        } catch {
+            throw .init(mapping: error, "can't add \(attributes.quoted)")
+        }
+    }
+
+    private func added(
+        _ id: ItemID,
+        _ returns: Set<KeychainReturn>,
+        in catalog: Catalog
+    ) throws -> Reply {
+        guard !returns.isEmpty, let item = try catalog.keychain.find(id) else {
+            return Reply(KeychainAddResult(reference: id, item: nil))
+        }
+        guard returns.contains(.data), item.isExtractable else {
+            return Reply(KeychainAddResult(reference: id, item: info(item, returns)))
+        }
+        let secret = try catalog.keychain.secret(of: item)
+        let shown = info(item, returns, byteCount: secret.count)
+        return Reply(
+            KeychainAddResult(reference: id, item: shown),
+            payload: secret,
+            protection: .keychain(item.accessibility)
+        )
+    }
+
+    /// One name is in one store at a time.
+    private func checkName(_ attributes: ItemAttributes, in catalog: Catalog) throws {
+        guard let name = attributes.name, try catalog.files.find(name, in: attributes.group) != nil else { return }
+        throw CofferError(
+            .duplicateItem,
+            "there is a file \(name.quoted) already",
+            hint: "choose another name, or remove the file",
+            operation: .write
+        )
+    }
+
+    // MARK: Finding
+
+    /// Looks for items and gives of them what was asked for.
+    func findKeychainItems(_ params: KeychainFindParameters, from caller: Caller) throws(CofferError) -> Reply {
+        do {
+            let groups = try groups(for: params.query, of: caller)
+            var search = try KeychainSearch(params, groups: groups, try vault.catalog.keychain) { item, byteCount in
+                self.info(item, params.returns, byteCount: byteCount)
+            }
+            return try search.run(in: try vault.keys.state)
+        } catch {
+            throw .init(mapping: error, "can't look into the keychain")
+        }
+    }
+
+    /// How an item is shown.
+    func info(_ item: KeychainItem, _ returns: Set<KeychainReturn>, byteCount: Int? = nil) -> KeychainItemInfo {
+        let state = vault.openKeys?.state ?? .noVault
+        var isExpired = false
+        if case .date(let expiry) = item.attributes.values[.expiryDate] { isExpired = expiry < wallClockMilliseconds() }
+        let wantsAttributes = returns.contains(.attributes)
+        return KeychainItemInfo(
+            itemClass: item.attributes.itemClass,
+            reference: item.id,
+            attributes: wantsAttributes ? item.allValues : nil,
+            user: wantsAttributes ? item.attributes.user : nil,
+            byteCount: byteCount,
+            isLocked: !item.accessibility.isAvailable(in: state),
+            isExpired: isExpired
+        )
+    }
+
+    /// The groups that a query looks in: those that the caller holds, or the one of them that it names.
+    func groups(for query: KeychainQuery, of caller: Caller) throws(CofferError) -> [String] {
+        guard case .text(let named) = query.attributes[.accessGroup] else { return caller.groups }
+        return [try caller.group(named)]
+    }
+
+    /// Every item that a query means, in whatever state the vault is.
+    private func all(_ query: KeychainQuery, of caller: Caller) throws -> [KeychainItem] {
+        guard query.itemClass != .identity else {
+            throw CofferError(
+                .param,
+                "an identity is not stored: name the certificate or the key",
+                hint: "'class' is 'certificate' or 'key'"
+            )
+        }
+        let keychain = try vault.catalog.keychain
+        let page = try keychain.search(
+            ItemQuery(query, groups: groups(for: query, of: caller)),
+            lookingAt: .max
+        )
+        if page.items.isEmpty {
+            throw page.damaged.first ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
+        }
+        return page.items
+    }
+
+    /// The one item that a query means.
+    func one(_ query: KeychainQuery, of caller: Caller) throws -> KeychainItem {
+        let items = try all(query, of: caller)
+        guard items.count == 1 else {
+            throw CofferError(
+                .param,
+                "the query means \(items.count) items, and one is wanted",
+                hint: "name more attributes, or the persistent reference"
+            )
+        }
+        return items[0]
+    }
+
+    // MARK: Changing
+
+    /// Changes all items that a query means, or none.
+    func updateKeychainItems(
+        _ params: KeychainUpdateParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Reply {
+        let secret = attachments.takePayload()
+        try attachments.refuseLeftovers(of: .keychainUpdate)
+        guard secret != nil || !params.change.isEmpty else {
+            throw CofferError(.param, "the update changes nothing", hint: "give 'set', or a new secret")
+        }
+        do {
+            let items = try all(params.query, of: caller)
+            let catalog = try vault.catalog
+            try catalog.change {
+                for item in items {
+                    try NewItem.check(params.change.attributes, of: item.attributes.itemClass)
+                    if secret != nil { try NewItem.checkReplaceable(item) }
+                    let attributes = try item.attributes.changed(by: params.change, caller)
+                    if attributes.name != item.attributes.name { try checkName(attributes, in: catalog) }
+                    try catalog.keychain.update(
+                        item,
+                        to: attributes,
+                        secret: secret,
+                        accessibility: params.change.accessibility ?? item.accessibility,
+                        now: wallClockMilliseconds()
+                    )
+                }
+            }
+            return Reply(KeychainCount(count: Int64(items.count)))
+        } catch {
+            throw .init(mapping: error, "can't update the keychain")
+        }
+    }
+
+    /// Removes all items that a query means, in every state of the vault.
+    func deleteKeychainItems(_ query: KeychainQuery, from caller: Caller) throws(CofferError) -> KeychainCount {
+        do {
+            let items = try all(query, of: caller)
+            let catalog = try vault.catalog
+            try catalog.change { for item in items { try catalog.keychain.remove(item) } }
+            return KeychainCount(count: Int64(items.count))
+        } catch {
+            throw .init(mapping: error, "can't delete from the keychain")
+        }
+    }
+}
+
+extension ItemQuery {
+    /// What a client asks for, in the groups that it may look in.
+    init(_ query: KeychainQuery, groups: [String]) {
+        self.init(groups: groups)
+        itemClass = query.itemClass
+        exact = query.attributes
+        user = query.user
+        prefixes = query.prefix
+        substrings = query.contains
+        reference = query.reference
+        expiringBefore = query.expiringBefore
+    }
+}
+
+extension KeychainAddParameters {
+    /// The group that the item is to belong to, if one is named.
+    fileprivate var group: String? {
+        if case .text(let group) = attributes[.accessGroup] { group } else { nil }
+    }
+}
+
+extension ItemAttributes {
+    fileprivate func changed(by change: KeychainChange, _ caller: Caller) throws(CofferError) -> ItemAttributes {
+        var changed = self
+        for attribute in change.removedAttributes { changed.values[attribute] = nil }
+        for (attribute, value) in change.attributes where !NewItem.fields.contains(attribute) {
+            changed.values[attribute] = value
+        }
+        if case .text(let group) = change.attributes[.accessGroup] { changed.group = try caller.group(group) }
+        if case .bool(let flag) = change.attributes[.synchronizable] { changed.isSynchronizable = flag }
+        for name in change.removedUser { changed.user[name] = nil }
+        changed.user.merge(change.user) { _, new in new }
+        changed.historyLimit = change.historyCount ?? historyLimit
+        return changed
+    }
+}
