@@ -109,7 +109,7 @@ public struct KeychainFormerValue: Hashable, Sendable {
 public struct KeychainPublicKey: Hashable, Sendable {
     /// The key; 32 bytes of an `ed25519` or `x25519` one.
     public let bytes: [UInt8]
-    /// What kind of key it is: a name of ``KeychainKeyType``, or what a certificate says.
+    /// What kind of key it is: a name of ``KeyType``, or what a certificate says.
     public let keyType: String
 
     /// Describes a key.

@@ -91,11 +91,3 @@ public enum KeychainReturn: String, CaseIterable, Sendable {
     /// What names the item for as long as it is there: here the same.
     case persistentReference
 }
-
-/// The kind of a pair of keys.
-public enum KeychainKeyType: String, CaseIterable, Sendable {
-    /// Signs.
-    case ed25519
-    /// Agrees on a shared secret.
-    case x25519
-}

@@ -20,8 +20,6 @@ public enum Limits {
     public static let secretBytes = 32 << 10
     /// The bytes of a keychain item's attributes, serialised.
     public static let metadataBytes = 4 << 10
-    /// The items that one query looks at before it answers with a cursor: each costs an opening of its metadata.
-    public static let queryItems = 4096
     /// The bytes of a passcode: more than any person types, less than a denial of service.
     public static let passcodeBytes = 1024
     /// The wrong passcodes after which no more are taken: section 7 of the semantics.
@@ -62,6 +60,10 @@ public enum Limits {
     public static let historyValues = 100
     /// The former values of a keychain secret that are kept by default.
     public static let defaultHistoryValues = 10
+    /// The items that one query looks at before it answers with a cursor: each costs an opening of its metadata.
+    public static let queryItems = 4096
+    /// The items that a query takes from the store at a time: bounds what is held of them.
+    public static let queryBatch = 64
     /// The bytes of the cursor of a query.
     public static let cursorBytes = 256
 }

@@ -97,7 +97,7 @@ import Testing
         let words = Set(page.text.quotedWords)
         let taken =
             KeychainReturn.allCases.map(\.rawValue) + KeychainOrder.allCases.map(\.rawValue)
-            + KeychainKeyType.allCases.map(\.rawValue) + ItemClass.allCases.map(\.rawValue)
+            + KeyType.allCases.map(\.rawValue) + ItemClass.allCases.map(\.rawValue)
             + KeychainAttribute.searchable.map(\.rawValue)
         #expect(Set(taken).isSubset(of: words), "\(Set(taken).subtracting(words))")
     }

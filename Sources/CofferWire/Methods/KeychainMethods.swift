@@ -15,7 +15,7 @@ package struct KeychainAddParameters: WireObject {
     /// How many former values of the secret are kept; the usual number if nothing is said.
     package let historyCount: Int?
     /// The kind of the keys that are to be made.
-    package let generates: KeychainKeyType?
+    package let generates: KeyType?
     /// What is to be given of the new item.
     package let returns: Set<KeychainReturn>
 
@@ -25,7 +25,7 @@ package struct KeychainAddParameters: WireObject {
         user: [String: String] = [:],
         accessibility: Accessibility? = nil,
         historyCount: Int? = nil,
-        generates: KeychainKeyType? = nil,
+        generates: KeyType? = nil,
         returns: Set<KeychainReturn> = []
     ) {
         self.itemClass = itemClass
@@ -43,7 +43,7 @@ package struct KeychainAddParameters: WireObject {
         user = try reader.userAttributes("user")
         accessibility = try reader.value("accessible", as: Accessibility.self)
         historyCount = try reader.historyCount("history")
-        generates = try reader.value("generate", as: KeychainKeyType.self)
+        generates = try reader.value("generate", as: KeyType.self)
         returns = try reader.returns("return", orElse: [])
         if itemClass == .identity {
             throw CofferError(
