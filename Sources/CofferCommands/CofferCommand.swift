@@ -12,7 +12,9 @@ package struct CofferCommand: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Everyday",
-                subcommands: [Put.self, Get.self, List.self, Show.self, Remove.self, Protect.self, Explain.self]
+                subcommands: [
+                    Put.self, Get.self, List.self, Show.self, Remove.self, Protect.self, Explain.self, Keychain.self,
+                ]
             ),
             CommandGroup(
                 name: "The vault",

@@ -7,44 +7,6 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A daemon that has said already what it is going to say, and keeps what it was asked.
-private final class ScriptedDaemon {
-    let client: CofferClient
-    private let daemon: Int32
-
-    init(_ answers: [[UInt8]]) throws {
-        signal(SIGPIPE, SIG_IGN)
-        let script = answers.flatMap { $0 }
-        (client, daemon) = try UnixSocket.pair().split { server, client in
-            try #require(write(server.number, script, script.count) == script.count)
-            shutdown(server.number, Int32(SHUT_WR))
-            return (try CofferClient(socket: client), server.release())
-        }
-    }
-
-    deinit { close(daemon) }
-
-    /// What the client has sent so far.
-    var requests: [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: 10_000)
-        return Array(buffer[..<max(0, read(daemon, &buffer, buffer.count))])
-    }
-}
-
-private func frame(_ json: [UInt8], _ payload: [UInt8] = []) -> [UInt8] {
-    FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
-}
-
-private func answer(_ id: Int64, _ result: JSONValue, _ payload: [UInt8] = []) -> [UInt8] {
-    frame(Response.successBytes(id: .integer(id), result: result), payload)
-}
-
-private func news(_ method: String) -> [UInt8] { frame(Response.notificationBytes(method: method, params: [:])) }
-
-private func request(_ id: Int64, _ method: String, _ params: JSONObject = [:], _ payload: [UInt8] = []) -> [UInt8] {
-    frame(Request(id: .integer(id), method: method, params: params).serialized(), payload)
-}
-
 private let status: JSONValue = ["state": "unlocked", "version": "1", "protocol": 1]
 private let willLock = "protectedDataWillBecomeUnavailable"
 private let didUnlock = "protectedDataDidBecomeAvailable"
@@ -150,7 +112,7 @@ private let didUnlock = "protectedDataDidBecomeAvailable"
         try gone.client.watch()
         #expect(throws: CofferError(.notAvailable, "")) { try gone.client.nextEvent() }
         let reason = CofferError(.internal, "no memory")
-        let told = try ScriptedDaemon([answer(1, [:]), frame(Response.failureBytes(id: nil, error: reason))])
+        let told = try ScriptedDaemon([answer(1, [:]), refusal(reason)])
         try told.client.watch()
         #expect(throws: CofferError(.internal, "")) { try told.client.nextEvent() }
     }

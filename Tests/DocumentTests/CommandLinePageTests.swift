@@ -3,11 +3,15 @@ import CofferCore
 import Foundation
 import Testing
 
-/// The tables and synopses of `proto-docs/CLI.md`.
+/// The tables and synopses of `proto-docs/CLI.md`, and the synopses of `proto-docs/KEYCHAIN.md`.
 @Suite struct CommandLinePageTests {
     private let page: Page
+    private let keychainPage: Page
 
-    init() throws { page = try Page("CLI.md") }
+    init() throws {
+        page = try Page("CLI.md")
+        keychainPage = try Page("KEYCHAIN.md")
+    }
 
     @Test func `every exit code is in the table`() throws {
         let rows = try page.table(["code", "meaning", "errors"])
@@ -37,10 +41,10 @@ import Testing
     }
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
-        for verb in ["passcode", "slot"] {
+        for verb in ["passcode", "slot", "keychain"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
-            let below = lines.compactMap { $0.wholeMatch(of: #/  ([a-z]+)  .*/#).map { "\(verb) \($0.1)" } }
+            let below = lines.compactMap { $0.wholeMatch(of: #/  ([a-z-]+)  .*/#).map { "\(verb) \($0.1)" } }
             #expect(Set(synopses().keys.filter { $0.hasPrefix(verb + " ") }) == Set(below))
         }
     }
@@ -80,14 +84,14 @@ import Testing
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
         var verb: String?
-        for line in page.blocks("").joined() {
+        for line in (page.blocks("") + keychainPage.blocks("")).joined() {
             if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
                 meanings.append(("[\(match.1)]", String(match.2)))
                 continue
             }
             let words = line.split(separator: " ")
             if words.first == "coffer", words.count > 1 {
-                let isBelow = words.count > 2 && words[2].allSatisfy { ("a"..."z").contains($0) }
+                let isBelow = words.count > 2 && words[2].allSatisfy { ("a"..."z").contains($0) || $0 == "-" }
                 verb = words[1...(isBelow ? 2 : 1)].joined(separator: " ")
             }
             if words.first == "cofferd" { verb = nil }

@@ -123,6 +123,8 @@ import Testing
         "userAttributes": "\(Limits.userAttributes)",
         "historyValues": "\(Limits.historyValues)",
         "defaultHistoryValues": "\(Limits.defaultHistoryValues)",
+        "queryItems": "\(Limits.queryItems)",
+        "queryBatch": "\(Limits.queryBatch)",
         "cursorBytes": "\(Limits.cursorBytes)",
     ]
 }

@@ -36,7 +36,8 @@ import Testing
 
     @Test func `nothing is public but the client's library and the values it names`() throws {
         let conformances = "Sources/CofferCommands/Verbs/WishOptions.swift"
-        for (place, line) in try codeLines() where line.contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
+        for (place, line) in try codeLines()
+        where line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
             let isAllowed = ["Sources/CofferClient/", "Sources/CofferCore/"].contains { place.path.hasPrefix($0) }
             #expect(isAllowed, "\(place)")
         }

@@ -97,7 +97,7 @@ struct Get: ParsableCommand {
 }
 
 /// What content means to a terminal.
-private enum TerminalText {
+enum TerminalText {
     case lines, unfinishedLine, binary
 
     init(_ bytes: RawSpan) {

@@ -1,0 +1,12 @@
+internal import ArgumentParser
+
+/// The verb `coffer keychain`, with the verbs below it.
+struct Keychain: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Passwords, certificates and keys, with their attributes.",
+        subcommands: [
+            AddKeychainItem.self, FindKeychainItems.self, UpdateKeychainItems.self, DeleteKeychainItems.self,
+            SignWithKey.self, AgreeWithKey.self, ShowPublicKey.self, ShowHistory.self, RestoreFormerValue.self,
+        ]
+    )
+}

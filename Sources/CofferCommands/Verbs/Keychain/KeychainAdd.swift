@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+/// The verb `coffer keychain add`, with its options.
+struct AddKeychainItem: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add an item.",
+        discussion: """
+            The secret comes from FILE, or from standard input; on a terminal it is asked for without echo. A certificate is \
+            PEM or DER; a key is 32 raw bytes, or any with --key-class symmetric. Prints the reference of the item.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The file with the secret.", valueName: "file"))
+    var file: String?
+
+    @OptionGroup var item: KeychainItemOptions
+
+    @Option(help: "In which states of the vault the secret is there.")
+    var accessible: Accessibility?
+
+    @Option(help: ArgumentHelp("Until when it is good: a date, or a time from now such as 90d.", valueName: "date"))
+    var expires: String?
+
+    @Option(help: ArgumentHelp("How many former values of the secret are kept, 0 to 100.", valueName: "count"))
+    var history: Int?
+
+    @Option(help: "Make a pair of keys inside the daemon.")
+    var generate: KeyTypeArgument?
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if generate != nil && file != nil { throw ValidationError("a key that is made has no FILE") }
+    }
+
+    func run() throws {
+        let itemClass = item.itemClass?.itemClass ?? (generate == nil ? .genericPassword : .key)
+        var attributes = try item.attributes()
+        if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }
+        let params = KeychainAddParameters(
+            itemClass,
+            attributes,
+            user: try item.user(),
+            accessibility: accessible,
+            historyCount: history,
+            generates: generate?.keyType
+        )
+        let secret: SecretBytes? = generate == nil ? try readSecret(itemClass) : nil
+        let result = try connection.connect().addKeychainItem(params, secret: secret).value
+        if let accessible { warn(about: accessible) }
+        if format.json { return Output.standardOutput.line(result.json) }
+        Output.standardOutput.line(result.reference.hexadecimal)
+    }
+
+    private func readSecret(_ itemClass: ItemClass) throws(CofferError) -> SecretBytes {
+        if itemClass == .certificate { return try SecretInput.certificate(of: file) }
+        return try SecretInput.content(of: file, prompt: "Secret: ", limit: Limits.secretBytes)
+    }
+}
+
+/// Says what is known of an accessibility that its platform has given up.
+func warn(about accessibility: Accessibility) {
+    guard accessibility.isDeprecated else { return }
+    Output.standardError.line(
+        "warning: '\(accessibility.rawValue)' is deprecated: the secret is there in every state, and no passcode protects it"
+    )
+}

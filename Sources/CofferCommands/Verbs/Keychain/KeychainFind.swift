@@ -1,0 +1,114 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+/// The verb `coffer keychain find`, with its options.
+struct FindKeychainItems: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find",
+        abstract: "Fetch the secret of an item, or list items.",
+        discussion: """
+            Without --all, --limit, --expiring, --attributes and --json it writes the secret of the first item to standard \
+            output as it is; with one of them it lists, and no secret is read. With --expiring it lists all.
+            """
+    )
+
+    @OptionGroup var query: KeychainQueryOptions
+
+    @Option(help: ArgumentHelp("Items that expire within that time, such as 30d, or before a date.", valueName: "time"))
+    var expiring: String?
+
+    @Flag(help: "List all of them.")
+    var all = false
+
+    @Option(help: ArgumentHelp("List that many at most.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Show the attributes.")
+    var attributes = false
+
+    @Option(parsing: .unconditional, help: "The order: by a date, with a leading '-' the latest first.")
+    var sort: OrderArgument?
+
+    @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    private var lists: Bool { all || limit != nil || expiring != nil || attributes || format.json }
+
+    func validate() throws {
+        if all && limit != nil { throw ValidationError("give either --all or --limit") }
+        if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
+        if lists && output.output != nil { throw ValidationError("--output is for the secret of one item") }
+    }
+
+    func run() throws {
+        let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
+        let wanted = try query.query(expiringBefore: before)
+        let client = try connection.connect()
+        if lists { return try list(wanted, client) }
+        let params = KeychainFindParameters(wanted, order: sort?.order)
+        let found = try client.findKeychainItems(params)
+        try output.write(found.takePayload(), "the secret")
+    }
+
+    private func list(_ wanted: KeychainQuery, _ client: CofferClient) throws(CofferError) {
+        let listsAll = all || expiring != nil && limit == nil
+        var left = listsAll ? Int.max : limit ?? 1
+        var cursor: String?
+        repeat {
+            let page = try client.keychainItems(
+                wanted,
+                limit: listsAll ? .all : .count(left),
+                order: sort?.order,
+                cursor: cursor
+            )
+            for item in page.items { show(item) }
+            left -= page.items.count
+            cursor = page.cursor
+        } while cursor != nil && left > 0
+    }
+
+    private func show(_ item: KeychainItemInfo) {
+        let output = Output.standardOutput
+        if format.json { return output.line(item.json) }
+        let marks = (item.isLocked ? "  locked" : "") + (item.isExpired ? "  expired" : "")
+        output.line("\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)  \(item.title(for: output))\(marks)")
+        guard attributes else { return }
+        for (name, words) in item.lines(for: output) { output.line("  \(name): \(words)") }
+    }
+}
+
+extension KeychainItemInfo {
+    /// What a person knows the item by.
+    fileprivate func title(for output: Output) -> String {
+        let attributes = self.attributes ?? [:]
+        let order: [KeychainAttribute] = [.label, .service, .server, .account]
+        let texts = order.compactMap { attribute -> String? in
+            guard case .text(let text) = attributes[attribute], !text.isEmpty else { return nil }
+            return printable(text, to: output)
+        }
+        return texts.joined(separator: "  ")
+    }
+
+    /// The attributes by name, in words.
+    fileprivate func lines(for output: Output) -> [(String, String)] {
+        let own = (attributes ?? [:]).map { ($0.key.rawValue, $0.value.words(for: output)) }
+        let user = (user ?? [:]).map { (printable($0.key, to: output), printable($0.value, to: output)) }
+        return own.sorted { $0.0 < $1.0 } + user.sorted { $0.0 < $1.0 }
+    }
+}
+
+extension AttributeValue {
+    fileprivate func words(for output: Output) -> String {
+        switch self {
+        case .text(let text): printable(text, to: output)
+        case .integer(let number): "\(number)"
+        case .bool(let flag): "\(flag)"
+        case .bytes(let bytes): Base64.encode(bytes)
+        case .date(let milliseconds): Timestamp.text(milliseconds)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+/// The verb `coffer keychain history`, with its options.
+struct ShowHistory: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "List the former values of a secret, or fetch one.",
+        discussion:
+            "Prints number, date of the change and bytes of each, the newest first; never a value but with --number."
+    )
+
+    @OptionGroup var query: KeychainQueryOptions
+
+    @Option(help: ArgumentHelp("Write that value to standard output as it is.", valueName: "number"))
+    var number: Int?
+
+    @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if let number, number < 0 { throw ValidationError("--number is 0 or more") }
+        if number != nil && format.json { throw ValidationError("a value is never inside JSON") }
+        if number == nil && output.output != nil { throw ValidationError("--output is for the value of --number") }
+    }
+
+    func run() throws {
+        let wanted = try query.query()
+        let client = try connection.connect()
+        if let number { return try output.write(client.formerValue(number, of: wanted), "the value") }
+        for value in try client.keychainHistory(of: wanted) {
+            if format.json {
+                Output.standardOutput.line(value.json)
+            } else {
+                let size = ByteCount.text(Int64(value.byteCount))
+                Output.standardOutput.line("\(value.number)  \(Timestamp.text(value.replaced))  \(size)")
+            }
+        }
+    }
+}
+
+/// The verb `coffer keychain restore`, with its options.
+struct RestoreFormerValue: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Make a former value the secret again; the present one becomes a former value."
+    )
+
+    @Argument(help: "The number of the value, as 'coffer keychain history' has it.")
+    var number: UInt32
+
+    @OptionGroup var query: KeychainQueryOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        try connection.connect().restoreFormerValue(Int(number), of: try query.query())
+    }
+}

@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+extension KeychainQueryOptions {
+    /// The query of a verb that uses keys: of class `key` if nothing is said.
+    fileprivate func keyQuery() throws(CofferError) -> KeychainQuery {
+        var query = try query()
+        if query.reference == nil && item.itemClass == nil { query.itemClass = .key }
+        return query
+    }
+}
+
+/// The verb `coffer keychain sign`, with its options.
+struct SignWithKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Sign FILE, or standard input, with a private key of ed25519.",
+        discussion: "Writes the signature, 64 bytes, to standard output as it is."
+    )
+
+    @Argument(help: ArgumentHelp("The file to sign.", valueName: "file"))
+    var file: String?
+
+    @OptionGroup var query: KeychainQueryOptions
+    @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let wanted = try query.keyQuery()
+        let message: SecretBytes? = try SecretInput.content(
+            of: file,
+            prompt: "Message: ",
+            limit: Limits.framePayloadBytes
+        )
+        let signature = try connection.connect().sign(message, with: wanted)
+        let bytes: SecretBytes?
+        do { bytes = try unsafe SecretBytes(copying: signature.span.bytes) } catch { throw CofferError.noSecretMemory }
+        try output.write(bytes, "the signature")
+    }
+}
+
+/// The verb `coffer keychain agree`, with its options.
+struct AgreeWithKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "agree",
+        abstract: "Agree on a secret with the owner of another key, by a private key of x25519.",
+        discussion: "Writes the shared secret, 32 bytes, to standard output as it is."
+    )
+
+    @Option(help: ArgumentHelp("The other side's public key.", valueName: "base64"))
+    var peer: String
+
+    @OptionGroup var query: KeychainQueryOptions
+    @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let wanted = try query.keyQuery()
+        guard let key = Base64.decode(peer), key.count == 32 else {
+            throw CofferError(.param, "--peer \(quotedForDisplay(peer)): expected 32 bytes in base64")
+        }
+        let shared: SecretBytes? = try connection.connect().agree(with: key, by: wanted)
+        try output.write(shared, "the shared secret")
+    }
+}
+
+/// The verb `coffer keychain public-key`, with its options.
+struct ShowPublicKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "public-key",
+        abstract: "Print the public key of a key or a certificate, as base64."
+    )
+
+    @OptionGroup var query: KeychainQueryOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let key = try connection.connect().publicKey(of: try query.keyQuery())
+        if format.json { return Output.standardOutput.line(key.json) }
+        Output.standardOutput.line(Base64.encode(key.bytes))
+    }
+}

@@ -1,0 +1,129 @@
+internal import ArgumentParser
+internal import CofferCore
+
+/// The class and the attributes of an item, as options.
+struct KeychainItemOptions: ParsableArguments {
+    @Option(
+        name: .customLong("class"),
+        help: "The class of the item; generic-password if nothing is said, key with --generate."
+    )
+    var itemClass: ItemClassArgument?
+
+    @Option(help: "The account.") var account: String?
+    @Option(help: "The service of a generic password.") var service: String?
+    @Option(help: "The server of an internet password.") var server: String?
+    @Option(help: "The protocol of an internet password, such as https.") var `protocol`: String?
+    @Option(help: "The port of an internet password.") var port: UInt16?
+    @Option(help: "The path of an internet password.") var path: String?
+    @Option(help: "A name for people.") var label: String?
+    @Option(help: "The kind of a key: ed25519 or x25519.") var keyType: String?
+    @Option(help: "The class of a key: private, public or symmetric.") var keyClass: String?
+    @Option(help: "What you tell a key by.") var applicationTag: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Any other attribute, by the name that the protocol has for it; bytes as base64.",
+            valueName: "name=value"
+        )
+    )
+    var other: [PairArgument] = []
+
+    @Option(help: ArgumentHelp("An attribute of your own.", valueName: "name=value"))
+    var attribute: [PairArgument] = []
+
+    /// The attributes that were given.
+    func attributes() throws(CofferError) -> [KeychainAttribute: AttributeValue] {
+        let texts: [(KeychainAttribute, String?)] = [
+            (.account, account), (.service, service), (.server, server), (.protocol, `protocol`), (.path, path),
+            (.label, label), (.keyType, keyType), (.keyClass, keyClass),
+        ]
+        var values: [KeychainAttribute: AttributeValue] = [:]
+        for (attribute, text) in texts {
+            if let text { values[attribute] = .text(try textArgument(text, of: "--\(attribute.rawValue)")) }
+        }
+        if let port { values[.port] = .integer(Int64(port)) }
+        if let applicationTag {
+            values[.applicationTag] = .bytes(Array(try textArgument(applicationTag, of: "--application-tag").utf8))
+        }
+        for pair in other {
+            let (attribute, value) = try pair.attribute("--other")
+            guard values.updateValue(value, forKey: attribute) == nil else { throw .givenTwice("--other", pair.name) }
+        }
+        return values
+    }
+
+    /// The attributes of the user's own that were given.
+    func user() throws(CofferError) -> [String: String] { try texts(of: attribute, "--attribute") }
+}
+
+/// Pairs as attributes of the user's own.
+func texts(of pairs: [PairArgument], _ option: String) throws(CofferError) -> [String: String] {
+    var texts: [String: String] = [:]
+    for pair in pairs {
+        let name = try textArgument(pair.name, of: option)
+        let value = try textArgument(pair.value, of: option)
+        guard texts.updateValue(value, forKey: name) == nil else { throw .givenTwice(option, name) }
+    }
+    return texts
+}
+
+extension CofferError {
+    /// The answer to an option that names an attribute which has a value already.
+    fileprivate static func givenTwice(_ option: String, _ name: String) -> CofferError {
+        CofferError(.param, "\(option) \(quotedForDisplay(name)): the attribute is given twice")
+    }
+}
+
+/// A query, as options.
+struct KeychainQueryOptions: ParsableArguments {
+    @OptionGroup var item: KeychainItemOptions
+
+    @Option(
+        help: ArgumentHelp("An attribute that begins so: label, account, service or server.", valueName: "name=text")
+    )
+    var prefix: [PairArgument] = []
+
+    @Option(help: ArgumentHelp("An attribute with that in it: one of the same.", valueName: "name=text"))
+    var contains: [PairArgument] = []
+
+    @Option(help: ArgumentHelp("The one item of that reference.", valueName: "digits"))
+    var reference: String?
+
+    /// The query that was given.
+    ///
+    /// - Parameter expiringBefore: An expiry date before that time, in milliseconds since 1970.
+    func query(expiringBefore: Int64? = nil) throws(CofferError) -> KeychainQuery {
+        var query = KeychainQuery(
+            item.itemClass?.itemClass ?? .genericPassword,
+            try item.attributes(),
+            user: try item.user(),
+            prefix: try Self.search(prefix, "--prefix"),
+            contains: try Self.search(contains, "--contains"),
+            expiringBefore: expiringBefore
+        )
+        if let reference {
+            guard let id = ItemID(hexadecimal: reference) else {
+                throw CofferError(
+                    .param,
+                    "--reference \(quotedForDisplay(reference)): expected 32 lower-case hexadecimal digits"
+                )
+            }
+            query.reference = id
+            query.itemClass = item.itemClass?.itemClass
+        }
+        return query
+    }
+
+    private static func search(
+        _ pairs: [PairArgument],
+        _ option: String
+    ) throws(CofferError) -> [KeychainAttribute: String] {
+        var texts: [KeychainAttribute: String] = [:]
+        for pair in pairs {
+            let attribute = try KeychainAttribute(argument: pair.name, of: option)
+            let text = try textArgument(pair.value, of: option)
+            guard texts.updateValue(text, forKey: attribute) == nil else { throw .givenTwice(option, pair.name) }
+        }
+        return texts
+    }
+}

@@ -1,0 +1,125 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+/// The verb `coffer keychain update`, with its options.
+struct UpdateKeychainItems: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update",
+        abstract: "Change every item that is found.",
+        discussion: """
+            A new secret comes from FILE, or with --secret from standard input; on a terminal it is asked for without echo. \
+            Its former value is kept. Prints how many items there were.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The file with the new secret.", valueName: "file"))
+    var file: String?
+
+    @OptionGroup var query: KeychainQueryOptions
+
+    @Flag(help: "Give a new secret by standard input.")
+    var secret = false
+
+    @Option(help: ArgumentHelp("Give an attribute a value, by the name of the protocol.", valueName: "name=value"))
+    var set: [PairArgument] = []
+
+    @Option(help: ArgumentHelp("Take an attribute away.", valueName: "name"))
+    var unset: [String] = []
+
+    @Option(help: ArgumentHelp("Give an attribute of your own a value.", valueName: "name=value"))
+    var setAttribute: [PairArgument] = []
+
+    @Option(help: ArgumentHelp("Take an attribute of your own away.", valueName: "name"))
+    var unsetAttribute: [String] = []
+
+    @Option(help: "In which states of the vault the secret is to be there.")
+    var accessible: Accessibility?
+
+    @Option(help: ArgumentHelp("How many former values of the secret are kept, 0 to 100.", valueName: "count"))
+    var history: Int?
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let wanted = try query.query()
+        let change = try self.change()
+        let isCertificate = wanted.itemClass == .certificate
+        if change.isEmpty && !secret && file == nil {
+            throw CofferError(
+                .param,
+                "there is nothing to change",
+                hint:
+                    "say --secret, FILE, --set, --unset, --set-attribute, --unset-attribute, --accessible or --history"
+            )
+        }
+        let value: SecretBytes? =
+            !secret && file == nil
+            ? nil
+            : isCertificate
+                ? try SecretInput.certificate(of: file)
+                : try SecretInput.content(of: file, prompt: "New secret: ", limit: Limits.secretBytes)
+        let count = try connection.connect().updateKeychainItems(wanted, change, secret: value)
+        if let accessible { warn(about: accessible) }
+        if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
+        Output.standardOutput.line("updated \(count)")
+    }
+
+    private func change() throws(CofferError) -> KeychainChange {
+        var attributes: [KeychainAttribute: AttributeValue] = [:]
+        for pair in set {
+            let (attribute, value) = try pair.attribute("--set")
+            attributes[attribute] = value
+        }
+        var removed: Set<KeychainAttribute> = []
+        for name in unset { removed.insert(try KeychainAttribute(argument: name, of: "--unset")) }
+        let user = try texts(of: setAttribute, "--set-attribute")
+        var removedUser: Set<String> = []
+        for name in unsetAttribute { removedUser.insert(try textArgument(name, of: "--unset-attribute")) }
+        if !removed.isDisjoint(with: attributes.keys) || !removedUser.isDisjoint(with: user.keys) {
+            throw CofferError(.param, "an attribute can't be given a value and be taken away at once")
+        }
+        return KeychainChange(
+            attributes: attributes,
+            removedAttributes: removed,
+            user: user,
+            removedUser: removedUser,
+            accessibility: accessible,
+            historyCount: history
+        )
+    }
+}
+
+/// The verb `coffer keychain delete`, with its options.
+struct DeleteKeychainItems: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete every item that is found, in every state of the vault.",
+        discussion: "Prints how many items there were."
+    )
+
+    @OptionGroup var query: KeychainQueryOptions
+
+    @Flag(help: "Delete a whole class, where nothing else is asked for.")
+    var all = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let wanted = try query.query()
+        if let itemClass = wanted.itemClass, wanted == KeychainQuery(itemClass), !all {
+            throw CofferError(
+                .param,
+                "the query finds every item of class '\(itemClass.kebabCase)'",
+                hint: "say what to delete, or --all"
+            )
+        }
+        let count = try connection.connect().deleteKeychainItems(wanted)
+        if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
+        Output.standardOutput.line("deleted \(count)")
+    }
+}

@@ -1,0 +1,47 @@
+import CofferClient
+import CofferCore
+import CofferSystem
+import CofferWire
+import Foundation
+import Testing
+
+/// A daemon that has said already what it is going to say, and keeps what it was asked.
+final class ScriptedDaemon {
+    let client: CofferClient
+    private let daemon: Int32
+
+    init(_ answers: [[UInt8]]) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let script = answers.flatMap { $0 }
+        (client, daemon) = try UnixSocket.pair().split { server, client in
+            try #require(write(server.number, script, script.count) == script.count)
+            shutdown(server.number, Int32(SHUT_WR))
+            return (try CofferClient(socket: client), server.release())
+        }
+    }
+
+    deinit { close(daemon) }
+
+    /// What the client has sent so far.
+    var requests: [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 10_000)
+        return Array(buffer[..<max(0, read(daemon, &buffer, buffer.count))])
+    }
+}
+
+private func frame(_ json: [UInt8], _ payload: [UInt8] = []) -> [UInt8] {
+    FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+}
+
+func answer(_ id: Int64, _ result: JSONValue, _ payload: [UInt8] = []) -> [UInt8] {
+    frame(Response.successBytes(id: .integer(id), result: result), payload)
+}
+
+/// An answer to no request: the daemon says why it closes.
+func refusal(_ error: CofferError) -> [UInt8] { frame(Response.failureBytes(id: nil, error: error)) }
+
+func news(_ method: String) -> [UInt8] { frame(Response.notificationBytes(method: method, params: [:])) }
+
+func request(_ id: Int64, _ method: String, _ params: JSONObject = [:], _ payload: [UInt8] = []) -> [UInt8] {
+    frame(Request(id: .integer(id), method: method, params: params).serialized(), payload)
+}
