@@ -122,7 +122,6 @@ package struct KeychainItem: Sendable {
     /// What the owner said it is.
     package var kind: ItemKind? { attributes.kind }
 
-
     /// The value of an attribute, be it one that the owner gave or one that the item has of itself.
     ///
     /// - Parameter attribute: The attribute.
