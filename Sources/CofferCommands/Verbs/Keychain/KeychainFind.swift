@@ -75,7 +75,9 @@ struct FindKeychainItems: ParsableCommand {
         let output = Output.standardOutput
         if format.json { return output.line(item.json) }
         let marks = (item.isLocked ? "  locked" : "") + (item.isExpired ? "  expired" : "")
-        output.line("\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)  \(item.title(for: output))\(marks)")
+        let title = item.title(for: output)
+        let place = "\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)"
+        output.line(place + (title.isEmpty ? "" : "  \(title)") + marks)
         guard attributes else { return }
         for (name, words) in item.lines(for: output) { output.line("  \(name): \(words)") }
     }
