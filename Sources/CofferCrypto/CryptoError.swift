@@ -8,6 +8,8 @@ package enum CryptoError: Error, Equatable, Sendable {
     case unusableKey
     /// Memory for the result could not be locked.
     case noMemory
+    /// There was not enough ordinary memory to stretch a passcode.
+    case noMemoryToStretch
 }
 
 /// Makes secret bytes, with this room's error.

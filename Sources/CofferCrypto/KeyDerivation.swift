@@ -21,6 +21,7 @@ package enum KeyDerivation {
     ///   - operations: Passes over the memory.
     ///   - memoryKiB: The memory, in KiB.
     /// - Returns: A key that depends on all of it.
+    /// - Throws: `noMemoryToStretch` where `memoryKiB` are not to be had.
     package static func passcodeKey(
         _ passcode: borrowing SecretBytes,
         salt: [UInt8],
@@ -50,7 +51,8 @@ package enum KeyDerivation {
                 }
             }
         }
-        guard code == 0, let key = SymmetricKey(output) else { throw .noMemory }
+        guard code == 0 else { throw .noMemoryToStretch }
+        guard let key = SymmetricKey(output) else { throw .noMemory }
         return key
     }
 

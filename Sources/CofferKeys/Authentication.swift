@@ -9,12 +9,12 @@ internal import CofferSystem
 package struct Authentication: Sendable {
     let keybag: Keybag
     let deviceKey: DeviceKey
-    let attempts: Result<PasscodeAttempts, CofferError>
+    let attempts: PasscodeAttempts
     let directory: Directory
 
     /// What came of it, for ``VaultKeys/settle(_:at:)``.
     package struct Outcome: ~Copyable, Sendable {
-        let attempts: Result<PasscodeAttempts, CofferError>
+        let attempts: PasscodeAttempts
         fileprivate let access: Access
 
         consuming func takeGranted() throws(CofferError) -> Granted {
@@ -63,7 +63,7 @@ package struct Authentication: Sendable {
             case .none: granted = try Self.grant(opened, slot: opened.slot)
             case .some(let change):
                 granted = try make(change, of: opened)
-                if change.replacesPasscode { attempts = .success(.none) }
+                if change.replacesPasscode { attempts = .none }
             }
             return Outcome(attempts: attempts, access: .granted(granted))
         } catch {
@@ -84,15 +84,18 @@ package struct Authentication: Sendable {
         _ change: borrowing KeybagChange,
         of opened: borrowing OpenedKeybag
     ) throws(CofferError) -> Granted {
-        let next: OpenedKeybag
-        do throws(KeybagError) {
-            next = try opened.changed(change, deviceKey: deviceKey)
-        } catch {
-            throw .init(error, "")
+        let next = try opened.changed(change, deviceKey: deviceKey)
+        // Under a keybag that erases, ten that are known to be wrong would be the end of the vault.
+        if change.replacesPasscode && attempts.areUsedUp {
+            try store(
+                attempts.withoutTags,
+                orSay: "can't store the count of wrong passcodes, so the keybag stays as it is"
+            )
         }
-        // The wrong guesses were at the passcode before.
-        if change.replacesPasscode { try store(.none) }
         try next.keybag.store(in: directory, deviceKey: deviceKey)
+        // The wrong guesses were at the passcode before: they are let go when nobody can guess at it any more. The change is made,
+        // also where the disk is full.
+        if change.replacesPasscode { try? store(.none, orSay: "") }
         return try Self.grant(next, slot: opened.slot)
     }
 
@@ -100,7 +103,7 @@ package struct Authentication: Sendable {
 
     private func open(
         _ credential: borrowing GivenCredential,
-        _ attempts: inout Result<PasscodeAttempts, CofferError>
+        _ attempts: inout PasscodeAttempts
     ) throws(CofferError) -> OpenedKeybag {
         switch credential {
         case .nothing:
@@ -127,29 +130,42 @@ package struct Authentication: Sendable {
     /// Tries a passcode, which counts from before it is even stretched: ending the daemon gains nothing.
     private func open(
         _ passcode: borrowing SecretBytes,
-        _ attempts: inout Result<PasscodeAttempts, CofferError>
+        _ attempts: inout PasscodeAttempts
     ) throws(CofferError) -> OpenedKeybag {
         guard case .passcode(let stretching) = keybag.primarySlot.lock else {
             throw CofferError(.notAvailable, "the vault has no passcode")
         }
-        let before = try attempts.get()
-        try store(before.withOneMore)
-        attempts = .success(before.withOneMore)
-        let guess = try guess(passcode, stretching)
+        let before = attempts
+        try store(before.withOneMore, orSay: "can't count the attempt, so it is not made")
+        attempts = before.withOneMore
+        let guess: Guess
+        do {
+            guess = try self.guess(passcode, stretching)
+        } catch {
+            takeBack(before, &attempts)
+            throw error
+        }
         let tag = guess.tag
         do throws(KeybagError) {
             let opened = try keybag.open(guess.takeKEK())
-            attempts = .success(.none)
+            attempts = .none
             // A person who knows the passcode is let in, also where the disk is full.
-            try? store(.none)
+            try? store(.none, orSay: "")
             return opened
+        } catch .wrongCredential {
+            attempts = before.after(wrong: tag)
+            // It counts on the disk already: what can't be stored is only that the same one again is no new one.
+            try? store(attempts, orSay: "")
+            throw .wrongPasscode(attempts, hasRecoveryKey: keybag.hasRecoveryKey)
         } catch {
-            guard error == .wrongCredential else { throw .init(error, "") }
-            let after = before.after(wrong: tag)
-            attempts = .success(after)
-            try store(after)
-            throw .wrongPasscode(after)
+            takeBack(before, &attempts)
+            throw .init(error, "")
         }
+    }
+
+    /// Lets a guess that was not answered not count; where that can't be stored, it does.
+    private func takeBack(_ before: PasscodeAttempts, _ attempts: inout PasscodeAttempts) {
+        if (try? store(before, orSay: "")) != nil { attempts = before }
     }
 
     /// A passcode that was stretched.
@@ -165,8 +181,8 @@ package struct Authentication: Sendable {
         _ passcode: borrowing SecretBytes,
         _ stretching: Keyslot.Stretching
     ) throws(CofferError) -> Guess {
+        let stretched: SymmetricKey? = try stretching.stretch(passcode)
         do {
-            let stretched: SymmetricKey? = try stretching.stretch(passcode)
             let tag = try deviceKey.subkey(for: "coffer guess tag v1", mixing: stretched).bytes.exposeBytes()
             return Guess(kek: try deviceKey.passcodeKEK(stretched), tag: tag)
         } catch {
@@ -174,8 +190,8 @@ package struct Authentication: Sendable {
         }
     }
 
-    private func store(_ attempts: PasscodeAttempts) throws(CofferError) {
-        try attempts.store(in: directory, of: keybag.vaultID, deviceKey)
+    private func store(_ attempts: PasscodeAttempts, orSay subject: String) throws(CofferError) {
+        try attempts.store(in: directory, of: keybag.vaultID, deviceKey, orSay: subject)
     }
 }
 
@@ -188,28 +204,35 @@ extension CofferError {
         }
     }
 
-    fileprivate static func wrongPasscode(_ attempts: PasscodeAttempts) -> CofferError {
-        .passcodeRefused("wrong passcode", PasscodeAttempts.delay(afterFailures: attempts.failures))
+    fileprivate static func wrongPasscode(_ attempts: PasscodeAttempts, hasRecoveryKey: Bool) -> CofferError {
+        let delay = PasscodeAttempts.delay(afterFailures: attempts.failures)
+        return .passcodeRefused("wrong passcode", delay, hasRecoveryKey: hasRecoveryKey)
     }
 
     /// The answer to a passcode that was wrong, or that came too soon.
-    static func passcodeRefused(_ reason: String, _ delay: PasscodeAttempts.Delay) -> CofferError {
+    static func passcodeRefused(
+        _ reason: String,
+        _ delay: PasscodeAttempts.Delay,
+        hasRecoveryKey: Bool
+    ) -> CofferError {
+        let subject = "can't open the vault: \(reason)"
         switch delay {
-        case .none:
-            CofferError(.authFailed, "can't open the vault: \(reason)", hint: "repeat the command and try again")
+        case .none: return CofferError(.authFailed, subject, hint: "repeat the command and try again")
         case .seconds(let seconds):
-            CofferError(
+            let wait = "the next passcode is taken in \(durationForDisplay(seconds: seconds))"
+            return CofferError(
                 .authFailed,
-                "can't open the vault: \(reason)",
-                hint:
-                    "the next passcode is taken in \(durationForDisplay(seconds: seconds)); a recovery key at any time",
+                subject,
+                hint: hasRecoveryKey ? wait + "; a recovery key at any time" : wait,
                 retry: .afterDelay(seconds: seconds)
             )
         case .never:
-            CofferError(
+            return CofferError(
                 .authFailed,
-                "can't open the vault: \(reason), and no more passcodes are taken",
-                hint: "a recovery key still opens it: 'coffer passcode change --recovery-key'"
+                "\(subject), and no more passcodes are taken",
+                hint: hasRecoveryKey
+                    ? "a recovery key still opens it: 'coffer passcode change --recovery-key'"
+                    : "nothing opens it any more, as it has no recovery key: 'coffer erase' makes room for a new one"
             )
         }
     }

@@ -8,15 +8,14 @@ extension VaultKeys {
     /// May be repeated after it was interrupted. A device key that the service manager gives is not the vault's to destroy.
     ///
     /// - Parameter directory: The state directory.
-    /// - Throws: `io`.
+    /// - Throws: `io`, after all was destroyed that can be.
     package static func destroy(in directory: Directory) throws(CofferError) {
-        do {
-            for name in [Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName] {
-                try directory.shred(name)
-                try directory.shredLeftovers(of: name)
+        var failure: SystemError?
+        for name in [Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName] {
+            for shred in [directory.shred, directory.shredLeftovers] {
+                do throws(SystemError) { try shred(name) } catch { failure = failure ?? error }
             }
-        } catch {
-            throw error.cofferError("can't destroy the keys")
         }
+        if let failure { throw failure.cofferError("can't destroy the keys") }
     }
 }

@@ -14,7 +14,7 @@ package enum KeyError: Error, Equatable, Sendable {
     init(_ error: CryptoError) {
         switch error {
         case .unauthentic, .unusableKey: self = .damaged
-        case .noMemory: self = .noMemory
+        case .noMemory, .noMemoryToStretch: self = .noMemory
         }
     }
 

@@ -30,6 +30,8 @@ struct Keybag: Equatable, Sendable {
 
     var hasPasscode: Bool { primarySlot.kind == .passcode }
 
+    var hasRecoveryKey: Bool { slots.contains { $0.kind == .recoveryKey } }
+
     static let checkBytes = 16
     static let tagBytes = 32
 
@@ -79,9 +81,10 @@ struct PrimaryLock: ~Copyable {
     }
 
     /// That of the device key alone.
-    init(_ deviceKey: DeviceKey) throws(CryptoError) {
-        let kek = try deviceKey.deviceKEK()
-        self.init(.device(.none()), kek: kek)
+    init(_ deviceKey: DeviceKey) throws(CofferError) {
+        let kek: SymmetricKey
+        do { kek = try deviceKey.deviceKEK() } catch { throw .noSecretMemory }
+        self.init(.device(.unused()), kek: kek)
     }
 
     /// That of a new passcode, which is stretched here.
@@ -91,9 +94,10 @@ struct PrimaryLock: ~Copyable {
         _ passcode: borrowing SecretBytes,
         _ stretching: Keyslot.Stretching,
         _ deviceKey: DeviceKey
-    ) throws(CryptoError) {
+    ) throws(CofferError) {
         let stretched: SymmetricKey? = try stretching.stretch(passcode)
-        let kek = try deviceKey.passcodeKEK(stretched)
+        let kek: SymmetricKey
+        do { kek = try deviceKey.passcodeKEK(stretched) } catch { throw .noSecretMemory }
         self.init(.passcode(stretching), kek: kek)
     }
 }

@@ -74,7 +74,12 @@ extension Keybag {
         do {
             unsafe try directory.replace(Self.fileName, shreddingOldFor: encoded(deviceKey: deviceKey).span.bytes)
         } catch {
-            throw error.cofferError("can't store the keybag")
+            guard error.mayHaveHappened else { throw error.cause.cofferError("can't store the keybag") }
+            throw CofferError(
+                .io,
+                "the keybag was replaced, but can't be synced, and the one before can't be put back: \(error.cause.reason)",
+                hint: "restart the daemon, and see which keybag is in force: the change may have happened"
+            )
         }
     }
 }

@@ -28,8 +28,8 @@ struct Keyslot: Equatable, Sendable {
         let memoryKiB: UInt32
         let salt: [UInt8]
 
-        /// None at all.
-        static func none() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
+        /// That of the device key's slot, which nobody reads: kept for the fields that version 1 gave all slots.
+        static func unused() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
 
         /// That of a new passcode.
         ///
@@ -54,8 +54,12 @@ struct Keyslot: Equatable, Sendable {
         private static func newSalt() -> [UInt8] { randomBytes(KeyDerivation.saltBytes) }
 
         /// Stretches a passcode.
-        func stretch(_ passcode: borrowing SecretBytes) throws(CryptoError) -> SymmetricKey {
-            try KeyDerivation.passcodeKey(passcode, salt: salt, operations: operations, memoryKiB: memoryKiB)
+        func stretch(_ passcode: borrowing SecretBytes) throws(CofferError) -> SymmetricKey {
+            do {
+                return try KeyDerivation.passcodeKey(passcode, salt: salt, operations: operations, memoryKiB: memoryKiB)
+            } catch {
+                throw error == .noMemoryToStretch ? .noMemoryToStretch(memoryKiB: memoryKiB) : .noSecretMemory
+            }
         }
     }
 
@@ -169,6 +173,16 @@ extension Keyslot.Stretching {
         let memoryKiB = try reader.read(UInt32.self)
         let salt = Array(try reader.readRaw(KeyDerivation.saltBytes))
         self.init(operations: operations, memoryKiB: memoryKiB, salt: salt)
+    }
+}
+
+extension CofferError {
+    fileprivate static func noMemoryToStretch(memoryKiB: UInt32) -> CofferError {
+        CofferError(
+            .internal,
+            "there is not enough memory to stretch the passcode (\(memoryKiB >> 10) MiB)",
+            hint: "free some memory, or raise what the daemon may use, and repeat the command"
+        )
     }
 }
 

@@ -31,10 +31,18 @@ package struct MovedVault: Sendable {
     ) throws(CofferError) -> UnlockedKeys {
         let opened = try open(recoveryKey)
         let deviceKey = try deviceKeys.keyForNewKeybag()
+        // Under this machine's device key, the count that came along would be a damaged one. It goes first, which gives nobody a
+        // guess at the passcode before: under the device key of that one, what is stored here is damaged.
+        try PasscodeAttempts.none.store(
+            in: directory,
+            of: vaultID,
+            deviceKey,
+            orSay: "can't clear the count of wrong passcodes, so the vault stays as it is"
+        )
         let authentication = Authentication(
             keybag: keybag,
             deviceKey: deviceKey,
-            attempts: .success(.none),
+            attempts: .none,
             directory: directory
         )
         return try authentication.make(change, of: opened).takeKeys()

@@ -70,7 +70,12 @@ extension VaultKeys {
         let deviceKey = try deviceKeys.keyForNewKeybag()
         let opened = try NewVault.keybag(plan, deviceKey)
         // A count that an older vault left is not this one's.
-        try PasscodeAttempts.none.store(in: directory, of: opened.keybag.vaultID, deviceKey)
+        try PasscodeAttempts.none.store(
+            in: directory,
+            of: opened.keybag.vaultID,
+            deviceKey,
+            orSay: "can't store the count of wrong passcodes, so no vault is made"
+        )
         try opened.keybag.store(in: directory, deviceKey: deviceKey)
         do { return try opened.keys() } catch { throw .noSecretMemory }
     }
@@ -78,17 +83,19 @@ extension VaultKeys {
 
 private enum NewVault {
     static func keybag(_ plan: borrowing VaultPlan, _ deviceKey: DeviceKey) throws(CofferError) -> OpenedKeybag {
-        do throws(CryptoError) { return try make(plan, deviceKey) } catch { throw .noSecretMemory }
+        let primary = try primary(plan, deviceKey)
+        do throws(CryptoError) { return try make(plan, primary, deviceKey) } catch { throw .noSecretMemory }
     }
 
     private static func make(
         _ plan: borrowing VaultPlan,
+        _ primary: borrowing PrimaryLock,
         _ deviceKey: DeviceKey
     ) throws(CryptoError) -> OpenedKeybag {
         try Keybag.make(
             of: ItemID(),
             deviceKey: deviceKey,
-            primary: try primary(plan, deviceKey),
+            primary: primary,
             recoverySlots: plan.recoveryPublicKey.map { publicKey in
                 [RecoverySlot(id: Keybag.primarySlotID + 1, publicKey: publicKey)]
             } ?? [],
@@ -99,7 +106,7 @@ private enum NewVault {
     private static func primary(
         _ plan: borrowing VaultPlan,
         _ deviceKey: DeviceKey
-    ) throws(CryptoError) -> PrimaryLock {
+    ) throws(CofferError) -> PrimaryLock {
         switch plan.passcode {
         case .some(let new): try PrimaryLock(new.passcode, Keyslot.Stretching(new.cost, replacing: nil), deviceKey)
         case .none: try PrimaryLock(deviceKey)

@@ -52,22 +52,18 @@ struct OpenedKeybag: ~Copyable, Sendable {
     /// - Parameters:
     ///   - change: What becomes different.
     ///   - deviceKey: The device key of this machine; another one than the keybag's where a recovery key has opened it.
-    func changed(_ change: borrowing KeybagChange, deviceKey: DeviceKey) throws(KeybagError) -> OpenedKeybag {
-        do throws(CryptoError) {
-            switch change.primary {
-            case .keep:
-                // Only what has opened the first slot can wrap for it again.
-                switch primary {
-                case .some(let primary): return try made(primary, change, deviceKey)
-                case .none: throw CryptoError.unauthentic
-                }
-            case .device: return try made(PrimaryLock(deviceKey), change, deviceKey)
-            case .passcode(let new):
-                let stretching = Keyslot.Stretching(new.cost, replacing: keybag.primarySlot.lock)
-                return try made(PrimaryLock(new.passcode, stretching, deviceKey), change, deviceKey)
+    func changed(_ change: borrowing KeybagChange, deviceKey: DeviceKey) throws(CofferError) -> OpenedKeybag {
+        switch change.primary {
+        case .keep:
+            // Only what has opened the first slot can wrap for it again.
+            switch primary {
+            case .some(let primary): return try made(primary, change, deviceKey)
+            case .none: throw CofferError(KeybagError.damaged, "")
             }
-        } catch {
-            throw KeybagError(behindSlot: error)
+        case .device: return try made(PrimaryLock(deviceKey), change, deviceKey)
+        case .passcode(let new):
+            let stretching = Keyslot.Stretching(new.cost, replacing: keybag.primarySlot.lock)
+            return try made(PrimaryLock(new.passcode, stretching, deviceKey), change, deviceKey)
         }
     }
 
@@ -75,9 +71,24 @@ struct OpenedKeybag: ~Copyable, Sendable {
         _ primary: borrowing PrimaryLock,
         _ change: borrowing KeybagChange,
         _ deviceKey: DeviceKey
+    ) throws(CofferError) -> OpenedKeybag {
+        do throws(CryptoError) {
+            return try wrapped(primary, change, deviceKey)
+        } catch {
+            throw CofferError(KeybagError(behindSlot: error), "")
+        }
+    }
+
+    private func wrapped(
+        _ primary: borrowing PrimaryLock,
+        _ change: borrowing KeybagChange,
+        _ deviceKey: DeviceKey
     ) throws(CryptoError) -> OpenedKeybag {
         var recoverySlots = keybag.recoverySlots.filter { $0.id != change.removedSlot }
         if let added = change.addedRecoverySlot { recoverySlots.append(added) }
+        // A vault without a passcode has no item that wants one. Its key is a new one whenever a passcode goes, whatever becomes of
+        // the rows, and whenever one comes: what the device key alone ever opened must not be what protects such items.
+        let isOpenToDeviceKey = primary.lock.kind == .device || keybag.primarySlot.kind == .device
         return try Keybag.make(
             of: keybag.vaultID,
             deviceKey: deviceKey,
@@ -85,9 +96,7 @@ struct OpenedKeybag: ~Copyable, Sendable {
             recoverySlots: recoverySlots,
             erasesData: change.erasesData ?? keybag.erasesData
         ) { (name) throws(CryptoError) in
-            // Without a passcode there is no such item: its key is destroyed, whatever becomes of the rows.
-            if primary.lock.kind == .device && name == .akpu { return try Keybag.randomKey() }
-            return try classKey(name, deviceKey)
+            isOpenToDeviceKey && name == .akpu ? try Keybag.randomKey() : try classKey(name, deviceKey)
         }
     }
 

@@ -7,6 +7,8 @@ internal import CofferSystem
 struct PasscodeAttempts: Equatable, Sendable {
     static let fileName = "attempts"
     static let none = PasscodeAttempts(failures: 0, wrongTags: [])
+    /// What a count says that can't be read: one guess is left, after the longest delay.
+    static let damaged = PasscodeAttempts(failures: Limits.passcodeAttempts - 1, wrongTags: [])
 
     private static let magic = Array("COFFERAT".utf8)
     private static let version: UInt16 = 1
@@ -21,6 +23,12 @@ struct PasscodeAttempts: Equatable, Sendable {
     var withOneMore: PasscodeAttempts {
         PasscodeAttempts(failures: min(failures + 1, Limits.passcodeAttempts), wrongTags: wrongTags)
     }
+
+    /// Whether there were as many as there may be, each of them known to be wrong: none was cut off before it was answered.
+    var areUsedUp: Bool { failures == Limits.passcodeAttempts && wrongTags.count == failures }
+
+    /// The same number, without what tells a wrong one again, or shows that it was one.
+    var withoutTags: PasscodeAttempts { PasscodeAttempts(failures: failures, wrongTags: []) }
 
     /// After a wrong passcode.
     func after(wrong tag: [UInt8]) -> PasscodeAttempts {
@@ -49,6 +57,11 @@ struct PasscodeAttempts: Equatable, Sendable {
         }
     }
 
+    /// Why no passcode is taken now; a damaged count looks like nine guesses that were cut off.
+    var refusal: String {
+        self == .damaged ? "nine wrong passcodes, or a damaged count of them" : "too many wrong passcodes"
+    }
+
     // MARK: The file
 
     private static func tag(of body: [UInt8], _ vaultID: ItemID, _ deviceKey: DeviceKey) -> [UInt8] {
@@ -56,7 +69,14 @@ struct PasscodeAttempts: Equatable, Sendable {
     }
 
     /// Stores the count: when this returns, it outlives a power cut.
-    func store(in directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) throws(CofferError) {
+    ///
+    /// - Parameter subject: What has failed, in words, where it can't be stored.
+    func store(
+        in directory: Directory,
+        of vaultID: ItemID,
+        _ deviceKey: DeviceKey,
+        orSay subject: String
+    ) throws(CofferError) {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
         writer.write(Self.version)
@@ -67,35 +87,21 @@ struct PasscodeAttempts: Equatable, Sendable {
         do {
             unsafe try directory.replace(Self.fileName, with: bytes.span.bytes)
         } catch {
-            throw error.cofferError("can't count the attempt, so it is not made")
+            throw error.cofferError(subject)
         }
     }
 
     /// Reads the count; none where there is no file.
     ///
-    /// - Throws: `decode` where the file is not what was stored: it is not taken for nothing.
-    static func load(
-        from directory: Directory,
-        of vaultID: ItemID,
-        _ deviceKey: DeviceKey
-    ) throws(CofferError) -> PasscodeAttempts {
+    /// One that can't be read, or is not what was stored, is ``damaged``: not none, and not the end of all guesses either.
+    static func load(from directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) -> PasscodeAttempts {
         let bytes: [UInt8]?
-        do throws(SystemError) {
-            bytes = try directory.contents(of: fileName, limit: maximumBytes)
-        } catch {
-            throw error.cofferError("can't read the count of passcode attempts")
-        }
+        do { bytes = try directory.contents(of: fileName, limit: maximumBytes) } catch { return .damaged }
         guard let bytes else { return .none }
         let body = Array(bytes.dropLast(tagBytes))
         guard let attempts = try? PasscodeAttempts(reading: body),
             isEqualInConstantTime(Array(bytes.suffix(tagBytes)), tag(of: body, vaultID, deviceKey))
-        else {
-            throw CofferError(
-                .decode,
-                "the count of passcode attempts is damaged or was tampered with",
-                hint: "a recovery key still opens the vault: 'coffer passcode change --recovery-key'"
-            )
-        }
+        else { return .damaged }
         return attempts
     }
 

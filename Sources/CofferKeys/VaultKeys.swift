@@ -10,7 +10,7 @@ package final class VaultKeys {
     private var keybag: Keybag
     let deviceKey: DeviceKey
     private let directory: Directory
-    private var attempts: Result<PasscodeAttempts, CofferError>
+    private var attempts: PasscodeAttempts
     /// What the delay after wrong passcodes counts from, in nanoseconds of boot time.
     private var delayStart: UInt64
     private let deviceKeys: DeviceClassKeys
@@ -25,9 +25,7 @@ package final class VaultKeys {
         self.deviceKey = deviceKey
         self.directory = directory
         delayStart = now
-        attempts = Result { () throws(CofferError) in
-            try PasscodeAttempts.load(from: directory, of: keybag.vaultID, deviceKey)
-        }
+        attempts = PasscodeAttempts.load(from: directory, of: keybag.vaultID, deviceKey)
         do throws(CryptoError) {
             deviceKeys = try keybag.deviceClassKeys(deviceKey)
             catalog = try CatalogKeys(from: deviceKeys.store)
@@ -106,7 +104,7 @@ package final class VaultKeys {
     ) throws(CofferError) -> Authentication {
         if credential == .passcode {
             let delay = passcodeDelay(at: now)
-            if delay != .none { throw .passcodeRefused("too many wrong passcodes", delay) }
+            if delay != .none { throw .passcodeRefused(attempts.refusal, delay, hasRecoveryKey: keybag.hasRecoveryKey) }
         }
         return Authentication(keybag: keybag, deviceKey: deviceKey, attempts: attempts, directory: directory)
     }
@@ -122,25 +120,24 @@ package final class VaultKeys {
         _ outcome: consuming Authentication.Outcome,
         at now: UInt64
     ) throws(CofferError) -> Authentication.Granted {
-        if failedAttempts < Self.failures(outcome.attempts) { delayStart = now }
+        if failedAttempts < outcome.attempts.failures { delayStart = now }
         attempts = outcome.attempts
         let granted = try outcome.takeGranted()
         keybag = granted.keybag
         return granted
     }
 
-    private static func failures(_ attempts: Result<PasscodeAttempts, CofferError>) -> Int {
-        (try? attempts.get().failures) ?? 0
-    }
-
-    /// The wrong passcodes since the last right one.
-    package var failedAttempts: Int { Self.failures(attempts) }
+    /// The wrong passcodes since the last right one; nine where their count is damaged.
+    package var failedAttempts: Int { attempts.failures }
 
     /// Whether no passcode is taken any more.
     package var attemptsEnded: Bool { PasscodeAttempts.delay(afterFailures: failedAttempts) == .never }
 
     /// Whether the tenth wrong passcode erases the vault.
     package var erasesData: Bool { keybag.erasesData }
+
+    /// Whether the tenth wrong passcode was to erase the vault, and the erase did not come to pass.
+    package var hasErasureDue: Bool { erasesData && keybag.hasPasscode && attempts.areUsedUp }
 
     /// Seconds until the next passcode is taken; `nil` where it is taken now, or never.
     ///
@@ -205,8 +202,6 @@ package final class VaultKeys {
             )
         }
     }
-
-    // MARK: Changing state
 
     // MARK: Class keys
 

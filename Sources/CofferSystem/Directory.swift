@@ -247,14 +247,15 @@ package final class Directory: Sendable {
         try stage(name, bytes) { (temporary) throws(SystemError) in
             try rename(temporary, to: name)
         }
+        try synchronize()
     }
 
     /// - Parameter place: Puts the new file in its place; what it leaves under the temporary name stays there.
-    private func stage(
+    private func stage<Placement>(
         _ name: String,
         _ bytes: RawSpan,
-        _ place: (String) throws(SystemError) -> Void
-    ) throws(SystemError) {
+        _ place: (String) throws(SystemError) -> Placement
+    ) throws(SystemError) -> Placement {
         let temporary = Self.temporaryName(of: name)
         try remove(temporary)
         do {
@@ -262,61 +263,126 @@ package final class Directory: Sendable {
             try fileSystem.willPerform(.write)
             try file.write(all: bytes)
             try synchronize(file)
-            try place(temporary)
+            return try place(temporary)
         } catch {
             try? remove(temporary)
             throw error
         }
-        try synchronize()
     }
 
     private static func temporaryName(of name: String) -> String { name + ".new" }
 
     // MARK: Files whose old content must not stay
 
+    /// A replacement that failed.
+    package struct ReplacementError: Error, Equatable, Sendable {
+        /// What failed.
+        package let cause: SystemError
+        /// Whether the new content may be in its place all the same, now or after a power cut.
+        package let mayHaveHappened: Bool
+    }
+
+    /// How a new file has come to its place.
+    private enum Placement {
+        case withoutOld
+        case exchanged
+        case overOld
+    }
+
     /// Replaces a small file as ``replace(_:with:)`` does, and overwrites the old content on the disk.
     ///
     /// The new file and the old one change places, so that the old one still has a name under which
-    /// ``shredLeftovers(of:)`` finds it after a crash. A file system that can't do that lets go of the old content as it is.
+    /// ``shredLeftovers(of:)`` finds it after a crash, and so that they can change back where the directory can't be synced. A
+    /// file system that can't exchange files lets go of the old content as it is.
     ///
     /// - Parameters:
     ///   - name: The name.
     ///   - bytes: The new content.
-    package func replace(_ name: String, shreddingOldFor bytes: RawSpan) throws(SystemError) {
-        guard contains(name) else { return try replace(name, with: bytes) }
-        try shredLeftovers(of: name)
-        try stage(name, bytes) { (temporary) throws(SystemError) in
-            try fileSystem.willPerform(.rename)
-            do throws(SystemError) {
-                _ = try retrying("rename") {
-                    unsafe coffer_exchange(descriptor.number, temporary, descriptor.number, name)
-                }
-            } catch  where error.code == EINVAL || error.code == ENOSYS {
-                try rename(temporary, to: name)
-            }
+    package func replace(_ name: String, shreddingOldFor bytes: RawSpan) throws(ReplacementError) {
+        let placement: Placement
+        do throws(SystemError) {
+            try shredLeftovers(of: name)
+            placement = try stage(name, bytes) { (temporary) throws(SystemError) in try place(temporary, as: name) }
+        } catch {
+            throw ReplacementError(cause: error, mayHaveHappened: false)
+        }
+        do throws(SystemError) {
+            try synchronize()
+        } catch {
+            let isTakenBack: Void? = try? takeBack(name, placement)
+            throw ReplacementError(cause: error, mayHaveHappened: isTakenBack == nil)
         }
         // The new content is in its place: a failure from here on must not be taken for a failure to store it.
-        try? shredLeftovers(of: name)
+        if placement == .exchanged { try? shred(Self.temporaryName(of: name)) }
+    }
+
+    private func place(_ temporary: String, as name: String) throws(SystemError) -> Placement {
+        guard contains(name) else {
+            try rename(temporary, to: name)
+            return .withoutOld
+        }
+        do throws(SystemError) {
+            try exchange(temporary, name)
+            return .exchanged
+        } catch  where error.code == EINVAL || error.code == ENOSYS {
+            try rename(temporary, to: name)
+            return .overOld
+        }
+    }
+
+    private func exchange(_ one: String, _ other: String) throws(SystemError) {
+        try fileSystem.willPerform(.rename)
+        _ = try retrying("rename") { unsafe coffer_exchange(descriptor.number, one, descriptor.number, other) }
+    }
+
+    /// Makes undone what was not synced.
+    private func takeBack(_ name: String, _ placement: Placement) throws(SystemError) {
+        let temporary = Self.temporaryName(of: name)
+        switch placement {
+        case .withoutOld: try rename(name, to: temporary)
+        case .exchanged: try exchange(temporary, name)
+        case .overOld: throw SystemError("rename", code: ENOSYS)
+        }
+        // Nothing is overwritten as long as a power cut could bring it back into the file's place.
+        try synchronize()
+        try? shred(temporary)
     }
 
     /// Overwrites and removes what an interrupted replacement left beside a file: its old content, or a new one that was not
     /// put in its place.
     ///
     /// - Parameter name: The name of the file.
-    package func shredLeftovers(of name: String) throws(SystemError) { try shred(Self.temporaryName(of: name)) }
+    package func shredLeftovers(of name: String) throws(SystemError) {
+        let temporary = Self.temporaryName(of: name)
+        guard contains(temporary) else { return }
+        // An exchange that was interrupted may not be on the disk yet: after a power cut, what is overwritten here must not be the
+        // file.
+        if contains(name) { try synchronize() }
+        try shred(temporary)
+    }
 
     /// Overwrites a small file with zeros, synced, and removes it.
     ///
-    /// One that is not there is shredded already. What the medium itself keeps of old blocks is out of reach.
+    /// One that is not there is shredded already, and one that its owner may not write to is made writable. What the medium
+    /// itself keeps of old blocks is out of reach.
     ///
     /// - Parameter name: The name.
     package func shred(_ name: String) throws(SystemError) {
-        guard let file = try openForWriting(name) else { return try remove(name) }
+        guard let file = try openForShredding(name) else { return try remove(name) }
         let count = Int(try file.status().st_size)
         try fileSystem.willPerform(.write)
         unsafe try file.write(all: [UInt8](repeating: 0, count: count).span.bytes)
         try synchronize(file)
         try remove(name)
         try synchronize()
+    }
+
+    private func openForShredding(_ name: String) throws(SystemError) -> OwnedDescriptor? {
+        do {
+            return try openForWriting(name)
+        } catch  where error.code == EACCES {
+            _ = try retrying("chmod") { unsafe fchmodat(descriptor.number, name, 0o600, AT_SYMLINK_NOFOLLOW) }
+            return try openForWriting(name)
+        }
     }
 }

@@ -134,11 +134,13 @@ private enum Counted {
         #expect(keys.failedAttempts == 1, "after a right one everything counts again")
     }
 
-    @Test func `do not count for another vault, nor on another machine`() throws {
+    @Test func `of another vault, or on another machine, count as nine`() throws {
         let file = try #require(try Counted.files.get()[2])
         let vault = try Vault(hasPasscode: true, hasRecoveryKey: true)
         try vault.temporary.write(file, to: "attempts")
-        #expect(try vault.open().attempt(Template.passcode) == .decode)
+        let keys = try vault.open()
+        #expect(keys.failedAttempts == 9)
+        #expect(keys.secondsToNextAttempt(at: 0) == 28_800)
     }
 
     @Test func `leave a recovery key its way in, which clears nothing`() throws {
@@ -193,6 +195,92 @@ private enum Counted {
     }
 }
 
+@Suite struct `The erase that the tenth wrong passcode is to bring` {
+    private static func vault(erasing: Bool) throws -> Vault {
+        let vault = try Vault(hasPasscode: false, hasRecoveryKey: true)
+        let change = KeybagChange.passcode(try NewPasscode(Template.passcode), erasesData: erasing)
+        #expect(try vault.open().refusal(of: .nothing, change) == nil)
+        return vault
+    }
+
+    private static func guess(_ vault: Vault, _ count: Int, from start: Int = 0) throws -> VaultKeys {
+        let keys = try vault.open()
+        for number in 0..<count {
+            let now = UInt64(number + 1) * 100_000 * second
+            #expect(keys.refusal(of: try .passcode("wrong \(start + number)"), at: now)?.code == .authFailed)
+        }
+        return keys
+    }
+
+    @Test(arguments: [true, false])
+    func `is due from the tenth on, also after a restart, where it is turned on`(isOn: Bool) throws {
+        let vault = try Self.vault(erasing: isOn)
+        #expect(try !Self.guess(vault, 9).hasErasureDue)
+        #expect(try Self.guess(vault, 1, from: 9).hasErasureDue == isOn)
+        #expect(try vault.open().hasErasureDue == isOn)
+    }
+
+    @Test func `is not due where a guess was cut off, as that may have been the right one`() throws {
+        for cut in [0, 9] {
+            let vault = try Self.vault(erasing: true)
+            _ = try Self.guess(vault, cut)
+            let keys = try vault.open(sabotagedBy: Saboteur(failing: 7, forGood: true))
+            // What is stored before the guess is made is all that there is after a kill.
+            let error = keys.refusal(of: try .passcode("cut off"), at: 100_000 * second)
+            #expect(error?.code == .authFailed)
+            let reopened = try Self.guess(vault, 9 - cut, from: cut)
+            #expect(reopened.attemptsEnded)
+            #expect(!reopened.hasErasureDue)
+            #expect(try !vault.open().hasErasureDue)
+        }
+    }
+
+    /// Ten wrong ones, and a recovery key that sets a passcode and turns the erase on.
+    @Test func `is not due for a new passcode, whatever interrupts its setting`() throws {
+        let template = try Self.vault(erasing: false)
+        _ = try Self.guess(template, 10)
+        var outcomes: Set<String> = []
+        for step in 1...100 {
+            let vault = try Vault(hasPasscode: false, hasRecoveryKey: true)
+            for name in ["attempts", "keybag"] {
+                try vault.temporary.write(try #require(template.temporary.contents(name)), to: name)
+            }
+            let saboteur = Saboteur(failing: step, forGood: true)
+            let keys = try vault.open(sabotagedBy: saboteur)
+            let change = KeybagChange.passcode(try NewPasscode("another"), erasesData: true)
+            let error = keys.refusal(of: try .recoveryKey(vault.recoveryKey), change)
+            let reopened = try vault.open()
+            #expect(!reopened.hasErasureDue, "step \(step)")
+            #expect(
+                reopened.attemptsEnded || reopened.erasesData,
+                "step \(step): no guess at the old one is given back"
+            )
+            outcomes.insert("\(reopened.erasesData) \(reopened.failedAttempts) \(error == nil)")
+            if !saboteur.hasStruck { break }
+        }
+        #expect(outcomes == ["false 10 false", "true 10 false", "true 10 true", "true 0 true"])
+    }
+}
+
+@Suite struct `A refused passcode` {
+    @Test(arguments: [true, false])
+    func `is told of a recovery key only where the vault has one`(hasRecoveryKey: Bool) throws {
+        for failures in 4...10 {
+            let vault = try Vault(hasPasscode: false, hasRecoveryKey: hasRecoveryKey)
+            #expect(try vault.open().refusal(of: .nothing, .passcode("a")) == nil)
+            let keys = try vault.open()
+            for number in 1...failures {
+                let now = UInt64(number) * 100_000 * second
+                let error = keys.refusal(of: try .passcode("wrong \(number)"), at: now)
+                guard number == failures else { continue }
+                let promises = error?.hint?.contains("recovery key at any time") ?? false
+                let points = error?.hint?.contains("--recovery-key") ?? false
+                #expect((promises || points) == hasRecoveryKey, "\(failures)")
+            }
+        }
+    }
+}
+
 @Suite struct `The count of passcode attempts` {
     private static let storeSteps = 6
 
@@ -217,7 +305,7 @@ private enum Counted {
             let saboteur = Saboteur(failing: step)
             let keys = try vault.open(sabotagedBy: saboteur)
             let code = try keys.attempt("wrong")
-            #expect(code == (saboteur.hasStruck ? .diskFull : .authFailed), "step \(step)")
+            #expect(code == (step <= Self.storeSteps ? .diskFull : .authFailed), "step \(step)")
             if step > Self.storeSteps {
                 guessed += 1
                 #expect(keys.failedAttempts == 1)
@@ -248,11 +336,72 @@ private enum Counted {
             changed[place] ^= mask
             try vault.temporary.write(changed, to: "attempts")
             let keys = try vault.open()
-            #expect(try keys.attempt(Template.passcode) == .decode, "byte \(place)")
+            #expect(keys.failedAttempts == 9, "byte \(place)")
+            let error = keys.refusal(of: try .passcode(Template.passcode))
+            #expect(error?.retry == .afterDelay(seconds: 28_800), "byte \(place)")
+            #expect(error?.message.contains("a damaged count") ?? false)
             #expect(vault.temporary.contents("attempts") == changed, "nothing is put in its place")
-            let error = keys.refusal(of: try .recoveryKey(vault.recoveryKey))
-            #expect(error == nil)
+            let refusal = keys.refusal(of: try .recoveryKey(vault.recoveryKey))
+            #expect(refusal == nil)
         }
+    }
+
+    @Test(arguments: [Template.passcode, "wrong"])
+    func `leaves one guess where it is damaged, after the delay`(passcode: String) throws {
+        let vault = try Vault(hasRecoveryKey: true)
+        try vault.temporary.write(Array("COFFERAT and more".utf8), to: "attempts")
+        let keys = try vault.open()
+        let isRight = passcode == Template.passcode
+        let error = keys.refusal(of: try .passcode(passcode), at: 28_800 * second)
+        #expect(error?.code == (isRight ? nil : .authFailed))
+        #expect(keys.failedAttempts == (isRight ? 0 : 10))
+        #expect(try vault.open().failedAttempts == (isRight ? 0 : 10))
+    }
+
+    @Test func `is damaged where something else is in its place`() throws {
+        let vault = try Vault(hasRecoveryKey: true)
+        _ = try vault.directory.subdirectory("attempts")
+        let keys = try vault.open()
+        #expect(keys.failedAttempts == 9)
+        #expect(keys.refusal(of: try .recoveryKey(vault.recoveryKey)) == nil)
+    }
+
+    // In a process of its own, whose memory is limited.
+    @Test func `does not count a guess that there is no memory for`() async {
+        await #expect(processExitsWith: .success) {
+            let vault = try Vault()
+            let keys = try vault.open()
+            _ = try keys.attempt("wrong")
+            let before = vault.temporary.contents("attempts")
+            // The passcode is stretched in 64 MiB.
+            let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+            let pages = try #require(rlim_t(status.split(separator: " ")[0]))
+            var limit = rlimit()
+            try #require(getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+            let unlimited = limit
+            limit.rlim_cur = pages * 4096 + (32 << 20)
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+            let error = keys.refusal(of: try .passcode(Template.passcode))
+            limit = unlimited
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+            #expect(error?.code == .internal)
+            #expect(error?.message == "there is not enough memory to stretch the passcode (64 MiB)")
+            #expect(keys.failedAttempts == 1)
+            #expect(vault.temporary.contents("attempts") == before)
+            #expect(try keys.attempt("wrong") == .authFailed)
+            #expect(keys.failedAttempts == 1, "it is told again")
+        }
+    }
+
+    @Test func `is said to be what can't be stored, as which it stands in the way`() throws {
+        func message(_ credential: consuming GivenCredential, _ vault: Vault, failing step: Int) throws -> String? {
+            let keys = try vault.open(sabotagedBy: Saboteur(failing: step))
+            return keys.refusal(of: credential, try .passcode("another"))?.message
+        }
+        let guess = try message(.passcode(Template.passcode), try Vault(), failing: 1)
+        #expect(guess?.hasPrefix("can't count the attempt, so it is not made: ") ?? false)
+        let change = try message(.nothing, try Vault(hasPasscode: false), failing: 1)
+        #expect(change?.hasPrefix("can't store the keybag: ") ?? false)
     }
 
     @Test func `is not taken for none at another length, and comes back with a new passcode`() throws {
@@ -261,7 +410,7 @@ private enum Counted {
         let whole = try #require(vault.temporary.contents("attempts"))
         for bytes in (0..<whole.count).map({ Array(whole.prefix($0)) }) + [whole + [0], whole + whole] {
             try vault.temporary.write(bytes, to: "attempts")
-            #expect(try vault.open().attempt(Template.passcode) == .decode, "\(bytes.count) bytes")
+            #expect(try vault.open().failedAttempts == 9, "\(bytes.count) bytes")
         }
         let keys = try vault.open()
         let change = try KeybagChange.passcode("another")

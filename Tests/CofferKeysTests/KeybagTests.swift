@@ -129,7 +129,7 @@ import Testing
             )
             if code == nil { break }
         }
-        #expect(outcomes == Array(repeating: "none", count: 17) + ["whole", "whole"])
+        #expect(outcomes == Array(repeating: "none", count: 18) + ["whole"])
     }
 }
 

@@ -87,6 +87,31 @@ extension Vault {
         #expect(try vault.recover(try NewRecoveryKey().takeBytes()) == .authFailed)
     }
 
+    /// The count that came along has a tag of the device key before.
+    @Test func `starts without wrong passcodes after any kill, and gives none back where it came from`() throws {
+        let template = try Vault(hasRecoveryKey: true)
+        for number in 1...4 { #expect(try template.open().attempt("wrong \(number)") == .authFailed) }
+        let count = try #require(template.temporary.contents("attempts"))
+        var moved = 0
+        for step in 1...100 {
+            let vault = try Vault(hasRecoveryKey: true)
+            let deviceKey = try #require(vault.temporary.contents("device.key"))
+            try vault.temporary.write(count, to: "attempts")
+            try vault.temporary.remove("device.key")
+            let saboteur = Saboteur(failing: step, forGood: true)
+            _ = try vault.recover(nil, .removingPasscode(), saboteur.fileSystem)
+            if try vault.moved() == nil {
+                #expect(try vault.open().failedAttempts == 0, "step \(step)")
+            } else {
+                moved += 1
+                try vault.temporary.write(deviceKey, to: "device.key")
+                #expect([4, 9].contains(try vault.open().failedAttempts), "step \(step)")
+            }
+            if !saboteur.hasStruck { break }
+        }
+        #expect(moved == 17, "the last sync can't be taken back, and may be on the disk")
+    }
+
     @Test func `can be recovered again after any interruption`() throws {
         var outcomes: [String] = []
         for step in 1...100 {
@@ -108,8 +133,9 @@ extension Vault {
             #expect(try vault.temporary.names() == ["attempts", "device.key", "keybag"], "step \(step)")
             if !saboteur.hasStruck { break }
         }
-        // The device key, the count and the keybag in six steps each; from then on it is this machine's.
-        #expect(outcomes == Array(repeating: "moved", count: 18) + Array(repeating: "here", count: 6))
+        // The device key, the count and the keybag in six steps each; from then on it is this machine's, and the old keybag is
+        // shredded in four steps, and the count stored again in six.
+        #expect(outcomes == Array(repeating: "moved", count: 18) + Array(repeating: "here", count: 11))
     }
 
     @Test func `is not opened with a keybag that was tampered with on the way`() throws {

@@ -157,14 +157,21 @@ func refusal<Value>(_ body: () throws(KeyError) -> Value) -> KeyError? {
     }
 }
 
-/// Makes the Nth operation that changes the disk fail.
+/// Makes the Nth operation that changes the disk fail, or all from there on, as after a kill.
 final class Saboteur: Sendable {
     private let count = Mutex(0)
     private let target: Int
+    private let isLasting: Bool
 
-    init(failing target: Int) { self.target = target }
+    init(failing target: Int, forGood isLasting: Bool = false) {
+        self.target = target
+        self.isLasting = isLasting
+    }
 
     var hasStruck: Bool { count.withLock { $0 >= target } }
+
+    /// Fails nothing any more.
+    func disarm() { count.withLock { $0 = .min } }
 
     /// Counts from here.
     func restart() { count.withLock { $0 = 0 } }
@@ -175,7 +182,9 @@ final class Saboteur: Sendable {
                 count += 1
                 return count
             }
-            if number == self.target { throw SystemError("sabotage", code: ENOSPC) }
+            if number == self.target || self.isLasting && number > self.target {
+                throw SystemError("sabotage", code: ENOSPC)
+            }
         })
     }
 }

@@ -21,13 +21,17 @@ final class TemporaryDirectory: Sendable {
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 }
 
-/// Makes the Nth operation that changes the disk fail, and keeps count.
+/// Makes the Nth operation that changes the disk fail, or all from there on, and keeps count.
 final class Saboteur: Sendable {
     private let count = Mutex(0)
     private let target: Int
+    private let isLasting: Bool
     private let log = Mutex<[FileSystem.Operation]>([])
 
-    init(failing target: Int) { self.target = target }
+    init(failing target: Int, forGood isLasting: Bool = false) {
+        self.target = target
+        self.isLasting = isLasting
+    }
 
     /// Whether the operation that is to fail was reached.
     var hasStruck: Bool { count.withLock { $0 >= target } }
@@ -41,7 +45,9 @@ final class Saboteur: Sendable {
                 count += 1
                 return count
             }
-            if number == self.target { throw SystemError("sabotage", code: ENOSPC) }
+            if number == self.target || self.isLasting && number > self.target {
+                throw SystemError("sabotage", code: ENOSPC)
+            }
         })
     }
 }

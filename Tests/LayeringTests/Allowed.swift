@@ -38,6 +38,8 @@ let soleImporters: [String: Set<String>] = [
 ///
 /// Foundation in any form is for nobody.
 let systemImporters: [String: Set<String>] = [
+    // The standard library by name, for its normal forms of Unicode.
+    "Swift": ["CofferKeychain"],
     "Glibc": ["CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "cofferd"],
     "Synchronization": ["CofferCommands", "CofferFiles", "CofferMemory", "CofferService", "CofferSystem"],
 ]
