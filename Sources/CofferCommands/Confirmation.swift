@@ -50,10 +50,12 @@ struct Confirmation {
     /// - Throws: `param` where something else was typed.
     func ask(for word: String, orElse refusal: String) throws(CofferError) {
         guard let terminal else { return }
-        // What was typed before the question is no answer to it.
-        tcflush(terminal.descriptor.number, TCIFLUSH)
-        output.write("type '\(word)' to go on: ")
-        let answer = try SecretInput.readLine(from: terminal.descriptor.number, limit: 64)
+        let answer = try TerminalPrompt(
+            text: "type '\(word)' to go on: ",
+            limit: 64,
+            isShown: true,
+            terminal: terminal.descriptor.number
+        ).ask()
         guard answer.exposeBytes() == Array(word.utf8) else {
             throw CofferError(.param, "\(refusal): the answer was not '\(word)'")
         }

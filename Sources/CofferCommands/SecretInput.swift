@@ -68,20 +68,7 @@ enum SecretInput {
                 "give a passcode by --passcode-fd, a new one by --new-passcode-fd, a recovery key by --recovery-key-fd, "
                 + "and a secret by standard input"
         )
-        var settings = termios()
-        guard unsafe tcgetattr(terminal.number, &settings) == 0 else {
-            throw SystemError("tcgetattr").cofferError("can't ask on the terminal")
-        }
-        let before = settings
-        settings.c_lflag &= ~tcflag_t(ECHO)
-        unsafe tcsetattr(terminal.number, TCSAFLUSH, &settings)
-        defer {
-            var before = before
-            unsafe tcsetattr(terminal.number, TCSAFLUSH, &before)
-            Output(descriptor: terminal.number).write("\n")
-        }
-        Output(descriptor: terminal.number).write(prompt)
-        return try readLine(from: terminal.number, limit: limit)
+        return try TerminalPrompt(text: prompt, limit: limit, isShown: false, terminal: terminal.number).ask()
     }
 
     /// Opens the terminal that the program was started from.
@@ -101,26 +88,5 @@ enum SecretInput {
             throw CofferError(.param, "the two passcodes differ", hint: "run the command again")
         }
         return first
-    }
-
-    /// In its usual mode a terminal gives a line at a time, line end included.
-    static func readLine(from number: Int32, limit: Int) throws(CofferError) -> SecretBytes {
-        var bytes: SecretBytes
-        do { bytes = try SecretBytes(zeros: limit + 1) } catch { throw .noSecretMemory }
-        var count = 0
-        while count <= limit {
-            let place = count
-            let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
-                let result = unsafe Glibc.read(number, buffer.baseAddress.map { unsafe $0 + place }, 1)
-                return unsafe (result, buffer[place])
-            }
-            if outcome.0 < 0 && errno == EINTR { continue }
-            if outcome.0 <= 0 || outcome.1 == 10 {
-                bytes.truncate(to: count)
-                return bytes
-            }
-            count += 1
-        }
-        throw CofferError(.param, "more than \(limit) bytes were typed")
     }
 }

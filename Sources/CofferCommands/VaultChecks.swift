@@ -1,3 +1,4 @@
+internal import CofferClient
 internal import CofferCore
 
 /// What a verb looks at before a person types for nothing. The daemon decides again.
@@ -9,16 +10,32 @@ extension VaultStatus {
         }
     }
 
-    /// Refuses where the vault has come from another machine, but for the verb that makes it this one's.
-    func requireDeviceKey() throws(CofferError) {
-        if state == .deviceKeyMissing {
-            throw CofferError(
-                .notAvailable,
-                "the device key of the vault is not here: the vault comes from another machine, or the key is lost",
-                hint: "'coffer passcode change --recovery-key' makes it this machine's, with a new passcode"
-            )
-        }
+    /// Refuses where the device key of the vault is missing.
+    ///
+    /// - Parameters:
+    ///   - client: Asked whether a recovery key opens the vault: nobody is sent to look for one that never was.
+    ///   - replacesDeviceKey: Whether the verb does without the device key where there is a recovery key.
+    func requireDeviceKey(_ client: CofferClient, replacesDeviceKey: Bool = false) throws(CofferError) {
+        guard state == .deviceKeyMissing else { return }
+        let hasRecoveryKey = try client.hasRecoveryKey()
+        if hasRecoveryKey && replacesDeviceKey { return }
+        throw CofferError(
+            .notAvailable,
+            "the device key of the vault is missing: \(Self.deviceKeyMissing)",
+            hint: hasRecoveryKey
+                ? "bring it back, or give the vault one of this machine: \(Self.replacingDeviceKey)"
+                : "bring it back: \(Self.noReplacement)"
+        )
     }
+
+    /// What may be the matter where the device key is missing.
+    static let deviceKeyMissing =
+        "the file 'device.key', or the credential 'device-key' of the service manager, is not here, "
+        + "or the vault comes from another machine"
+    /// How a vault with a recovery key gets another device key.
+    static let replacingDeviceKey = "'coffer passcode change --recovery-key' does that, with a new passcode"
+    /// What a vault without a recovery key is without its device key.
+    static let noReplacement = "the vault has no recovery key, so nothing else opens it"
 
     /// Refuses where there is no passcode.
     ///
@@ -33,4 +50,9 @@ extension VaultStatus {
             )
         }
     }
+}
+
+extension CofferClient {
+    /// Whether a recovery key opens the vault.
+    func hasRecoveryKey() throws(CofferError) -> Bool { try keyslots().contains { $0.kind == .recoveryKey } }
 }

@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferDatabase
 import CofferTestSupport
 import CofferWire
 import Foundation
@@ -183,6 +184,17 @@ import Testing
 
     // MARK: Slots
 
+    @Test(arguments: ["add", "remove 3"]) func `a recovery key is not asked for where none is taken`(
+        verb: String
+    ) throws {
+        let daemon = try vault()
+        let refused = try onTerminal(daemon, "coffer slot \(verb) --recovery-key")
+        #expect(refused.status == 64)
+        #expect(refused.shown.contains("keyslots are changed with the passcode"))
+        #expect(!refused.shown.contains("not shown"))
+        #expect(try status(daemon, "coffer slot \(verb) --recovery-key-fd 3 3<key") == 64)
+    }
+
     @Test func `a slot is added, listed, tested and removed`() throws {
         let daemon = try vault()
         let added = try run(daemon, "coffer slot add --passcode-fd 3 --recovery-key-file second --json 3<pass")
@@ -232,7 +244,43 @@ import Testing
         #expect(try daemon.coffer(["get", "a"]).output == [7])
     }
 
+    @Test func `where no recovery key is, none is promised for a device key that is missing`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.directory.write(Array("pass one".utf8), to: "pass")
+        let made = "coffer init --kdf interactive --no-recovery-key --passcode-fd 3 3<pass"
+        #expect(try status(daemon, made) == 0)
+        daemon.stop()
+        try FileManager.default.removeItem(atPath: daemon.statePath + "/device.key")
+        try daemon.restart()
+        let shown = try daemon.coffer(["status"])
+        #expect(shown.status == 0)
+        #expect(shown.text.contains("the credential 'device-key' of the service manager"))
+        #expect(!shown.text.contains("--recovery-key"))
+        let unlock = try run(daemon, "coffer unlock --passcode-fd 3 3<pass")
+        #expect(unlock.status == 69)
+        #expect(unlock.errors.contains("the credential 'device-key' of the service manager"))
+        #expect(!unlock.errors.contains("--recovery-key"))
+        let change = try onTerminal(daemon, "coffer passcode change --recovery-key")
+        #expect(change.status == 69)
+        #expect(!change.shown.contains("not shown"), "nobody is asked for a key that never was")
+    }
+
     // MARK: Erase
+
+    @Test(arguments: ["keybag", "vault.sqlite"]) func `what is damaged can be erased`(file: String) throws {
+        let daemon = try vault()
+        daemon.stop()
+        try Data(repeating: 7, count: 5000).write(to: URL(filePath: "\(daemon.statePath)/\(file)"))
+        try daemon.restart()
+        #expect(try daemon.coffer(["status"]).status == 65)
+        let declined = try onTerminal(daemon, "coffer erase", [("go on: ", "no")])
+        #expect(declined.status == 64)
+        #expect(declined.shown.contains("the vault can't be read: "))
+        #expect(try daemon.coffer(["status"]).status == 65)
+        let erased = try onTerminal(daemon, "coffer erase", [("go on: ", "erase")])
+        #expect(erased.status == 0)
+        #expect(try daemon.connect().status().state == .noVault)
+    }
 
     @Test func `a vault is erased when somebody says so, and nothing opens it again`() throws {
         let daemon = try vault()
@@ -281,9 +329,34 @@ import Testing
 
     // MARK: At a terminal
 
+    @Test func `an item that is damaged does not keep the passcode`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        for name in ["bank/pin", "bank/tan"] {
+            try client.put(name, [1]) { $0.accessibility = .whenPasscodeSetThisDeviceOnly }
+        }
+        daemon.stop()
+        do {
+            let catalog = try Connection(path: daemon.statePath + "/vault.sqlite")
+            try catalog.execute(
+                "UPDATE keychain_items SET metadata = zeroblob(200) WHERE id = (SELECT max(id) FROM keychain_items)"
+            )
+        }
+        try daemon.restart()
+        let removed = try onTerminal(
+            daemon,
+            "coffer passcode remove",
+            [("go on: ", "yes"), ("Passcode: ", "pass one")]
+        )
+        #expect(removed.status == 0, "\(removed.shown)")
+        #expect(removed.shown.contains("  bank/pin\r\n  and 1 that is damaged\r\n"))
+        #expect(removed.shown.contains("removed the passcode, and 2 items with it"))
+        #expect(try daemon.connect().status().state == .noPasscode)
+    }
+
     @Test func `a change of the passcode asks for the old one, and twice for the new one, and shows none`() throws {
         let daemon = try vault()
-        let answers = [
+        let answers: [(String, Answer)] = [
             ("Passcode: ", "pass one"), ("New passcode: ", "pass three"), ("The same again: ", "pass three"),
         ]
         let changed = try onTerminal(daemon, "coffer passcode change", answers)
@@ -295,7 +368,7 @@ import Testing
     @Test func `a recovery key is asked for without echo`() throws {
         let daemon = try vault()
         let key = String(decoding: daemon.directory.contents("key") ?? [], as: UTF8.self).split(separator: "\n")[0]
-        let opened = try onTerminal(daemon, "coffer slot test", [("Recovery key (not shown): ", String(key))])
+        let opened = try onTerminal(daemon, "coffer slot test", [("Recovery key (not shown): ", .line(String(key)))])
         #expect(opened.status == 0)
         #expect(!opened.shown.contains(key))
     }

@@ -1,16 +1,36 @@
 import CofferTestSupport
 import Foundation
 
+/// What is done at a terminal when a prompt appears.
+enum Answer: ExpressibleByStringLiteral {
+    /// A line is typed, with its end.
+    case line(String)
+    /// Keys are struck, and no more.
+    case keys(String)
+    /// What runs in the foreground gets a signal.
+    case signal(Int32)
+
+    init(stringLiteral: String) { self = .line(stringLiteral) }
+
+    fileprivate var words: [String] {
+        switch self {
+        case .line(let text): ["keys", text + "\n"]
+        case .keys(let text): ["keys", text]
+        case .signal(let number): ["signal", String(number)]
+        }
+    }
+}
+
 /// Runs a shell command on a terminal of its own and types lines as prompts appear.
 ///
 /// - Parameters:
 ///   - command: The command.
-///   - answers: What to wait for, and what to type then.
+///   - answers: What to wait for, and what to do then.
 /// - Returns: All that the terminal showed, echo included, and the exit code.
 func onTerminal(
     _ daemon: DaemonProcess,
     _ command: String,
-    _ answers: [(prompt: String, line: String)] = []
+    _ answers: [(prompt: String, answer: Answer)] = []
 ) throws -> (shown: String, status: Int32) {
     let script = """
         import os, pty, sys
@@ -29,14 +49,17 @@ func onTerminal(
             shown += piece
             if answers and shown.find(answers[0].encode(), seen) >= 0:
                 seen = len(shown)
-                os.write(terminal, answers[1].encode() + b"\\n")
-                answers = answers[2:]
+                if answers[1] == "signal":
+                    os.killpg(os.tcgetpgrp(terminal), int(answers[2]))
+                else:
+                    os.write(terminal, answers[2].encode())
+                answers = answers[3:]
         sys.stdout.buffer.write(shown)
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         """
     let result = try runCommand(
         "/usr/bin/timeout",
-        ["60", "python3", "-c", script, command] + answers.flatMap { [$0.prompt, $0.line] },
+        ["60", "python3", "-c", script, command] + answers.flatMap { [$0.prompt] + $0.answer.words },
         environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"],
         directory: daemon.directory.path
     )

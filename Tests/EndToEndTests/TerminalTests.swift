@@ -24,6 +24,56 @@ import Testing
         #expect(!right.shown.contains("pa55"))
     }
 
+    @Test(
+        arguments: [
+            (.keys("\u{3}"), SIGINT), (.keys("\u{1C}"), SIGQUIT), (.signal(SIGTERM), SIGTERM),
+            (.signal(SIGHUP), SIGHUP),
+        ] as [(Answer, Int32)]
+    )
+    func `who ends a prompt gets the echo back, and an end by the signal`(answer: Answer, signal: Int32) throws {
+        let daemon = try DaemonProcess()
+        let ended = try onTerminal(
+            daemon,
+            // A job of its own, as a shell at a terminal makes one.
+            "set -m; coffer init; echo ended by $?; \(Self.echo)",
+            [("New passcode: ", answer)]
+        )
+        #expect(ended.shown.contains("ended by \(128 + signal)\r\n"), "\(ended.shown)")
+        #expect(ended.shown.contains("echo is on"))
+        #expect(try daemon.connect().status().state == .noVault)
+    }
+
+    @Test(arguments: [.keys("\u{1A}"), .signal(SIGSTOP)] as [Answer])
+    func `a prompt that was stopped asks again, without echo`(answer: Answer) throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault(passcode: "pa55 word")
+        _ = try daemon.connect().lock(graceSeconds: 0)
+        let resumed = try onTerminal(
+            daemon,
+            // Bash has the echo on while it has the terminal.
+            "set -m; coffer unlock; \(Self.echo); stty echo; fg",
+            [("Passcode: ", answer), ("Passcode: ", "pa55 word")]
+        )
+        #expect(resumed.status == 0, "\(resumed.shown)")
+        if case .keys = answer { #expect(resumed.shown.contains("echo is on")) }
+        #expect(!resumed.shown.contains("pa55"))
+        #expect(try daemon.connect().status().state == .unlocked)
+    }
+
+    /// Says in a shell whether the terminal shows what is typed.
+    private static let echo = "stty -a | grep -qw -- -echo && echo 'echo is off' || echo 'echo is on'"
+
+    @Test(arguments: ["\u{4}\u{4}", "half\u{4}\u{4}"])
+    func `an end of the input in the middle of a passcode is no passcode`(keys: String) throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        _ = try daemon.connect().lock(graceSeconds: 0)
+        let result = try onTerminal(daemon, "coffer unlock", [("Passcode: ", .keys(keys))])
+        #expect(result.status == 64)
+        #expect(result.shown.contains("nothing was given"))
+        #expect(try daemon.connect().status().failedAttempts == 0)
+    }
+
     @Test func `two passcodes that differ make no vault`() throws {
         let daemon = try DaemonProcess()
         let result = try onTerminal(daemon, "coffer init", [("New passcode: ", "one"), ("The same again: ", "two")])

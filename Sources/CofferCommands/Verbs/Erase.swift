@@ -17,7 +17,19 @@ struct Erase: ParsableCommand {
     func run() throws {
         let confirmation = try confirmation.prepare()
         let client = try connection.connect()
-        let status = try client.status()
+        switch Result(catching: { () throws(CofferError) in try client.status() }) {
+        case .success(let status): try erase(client, status, confirmation)
+        case .failure(let error) where [.decode, .io, .notAvailable].contains(error.code):
+            try eraseUnreadable(client, error, confirmation)
+        case .failure(let error): throw error
+        }
+    }
+
+    private func erase(
+        _ client: CofferClient,
+        _ status: VaultStatus,
+        _ confirmation: Confirmation
+    ) throws(CofferError) {
         try status.requireVault()
         guard let vaultID = status.vaultID else {
             throw CofferError(
@@ -32,9 +44,25 @@ struct Erase: ParsableCommand {
         )
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
         try client.erase(vaultID: vaultID)
-        format.json
-            ? Output.standardOutput.line(["vaultID": .string(vaultID.hexadecimal)])
-            : Output.standardOutput.line("erased")
+        report(["vaultID": .string(vaultID.hexadecimal)])
+    }
+
+    /// Erases a vault of which nobody can say which one it is.
+    private func eraseUnreadable(
+        _ client: CofferClient,
+        _ reason: CofferError,
+        _ confirmation: Confirmation
+    ) throws(CofferError) {
+        confirmation.say("the vault can't be read: \(reason.message)")
+        if let hint = reason.hint { confirmation.say("hint: \(hint)") }
+        confirmation.say("erase it all the same? no passcode and no recovery key brings it back")
+        try confirmation.ask(for: "erase", orElse: "nothing was erased")
+        try client.eraseWhateverIsThere()
+        report([:])
+    }
+
+    private func report(_ json: JSONObject) {
+        format.json ? Output.standardOutput.line(json) : Output.standardOutput.line("erased")
     }
 
     private static func count(_ count: Int?, _ one: String, _ several: String) -> String {

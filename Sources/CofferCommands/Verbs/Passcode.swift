@@ -70,7 +70,7 @@ struct ChangePasscode: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requirePasscode(orElse: "there is none to change")
-        if credential.kind == .passcode { try before.requireDeviceKey() }
+        try before.requireDeviceKey(client, replacesDeviceKey: credential.kind == .recoveryKey)
         let typed = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
         let typedNew = try givenNew.orAsked { () throws(CofferError) in try SecretInput.askNew() }
         let status = try client.changePasscode(
@@ -107,32 +107,72 @@ struct RemovePasscode: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requirePasscode(orElse: "there is none to remove")
-        try before.requireDeviceKey()
-        let names = try Self.itemsThatWantPasscode(client)
-        if !names.isEmpty {
-            confirmation.say("removing the passcode destroys \(names.count == 1 ? "this item" : "these items"):")
-            for name in names { confirmation.say(name: name) }
-        }
+        try before.requireDeviceKey(client)
+        let lost = try LostItems(client, before)
+        lost.tell(confirmation)
         confirmation.say("without a passcode, whoever has this machine can read everything in the vault")
         try confirmation.ask(for: "yes", orElse: "the passcode was not removed")
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
-        let status = try client.removePasscode(with: typed, as: credential.kind, destroying: names.count)
+        let status = try remove(typed, lost.count, client)
         if format.json { return Output.standardOutput.line(status.json) }
         Output.standardOutput.line(
-            names.isEmpty ? "removed the passcode" : "removed the passcode, and \(names.count) items with it"
+            lost.count == 0 ? "removed the passcode" : "removed the passcode, and \(items(lost.count)) with it"
         )
     }
 
-    private static func itemsThatWantPasscode(_ client: CofferClient) throws(CofferError) -> [String] {
-        var names: [String] = []
+    private func remove(
+        _ secret: borrowing SecretBytes?,
+        _ count: Int,
+        _ client: CofferClient
+    ) throws(CofferError) -> VaultStatus {
+        do {
+            return try client.removePasscode(with: secret, as: credential.kind, destroying: count)
+        } catch {
+            guard error.code == .param, try client.status().passcodeItemCount != count else { throw error }
+            throw CofferError(
+                .param,
+                "the passcode was not removed: the items that it would take with it have changed meanwhile",
+                hint: "run the command again, and look at what is lost"
+            )
+        }
+    }
+}
+
+/// What goes with the passcode.
+private struct LostItems {
+    /// As many as the daemon counts: it knows more of them than have a name to list.
+    let count: Int
+    private var names: [String] = []
+    private var areOthersDamaged: Bool
+
+    init(_ client: CofferClient, _ status: VaultStatus) throws(CofferError) {
+        var listedCount = 0
+        var damagedCount = 0
         var after: String?
         repeat {
             let page = try client.list(store: .keychain, after: after)
             for item in page.items where item.protection == .keychain(.whenPasscodeSetThisDeviceOnly) {
                 names.append(item.name)
             }
+            listedCount += page.items.count
+            damagedCount = page.damagedCount
             after = page.next
         } while after != nil
-        return names
+        count = status.passcodeItemCount ?? names.count
+        areOthersDamaged = status.keychainCount == listedCount + damagedCount
+    }
+
+    /// Tells a person.
+    func tell(_ confirmation: Confirmation) {
+        guard count > 0 else { return }
+        confirmation.say("removing the passcode destroys \(items(count)):")
+        for name in names { confirmation.say(name: name) }
+        let others = count - names.count
+        guard others > 0 else { return }
+        let reason = areOthersDamaged ? (others == 1 ? "is damaged" : "are damaged") : "'coffer list' does not name"
+        confirmation.say("  and \(others) that \(reason)")
     }
 }
+
+/// A number of items, in words.
+private func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }

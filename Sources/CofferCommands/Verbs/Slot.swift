@@ -53,14 +53,17 @@ struct AddSlot: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
-    func validate() throws { try recoveryKey.validate(with: format, declining: "") }
+    func validate() throws {
+        try recoveryKey.validate(with: format, declining: "")
+        try credential.refuseRecoveryKey()
+    }
 
     func run() throws {
         let given = try credential.readGiven()
         let client = try connection.connect()
         let before = try client.status()
         try before.requireVault()
-        try before.requireDeviceKey()
+        try before.requireDeviceKey(client)
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
         let returned = try client.addKeyslot(with: typed, as: credential.kind)
@@ -86,12 +89,14 @@ struct RemoveSlot: ParsableCommand {
     @OptionGroup var credential: CredentialOptions
     @OptionGroup var connection: ConnectionOptions
 
+    func validate() throws { try credential.refuseRecoveryKey() }
+
     func run() throws {
         let given = try credential.readGiven()
         let client = try connection.connect()
         let before = try client.status()
         try before.requireVault()
-        try before.requireDeviceKey()
+        try before.requireDeviceKey(client)
         let typed = try credential.ifNeeded(given, before)
         try client.removeKeyslot(Int(slot), with: typed, as: credential.kind)
     }
@@ -124,7 +129,7 @@ struct TestSlot: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requireVault()
-        try before.requireDeviceKey()
+        try before.requireDeviceKey(client)
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
             kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
         }
@@ -136,12 +141,21 @@ struct TestSlot: ParsableCommand {
 }
 
 extension CredentialOptions {
+    /// Refuses what the daemon would, before a person has typed it.
+    fileprivate func refuseRecoveryKey() throws {
+        guard kind == .recoveryKey else { return }
+        throw ValidationError(
+            "keyslots are changed with the passcode, and not with a recovery key: "
+                + "'coffer passcode change --recovery-key' sets a new passcode"
+        )
+    }
+
     /// What was given, or what a person answers; nothing in a vault without a passcode.
     fileprivate func ifNeeded(
         _ given: consuming SecretBytes?,
         _ status: VaultStatus
     ) throws(CofferError) -> SecretBytes? {
-        if status.state == .noPasscode && kind == .passcode { return given }
+        if status.state == .noPasscode { return given }
         return try given.orAsked { () throws(CofferError) in try ask(status) }
     }
 }

@@ -11,9 +11,14 @@ struct Status: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let status = try connection.connect().status()
+        let client = try connection.connect()
+        let status = try client.status()
         if format.json { return Output.standardOutput.line(status.json) }
         Output.standardOutput.line("state:     \(status.state.rawValue) (\(Self.words(for: status)))")
+        if status.state == .deviceKeyMissing {
+            let words = try client.hasRecoveryKey() ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement
+            Output.standardOutput.line("way out:   \(words)")
+        }
         if let attempts = Self.attempts(status) { Output.standardOutput.line("attempts:  \(attempts)") }
         if let keychain = status.keychainCount, let files = status.fileCount {
             Output.standardOutput.line("keychain:  \(keychain) items")
@@ -32,8 +37,7 @@ struct Status: ParsableCommand {
         case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"
         case .locked: "what is readable while unlocked only is out of reach"
         case .lockedExpired: "as locked, and files of class completeWhenUserInactive are out of reach"
-        case .deviceKeyMissing:
-            "the vault comes from another machine: 'coffer passcode change --recovery-key' makes it this one's"
+        case .deviceKeyMissing: VaultStatus.deviceKeyMissing
         }
     }
 

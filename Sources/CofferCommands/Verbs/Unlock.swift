@@ -17,7 +17,7 @@ struct Unlock: ParsableCommand {
         let client = try connection.connect()
         let before = try client.status()
         try before.requirePasscode(orElse: "it can't be locked or unlocked")
-        try before.requireDeviceKey()
+        try before.requireDeviceKey(client)
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
         let status =
             credential.kind == .passcode

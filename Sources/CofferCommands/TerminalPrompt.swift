@@ -1,0 +1,117 @@
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import Glibc
+
+/// A question on the terminal.
+///
+/// Whatever ends or stops the program meanwhile finds the terminal as it was, as with readpassphrase(3).
+struct TerminalPrompt {
+    /// SIGCONT is among them because a shell may have turned the echo on while the program was stopped.
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
+
+    /// What is asked.
+    let text: String
+    /// The most bytes of an answer.
+    let limit: Int
+    /// Whether the terminal shows the answer.
+    let isShown: Bool
+    /// The terminal.
+    let terminal: Int32
+
+    /// Asks; and asks again where the program was stopped and goes on.
+    ///
+    /// - Returns: A line, without its end.
+    /// - Throws: `param` where the input ended before the line did, or the line is too long.
+    func ask() throws(CofferError) -> SecretBytes {
+        var signal: Int32 = 0
+        while true {
+            if let answer = try askOnce(interruptedBy: &signal) { return answer }
+            raise(signal)
+        }
+    }
+
+    private func askOnce(interruptedBy signal: inout Int32) throws(CofferError) -> SecretBytes? {
+        let held = try hold()
+        let before = try settings()
+        try set(isShown ? before : Self.silent(before))
+        defer {
+            try? set(before)
+            if !isShown { Output(descriptor: terminal).write("\n") }
+        }
+        Output(descriptor: terminal).write(text)
+        var bytes = try Self.memory(limit + 1)
+        let count: Int?
+        do {
+            count = try fill(&bytes, held, interruptedBy: &signal)
+        } catch {
+            throw error.cofferError("can't read the answer")
+        }
+        guard let count else { return nil }
+        guard count >= 0 else {
+            throw CofferError(.param, "nothing was given: the input ended before the line did")
+        }
+        guard count <= limit else { throw CofferError(.param, "more than \(limit) bytes were typed") }
+        bytes.truncate(to: count)
+        return bytes
+    }
+
+    /// In its usual mode a terminal gives a line at a time, line end included.
+    ///
+    /// - Returns: The bytes of the line; `nil` where a signal came before its end.
+    private func fill(
+        _ bytes: inout SecretBytes,
+        _ held: borrowing HeldSignals,
+        interruptedBy signal: inout Int32
+    ) throws(SystemError) -> Int? {
+        var place = 0
+        while place <= limit {
+            if let came = try held.wait(for: terminal) {
+                signal = came
+                return nil
+            }
+            let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let count = unsafe Glibc.read(terminal, buffer.baseAddress.map { unsafe $0 + place }, 1)
+                return unsafe (count, buffer[place])
+            }
+            if outcome.0 < 0 { throw SystemError("read") }
+            // Half of a passcode would count as a wrong one.
+            if outcome.0 == 0 { return Self.endsEarly }
+            if outcome.1 == UInt8(ascii: "\n") { return place }
+            place += 1
+        }
+        return place
+    }
+
+    private static let endsEarly = -1
+
+    private static func memory(_ count: Int) throws(CofferError) -> SecretBytes {
+        do { return try SecretBytes(zeros: count) } catch { throw .noSecretMemory }
+    }
+
+    private func hold() throws(CofferError) -> HeldSignals {
+        do { return try HeldSignals(Self.signals) } catch { throw error.cofferError("can't ask on the terminal") }
+    }
+
+    private func settings() throws(CofferError) -> termios {
+        var settings = termios()
+        guard unsafe tcgetattr(terminal, &settings) == 0 else {
+            throw SystemError("tcgetattr").cofferError("can't ask on the terminal")
+        }
+        return settings
+    }
+
+    /// What was typed before is forgotten: it is no answer to what is asked next.
+    private func set(_ settings: termios) throws(CofferError) {
+        var settings = settings
+        guard unsafe tcsetattr(terminal, TCSAFLUSH, &settings) == 0 else {
+            throw SystemError("tcsetattr").cofferError("can't ask on the terminal")
+        }
+    }
+
+    private static func silent(_ settings: termios) -> termios {
+        var settings = settings
+        settings.c_lflag &= ~tcflag_t(ECHO)
+        return settings
+    }
+}
