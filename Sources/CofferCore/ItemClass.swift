@@ -70,8 +70,9 @@ extension KeychainAttribute {
         }
     }
 
-    /// What is unique on an item of a class, besides its access group and whether it is synchronizable: section 5 of the
-    /// semantics. What is missing counts as "" or 0.
+    /// What is unique on an item of a class, besides its access group and whether it is synchronizable.
+    ///
+    /// Section 5 of the semantics; what is missing counts as "" or 0.
     ///
     /// - Parameter itemClass: The class.
     public static func primaryKey(of itemClass: ItemClass) -> [KeychainAttribute] {

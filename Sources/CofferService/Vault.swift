@@ -32,6 +32,10 @@ final class Vault {
             return .noVault
         case .deviceKeyMissing:
             return .deviceKeyMissing
+        case .vault(let keys) where keys.hasErasureDue:
+            // The tenth wrong passcode was proven wrong, and the daemon ended before it could do what that asks for.
+            try Erasure.perform(in: directory)
+            return .noVault
         case .vault(let keys):
             let catalog = try Catalog(in: directory, keys: keys)
             open = Open(keys: keys, catalog: catalog)

@@ -14,6 +14,11 @@ package struct HeldSignals: ~Copyable {
     package init(_ signals: [Int32]) throws(SystemError) {
         var mask = sigset_t()
         unsafe pthread_sigmask(SIG_SETMASK, nil, &mask)
+        // What whoever started us has held back or ignored already is not for us: raised again, it would never act, and we would
+        // learn of it for ever.
+        let signals = signals.filter { signal in
+            unsafe sigismember(&mask, signal) != 1 && coffer_signal_is_ignored(signal) == 0
+        }
         do throws(SystemError) {
             let number = try retrying("signalfd") { unsafe coffer_signalfd(signals, Int32(signals.count)) }
             descriptor = OwnedDescriptor(owning: number)

@@ -33,8 +33,10 @@ func onTerminal(
     _ answers: [(prompt: String, answer: Answer)] = []
 ) throws -> (shown: String, status: Int32) {
     let script = """
-        import os, pty, sys
+        import os, pty, signal, sys
         command, answers = sys.argv[1], sys.argv[2:]
+        # As a shell would be started: nothing is held back.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         pid, terminal = pty.fork()
         if pid == 0:
             os.execv("/bin/bash", ["bash", "-c", command])

@@ -96,7 +96,9 @@ package struct LockParameters: WireObject {
 
 /// The parameters of `vault.erase`, as they travel.
 package struct EraseParameters: WireObject {
-    /// The vault that is meant: another one is not erased. `nil` for whatever is there, readable or not.
+    /// The vault that is meant: another one is not erased.
+    ///
+    /// `nil` for whatever is there, readable or not.
     package let vaultID: ItemID?
 
     package init(vaultID: ItemID?) { self.vaultID = vaultID }
