@@ -35,8 +35,10 @@ func onTerminal(
     let script = """
         import os, pty, signal, sys
         command, answers = sys.argv[1], sys.argv[2:]
-        # As a shell would be started: nothing is held back.
+        # As a shell at a terminal would be started: nothing is held back or ignored.
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP):
+            signal.signal(number, signal.SIG_DFL)
         pid, terminal = pty.fork()
         if pid == 0:
             os.execv("/bin/bash", ["bash", "-c", command])
