@@ -27,6 +27,8 @@ struct TerminalPrompt {
         var signal: Int32 = 0
         while true {
             if let answer = try askOnce(interruptedBy: &signal) { return answer }
+            // The Swift runtime has a handler for it, which shows memory.
+            if signal == SIGQUIT { Glibc.signal(SIGQUIT, SIG_DFL) }
             raise(signal)
         }
     }

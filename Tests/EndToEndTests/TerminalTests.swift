@@ -34,8 +34,8 @@ import Testing
         let daemon = try DaemonProcess()
         let ended = try onTerminal(
             daemon,
-            // A job of its own, as a shell at a terminal makes one.
-            "set -m; coffer init; echo ended by $?; \(Self.echo)",
+            // The shell is in the foreground, too, and has to live on.
+            "trap : INT QUIT TERM HUP; coffer init; echo ended by $?; \(Self.echo)",
             [("New passcode: ", answer)]
         )
         #expect(ended.shown.contains("ended by \(128 + signal)\r\n"), "\(ended.shown)")
