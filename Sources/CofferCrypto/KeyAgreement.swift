@@ -110,6 +110,6 @@ package enum KeyAgreement {
             throw error == .unusableKey ? .unauthentic : error
         }
         guard let secret = SymmetricKey(shared) else { throw .unauthentic }
-        return try KeyedHash.key(under: secret, for: purpose, nil, sender + receiver)
+        return try KeyedHash.key(under: secret, for: purpose, RawSpan(), sender + receiver)
     }
 }

@@ -68,6 +68,26 @@ package enum KeyDerivation {
         for purpose: StaticString,
         mixing input: borrowing SymmetricKey? = nil
     ) throws(CryptoError) -> SymmetricKey {
-        try KeyedHash.key(under: key, for: purpose, input, [])
+        switch input {
+        case .none: try KeyedHash.key(under: key, for: purpose, RawSpan(), [])
+        case .some(let input): try subkey(of: key, for: purpose, mixing: input)
+        }
+    }
+
+    /// Keyed BLAKE2b of a purpose and of another key.
+    ///
+    /// - Parameters:
+    ///   - key: The key to derive from.
+    ///   - purpose: What the new key is for.
+    ///   - input: The key to mix in.
+    /// - Returns: The new key.
+    package static func subkey(
+        of key: borrowing SymmetricKey,
+        for purpose: StaticString,
+        mixing input: borrowing SymmetricKey
+    ) throws(CryptoError) -> SymmetricKey {
+        try input.bytes.withBytes { (bytes) throws(CryptoError) in
+            try KeyedHash.key(under: key, for: purpose, bytes, [])
+        }
     }
 }

@@ -34,28 +34,21 @@ package enum KeyedHash {
     /// - Parameters:
     ///   - key: The key to derive from.
     ///   - purpose: What the new key is for.
-    ///   - input: Further secret input.
+    ///   - input: Further secret input; empty for none.
     ///   - publicInput: Further input that is not secret.
     /// - Returns: The new key.
     static func key(
         under key: borrowing SymmetricKey,
         for purpose: StaticString,
-        _ input: borrowing SymmetricKey?,
+        _ input: RawSpan,
         _ publicInput: [UInt8]
     ) throws(CryptoError) -> SymmetricKey {
         let front = purposeBytes(purpose) + publicInput
-        let inputCount = input == nil ? 0 : SymmetricKey.byteCount
-        var message = try allocateSecret(front.count + inputCount)
-        unsafe message.withUnsafeMutableBytes { unsafe $0.copyBytes(from: front) }
-        switch input {
-        case .none: break
-        case .some(let input):
-            input.bytes.withBytes { secret in
-                unsafe message.withUnsafeMutableBytes { buffer in
-                    unsafe secret.withUnsafeBytes { bytes in
-                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[front.count...]).copyMemory(from: bytes)
-                    }
-                }
+        var message = try allocateSecret(front.count + input.byteCount)
+        unsafe message.withUnsafeMutableBytes { buffer in
+            unsafe buffer.copyBytes(from: front)
+            unsafe input.withUnsafeBytes { bytes in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[front.count...]).copyMemory(from: bytes)
             }
         }
         var output = try allocateSecret(SymmetricKey.byteCount)
