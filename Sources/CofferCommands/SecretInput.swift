@@ -80,12 +80,12 @@ enum SecretInput {
         return OwnedDescriptor(owning: number)
     }
 
-    /// Asks for a new passcode: a person types it twice.
-    static func askNew() throws(CofferError) -> SecretBytes {
-        let first = try ask("New passcode: ", limit: Limits.passcodeBytes)
+    /// Asks for a new passcode, or a password: a person types it twice.
+    static func askNew(_ what: String = "passcode") throws(CofferError) -> SecretBytes {
+        let first = try ask("New \(what): ", limit: Limits.passcodeBytes)
         let second = try ask("The same again: ", limit: Limits.passcodeBytes)
         guard first.isEqual(to: second) else {
-            throw CofferError(.param, "the two passcodes differ", hint: "run the command again")
+            throw CofferError(.param, "the two \(what)s differ", hint: "run the command again")
         }
         return first
     }

@@ -22,6 +22,8 @@ public struct CofferError: Error, Equatable, Sendable {
     public let retry: Retry
     /// The code that Foundation has for it, where there is one.
     public let cocoaCode: Int?
+    /// What has to be shown, where an access control is not met.
+    public let need: AuthenticationNeed?
 
     /// Makes an error.
     ///
@@ -32,12 +34,14 @@ public struct CofferError: Error, Equatable, Sendable {
     ///   - retry: When the same request may succeed.
     ///   - operation: What was being done: `interactionNotAllowed` has another Foundation code for reading than for
     ///     writing.
+    ///   - need: What has to be shown.
     public init(
         _ code: ErrorCode,
         _ message: String,
         hint: String? = nil,
         retry: Retry = .never,
-        operation: ItemOperation = .read
+        operation: ItemOperation = .read,
+        need: AuthenticationNeed? = nil
     ) {
         let row = ErrorCode.table.first { $0.code == code }
         self.init(
@@ -45,7 +49,8 @@ public struct CofferError: Error, Equatable, Sendable {
             message: message,
             hint: hint,
             retry: retry,
-            cocoaCode: operation == .read ? row?.cocoaRead : row?.cocoaWrite
+            cocoaCode: operation == .read ? row?.cocoaRead : row?.cocoaWrite,
+            need: need
         )
     }
 
@@ -57,12 +62,21 @@ public struct CofferError: Error, Equatable, Sendable {
     ///   - hint: What to do now.
     ///   - retry: When the same request may succeed.
     ///   - cocoaCode: The code that Foundation has for it.
-    public init(code: ErrorCode, message: String, hint: String?, retry: Retry, cocoaCode: Int?) {
+    ///   - need: What has to be shown.
+    public init(
+        code: ErrorCode,
+        message: String,
+        hint: String?,
+        retry: Retry,
+        cocoaCode: Int?,
+        need: AuthenticationNeed? = nil
+    ) {
         self.code = code
         self.message = message
         self.hint = hint
         self.retry = retry
         self.cocoaCode = cocoaCode
+        self.need = need
     }
 
     /// Whether the codes are the same.

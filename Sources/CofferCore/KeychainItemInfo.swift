@@ -10,6 +10,8 @@ public struct KeychainItemInfo: Hashable, Sendable {
     public let user: [String: String]?
     /// The bytes of the secret among those that came along; `nil` where it did not come.
     public let byteCount: Int?
+    /// What has to be shown before the secret is given; `nil` where nothing, or where attributes were not asked for.
+    public let accessControl: AccessControl?
     /// Whether the secret can't be read now.
     public let isLocked: Bool
     /// Whether the expiry date is past: the item is readable all the same.
@@ -22,6 +24,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
         attributes: [KeychainAttribute: AttributeValue]? = nil,
         user: [String: String]? = nil,
         byteCount: Int? = nil,
+        accessControl: AccessControl? = nil,
         isLocked: Bool = false,
         isExpired: Bool = false
     ) {
@@ -30,6 +33,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
         self.attributes = attributes
         self.user = user
         self.byteCount = byteCount
+        self.accessControl = accessControl
         self.isLocked = isLocked
         self.isExpired = isExpired
     }
@@ -41,13 +45,16 @@ public struct KeychainPage: Hashable, Sendable {
     public let items: [KeychainItemInfo]
     /// The items that were found and whose secret can't be read now.
     public let lockedCount: Int
+    /// The items that were found and whose access control is not met.
+    public let unauthenticatedCount: Int
     /// What to go on with; `nil` where the answer is complete.
     public let cursor: String?
 
     /// Makes a page.
-    public init(items: [KeychainItemInfo], lockedCount: Int, cursor: String?) {
+    public init(items: [KeychainItemInfo], lockedCount: Int, unauthenticatedCount: Int = 0, cursor: String?) {
         self.items = items
         self.lockedCount = lockedCount
+        self.unauthenticatedCount = unauthenticatedCount
         self.cursor = cursor
     }
 }
@@ -66,6 +73,10 @@ public struct KeychainChange: Hashable, Sendable {
     public var accessibility: Accessibility?
     /// How many former values of the secret are kept from here on.
     public var historyCount: Int?
+    /// The new access control.
+    public var accessControl: AccessControl?
+    /// Whether the access control is taken away.
+    public var removesAccessControl: Bool
 
     /// Describes a change.
     public init(
@@ -74,7 +85,9 @@ public struct KeychainChange: Hashable, Sendable {
         user: [String: String] = [:],
         removedUser: Set<String> = [],
         accessibility: Accessibility? = nil,
-        historyCount: Int? = nil
+        historyCount: Int? = nil,
+        accessControl: AccessControl? = nil,
+        removesAccessControl: Bool = false
     ) {
         self.attributes = attributes
         self.removedAttributes = removedAttributes
@@ -82,6 +95,8 @@ public struct KeychainChange: Hashable, Sendable {
         self.removedUser = removedUser
         self.accessibility = accessibility
         self.historyCount = historyCount
+        self.accessControl = accessControl
+        self.removesAccessControl = removesAccessControl
     }
 
     /// Whether it changes nothing.

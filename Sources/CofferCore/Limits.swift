@@ -64,6 +64,8 @@ public enum Limits {
     public static let queryItems = 4096
     /// The items that a query takes from the store at a time: bounds what is held of them.
     public static let queryBatch = 64
+    /// The seconds for which what a client has shown of a person can be reused.
+    public static let contextSeconds = 300
     /// The bytes of the cursor of a query.
     public static let cursorBytes = 256
 }

@@ -2,8 +2,8 @@ internal import CofferCore
 
 /// The sealed attributes of an item, and the tie to its secret.
 struct ItemMetadata {
-    /// Version 1 knew generic passwords only, without any attribute but their primary key.
-    private static let version: UInt8 = 2
+    /// Version 1 knew generic passwords only, without any attribute but their primary key; version 2 no access control.
+    private static let version: UInt8 = 3
     static let secretTagBytes = 16
 
     let attributes: ItemAttributes
@@ -28,6 +28,8 @@ struct ItemMetadata {
     }
 
     /// The bytes that attributes have, encoded: known before anything is made of them.
+    ///
+    /// Without the byte of the access control: what fitted before there was one still does.
     static func byteCount(of attributes: ItemAttributes) -> Int {
         let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
         let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count
@@ -43,6 +45,7 @@ struct ItemMetadata {
         writer.write(counted: attributes.group.utf8)
         writer.write(counted: (attributes.kind?.rawValue ?? "").utf8)
         writer.write(UInt8(attributes.historyLimit))
+        writer.write(attributes.accessControl?.code ?? 0)
         writer.write(created)
         writer.write(modified)
         writer.write(UInt32(secretByteCount))
@@ -64,7 +67,8 @@ struct ItemMetadata {
         var reader = ByteReader(bytes)
         switch try reader.read(UInt8.self) {
         case 1: self = try Self.version1(&reader)
-        case Self.version: self = try Self.version2(&reader)
+        case 2: self = try Self.versions2And3(&reader, hasControl: false)
+        case Self.version: self = try Self.versions2And3(&reader, hasControl: true)
         default: throw ByteReader.Malformed()
         }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
@@ -85,13 +89,17 @@ struct ItemMetadata {
         )
     }
 
-    private static func version2(_ reader: inout ByteReader) throws(ByteReader.Malformed) -> ItemMetadata {
+    private static func versions2And3(
+        _ reader: inout ByteReader,
+        hasControl: Bool
+    ) throws(ByteReader.Malformed) -> ItemMetadata {
         guard let itemClass = ItemClass(code: try reader.read()) else { throw ByteReader.Malformed() }
         let isSynchronizable = try reader.read(UInt8.self) != 0
         var attributes = ItemAttributes(itemClass, in: try reader.readText())
         attributes.isSynchronizable = isSynchronizable
         attributes.kind = ItemKind(rawValue: try reader.readText())
         attributes.historyLimit = Int(try reader.read(UInt8.self))
+        if hasControl { attributes.accessControl = try AccessControl.decoded(try reader.read()) }
         let created = try reader.read(Int64.self)
         let modified = try reader.read(Int64.self)
         let secretByteCount = Int(try reader.read(UInt32.self))
@@ -111,6 +119,28 @@ struct ItemMetadata {
             secretByteCount: secretByteCount,
             secretTag: secretTag
         )
+    }
+}
+
+extension AccessControl {
+    /// The words by their bits in sealed metadata.
+    private static let order: [Flag] = [
+        .userPresence, .devicePasscode, .applicationPassword, .privateKeyUsage, .or, .and, .protectWrites,
+    ]
+
+    /// A bit for each word.
+    fileprivate var code: UInt8 {
+        Self.order.enumerated().reduce(0) { $0 | (flags.contains($1.element) ? 1 << $1.offset : 0) }
+    }
+
+    /// - Returns: `nil` where there is none.
+    fileprivate static func decoded(_ code: UInt8) throws(ByteReader.Malformed) -> AccessControl? {
+        if code == 0 { return nil }
+        let flags = order.enumerated().filter { code & 1 << $0.offset != 0 }.map(\.element)
+        guard code >> order.count == 0, let control = try? AccessControl(Set(flags)) else {
+            throw ByteReader.Malformed()
+        }
+        return control
     }
 }
 

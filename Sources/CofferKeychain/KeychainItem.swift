@@ -49,6 +49,8 @@ package struct ItemAttributes: Hashable, Sendable {
     package var kind: ItemKind?
     /// How many earlier values of the secret are kept.
     package var historyLimit = Limits.defaultHistoryValues
+    /// What has to be shown before its secret is given out; nothing if there is none.
+    package var accessControl: AccessControl?
 
     /// Describes an item.
     package init(_ itemClass: ItemClass, in group: String, _ values: [KeychainAttribute: AttributeValue] = [:]) {
@@ -118,6 +120,19 @@ package struct KeychainItem: Sendable {
 
     /// What identifies a generic password in the one namespace.
     package var key: GenericPasswordKey { GenericPasswordKey(attributes) }
+
+    /// The same item with other attributes.
+    func with(_ attributes: ItemAttributes) -> KeychainItem {
+        KeychainItem(
+            row: row,
+            id: id,
+            attributes: attributes,
+            accessibility: accessibility,
+            created: created,
+            modified: modified,
+            secretByteCount: secretByteCount
+        )
+    }
 
     /// What the owner said it is.
     package var kind: ItemKind? { attributes.kind }

@@ -44,8 +44,13 @@ extension KeychainStore {
     /// - Parameters:
     ///   - number: Which.
     ///   - item: The item.
-    /// - Throws: `itemNotFound` where it is not kept, `interactionNotAllowed`, `decode`; ``DatabaseError``.
-    package func earlierSecret(_ number: Int64, of item: KeychainItem) throws -> SecretBytes {
+    ///   - context: What the client has shown.
+    /// - Throws: `itemNotFound` where it is not kept; as ``secret(of:with:)``.
+    package func earlierSecret(
+        _ number: Int64,
+        of item: KeychainItem,
+        with context: AuthenticationContext? = nil
+    ) throws -> SecretBytes {
         let secret = try connection.row(
             """
             SELECT id, class_key, metadata, wrapped_key, secret FROM keychain_history WHERE uuid = ? AND id = ?
@@ -55,7 +60,7 @@ extension KeychainStore {
         ) { row in
             _ = try self.earlierValue(of: item, in: row)
             return try row.withBlob(3) { wrapped in
-                try row.withBlob(4) { sealed in try self.openSecret(of: item, wrapped, sealed) }
+                try row.withBlob(4) { sealed in try self.openSecret(of: item, wrapped, sealed, with: context) }
             }
         }
         guard let secret else {
@@ -116,14 +121,25 @@ extension KeychainStore {
             ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
             guard var sealed else { continue }
             sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item, to: accessibility)
-            try connection.execute(
-                "UPDATE keychain_history SET class_key = ?, metadata = ?, wrapped_key = ? WHERE id = ?",
-                .integer(Int64(ClassKeyName(accessibility).rawValue)),
-                .blob(sealHistory(sealed, of: item, accessibility, value.replaced, value.byteCount)),
-                .blob(sealed.wrappedKey),
-                .integer(value.number)
-            )
+            try writeHistory(value, sealed, of: item, accessibility)
         }
+    }
+
+    /// Puts what was sealed anew into the place of an earlier value.
+    func writeHistory(
+        _ value: EarlierValue,
+        _ sealed: SealedSecret,
+        of item: KeychainItem,
+        _ accessibility: Accessibility
+    ) throws {
+        try connection.execute(
+            "UPDATE keychain_history SET class_key = ?, metadata = ?, wrapped_key = ?, secret = ? WHERE id = ?",
+            .integer(Int64(ClassKeyName(accessibility).rawValue)),
+            .blob(sealHistory(sealed, of: item, accessibility, value.replaced, value.byteCount)),
+            .blob(sealed.wrappedKey),
+            .blob(sealed.secret),
+            .integer(value.number)
+        )
     }
 
     // MARK: Sealing

@@ -10,10 +10,16 @@ extension KeychainStore {
     /// - Parameters:
     ///   - message: What is signed.
     ///   - item: An Ed25519 private key.
+    ///   - context: What the client has shown.
     /// - Returns: The signature.
-    /// - Throws: `param` where the item is no such key; `interactionNotAllowed`, `decode`; ``DatabaseError``.
-    package func signature(of message: borrowing SecretBytes, by item: KeychainItem) throws -> SecretBytes {
-        let key = try privateKey(item, of: .ed25519)
+    /// - Throws: `param` where the item is no such key; `missingEntitlement` where its access control does not allow its
+    ///   use; as ``secret(of:with:)``.
+    package func signature(
+        of message: borrowing SecretBytes,
+        by item: KeychainItem,
+        with context: AuthenticationContext? = nil
+    ) throws -> SecretBytes {
+        let key = try privateKey(item, of: .ed25519, context)
         guard let pair = try SigningKey(seed: key.bytes) else { throw CofferError.noSecretMemory }
         let signature = message.withBytes { pair.signature(of: $0) }
         var copy = try SecretBytes(zeros: signature.count)
@@ -26,11 +32,15 @@ extension KeychainStore {
     /// - Parameters:
     ///   - item: An X25519 private key.
     ///   - peer: The public key of the other side.
+    ///   - context: What the client has shown.
     /// - Returns: The shared secret.
-    /// - Throws: `param` where the item is no such key, or the peer's is of low order; `interactionNotAllowed`, `decode`;
-    ///   ``DatabaseError``.
-    package func sharedSecret(of item: KeychainItem, with peer: [UInt8]) throws -> SecretBytes {
-        let key = try privateKey(item, of: .x25519)
+    /// - Throws: `param` where the item is no such key, or the peer's is of low order; as ``signature(of:by:with:)``.
+    package func sharedSecret(
+        of item: KeychainItem,
+        with peer: [UInt8],
+        _ context: AuthenticationContext? = nil
+    ) throws -> SecretBytes {
+        let key = try privateKey(item, of: .x25519, context)
         do {
             return try KeyAgreement.sharedSecret(of: key, with: peer)
         } catch CryptoError.unusableKey {
@@ -40,10 +50,15 @@ extension KeychainStore {
 
     /// The public half of a key, or the public key of a certificate.
     ///
-    /// - Parameter item: The key or the certificate.
-    /// - Throws: `param` where the item has none; `interactionNotAllowed`, `decode`; ``DatabaseError``.
-    package func publicKey(of item: KeychainItem) throws -> KeychainPublicKey {
-        let secret = try secret(of: item)
+    /// - Parameters:
+    ///   - item: The key or the certificate.
+    ///   - context: What the client has shown.
+    /// - Throws: `param` where the item has none; as ``secret(of:with:)``.
+    package func publicKey(
+        of item: KeychainItem,
+        with context: AuthenticationContext? = nil
+    ) throws -> KeychainPublicKey {
+        let secret = try secret(of: item, with: context)
         switch (item.attributes.itemClass, item.attributes.text(.keyClass)) {
         case (.certificate, _):
             let certificate = try secret.withBytes { (bytes) throws(CofferError) in try Certificate(der: bytes) }
@@ -59,13 +74,18 @@ extension KeychainStore {
         throw CofferError(.param, "\(item.attributes.quoted) has no public key")
     }
 
-    private func privateKey(_ item: KeychainItem, of type: KeyType) throws -> SymmetricKey {
+    private func privateKey(
+        _ item: KeychainItem,
+        of type: KeyType,
+        _ context: AuthenticationContext?
+    ) throws -> SymmetricKey {
         guard item.attributes.itemClass == .key, item.attributes.text(.keyClass) == "private",
             item.attributes.text(.keyType) == type.rawValue
         else {
             throw CofferError(.param, "\(item.attributes.quoted) is no private key of type '\(type.rawValue)'")
         }
-        guard let key = SymmetricKey(try secret(of: item)) else {
+        try checkUsage(item)
+        guard let key = SymmetricKey(try secret(of: item, with: context)) else {
             throw CofferError.damaged(item.attributes.quoted, found: "it has not the bytes of a key")
         }
         return key

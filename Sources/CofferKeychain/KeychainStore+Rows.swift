@@ -14,12 +14,14 @@ extension KeychainStore {
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
         _ created: Int64,
-        _ now: Int64
+        _ now: Int64,
+        _ context: AuthenticationContext?
     ) throws -> ItemID {
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
+        try checkControl(attributes)
         let id = ItemID()
-        let sealed = try seal(secret, of: id, as: accessibility, attributes)
+        let sealed = try seal(secret, of: id, as: accessibility, attributes, context?.password)
         let metadata = ItemMetadata(
             attributes: attributes,
             created: created,
@@ -53,12 +55,13 @@ extension KeychainStore {
         _ attributes: ItemAttributes,
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
-        _ now: Int64
+        _ now: Int64,
+        _ context: AuthenticationContext?
     ) throws {
-        try checkWritable(item)
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
-        let sealed = try seal(secret, of: item.id, as: accessibility, attributes)
+        let password = try password(of: item, context)
+        let sealed = try seal(secret, of: item.id, as: accessibility, attributes, password)
         let metadata = ItemMetadata(
             attributes: attributes,
             created: item.created,
@@ -102,18 +105,32 @@ extension KeychainStore {
         }
     }
 
+    /// What is said of an item as it is, and of its sealed secret.
+    func metadata(of item: KeychainItem, _ sealed: SealedSecret) -> ItemMetadata {
+        ItemMetadata(
+            attributes: item.attributes,
+            created: item.created,
+            modified: item.modified,
+            secretByteCount: item.secretByteCount,
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+        )
+    }
+
+    /// - Parameter wrappedKey: The wrapped key, and what is kept of a password behind it, which stays.
     func rewrap(
         _ wrappedKey: [UInt8],
         of item: KeychainItem,
         to accessibility: Accessibility
     ) throws(CofferError) -> [UInt8] {
         do {
-            return unsafe try keys.rewrapItemKey(
-                wrappedKey.span.bytes,
+            let kept = wrappedKey.dropFirst(KeyWrap.wrappedBytes)
+            let rewrapped = unsafe try keys.rewrapItemKey(
+                wrappedKey.span.bytes.extracting(first: KeyWrap.wrappedBytes),
                 from: item.accessibility,
                 to: accessibility,
                 of: item.id
             )
+            return rewrapped + kept
         } catch {
             throw error.cofferError(item.attributes.quoted, in: keys.state, for: .write)
         }

@@ -19,13 +19,16 @@ extension KeychainStore {
         _ secret: borrowing SecretBytes,
         of id: ItemID,
         as accessibility: Accessibility,
-        _ attributes: ItemAttributes
+        _ attributes: ItemAttributes,
+        _ password: StretchedPassword?
     ) throws -> SealedSecret {
         let itemKey = try newItemKey(for: accessibility, of: id, attributes.quoted)
         let padded: SecretBytes
         do { padded = try SecretPadding.pad(secret) } catch { throw CofferError.noSecretMemory }
-        let sealed = padded.withBytes { AEAD.seal($0, under: itemKey.key, context: Self.secretContext(id)) }
-        return SealedSecret(wrappedKey: itemKey.wrapped, secret: sealed)
+        let binding = PasswordBinding(attributes.accessControl)
+        return try padded.withBytes { bytes in
+            try sealBound(bytes, under: itemKey, of: id, binding, password, attributes.quoted)
+        }
     }
 
     func seal(
@@ -88,25 +91,56 @@ extension KeychainStore {
         )
     }
 
-    func openSecret(of item: KeychainItem, in row: borrowing Row) throws -> SecretBytes {
-        try row.withBlob(5) { wrapped in
-            try row.withBlob(6) { sealed in try openSecret(of: item, wrapped, sealed) }
+    func openSecret(
+        of item: KeychainItem,
+        in row: borrowing Row,
+        with context: AuthenticationContext?
+    ) throws -> SecretBytes {
+        try row.withBlob(5) { stored in
+            try row.withBlob(6) { sealed in try openSecret(of: item, stored, sealed, with: context) }
         }
     }
 
-    func openSecret(of item: KeychainItem, _ wrappedKey: RawSpan, _ sealed: RawSpan) throws -> SecretBytes {
+    /// Every opening of a secret comes by here: nothing but what its access control allows is opened.
+    func openSecret(
+        of item: KeychainItem,
+        _ stored: RawSpan,
+        _ sealed: RawSpan,
+        with context: AuthenticationContext?
+    ) throws -> SecretBytes {
         let subject = item.attributes.quoted
         do {
-            let itemKey = try keys.itemKey(unwrapping: wrappedKey, for: item.accessibility, of: item.id)
-            let padded = try AEAD.open(sealed, under: itemKey, context: Self.secretContext(item.id))
+            let itemKey = try itemKey(in: stored, of: item, for: .read)
+            try authorize(item, context, for: .read)
+            let kept = stored.extracting(droppingFirst: KeyWrap.wrappedBytes)
+            let padded = try unbind(itemKey, kept, of: item, context) { key in
+                try AEAD.open(sealed, under: key, context: Self.secretContext(item.id))
+            }
             if let secret = try SecretPadding.unpad(padded) { return secret }
             throw CofferError.damaged(subject, found: "its secret has an unknown form")
-        } catch let error as KeyError {
-            throw error.cofferError(subject, in: keys.state, for: .read)
         } catch CryptoError.unauthentic {
             throw CofferError.damaged(subject, found: "its secret is not authentic")
         } catch is SecretMemoryError {
             throw CofferError.noSecretMemory
+        }
+    }
+
+    /// Unwraps the key of an item.
+    ///
+    /// - Parameter stored: The wrapped key, and what is kept of a password behind it.
+    func itemKey(
+        in stored: RawSpan,
+        of item: KeychainItem,
+        for operation: ItemOperation
+    ) throws(CofferError) -> SymmetricKey {
+        do {
+            return try keys.itemKey(
+                unwrapping: stored.extracting(first: KeyWrap.wrappedBytes),
+                for: item.accessibility,
+                of: item.id
+            )
+        } catch {
+            throw error.cofferError(item.attributes.quoted, in: keys.state, for: operation)
         }
     }
 

@@ -48,10 +48,15 @@ package final class KeychainStore {
 
     /// Finds a generic password and opens its secret.
     ///
-    /// - Parameter key: What identifies it.
+    /// - Parameters:
+    ///   - key: What identifies it.
+    ///   - context: What the client has shown.
     /// - Returns: The item with its secret; `nil` where there is no such item.
-    /// - Throws: `interactionNotAllowed` where its class key is not there; `decode`; ``DatabaseError``.
-    package func open(_ key: GenericPasswordKey) throws -> OpenedItem? {
+    /// - Throws: As ``secret(of:with:)``.
+    package func open(
+        _ key: GenericPasswordKey,
+        with context: AuthenticationContext? = nil
+    ) throws -> OpenedItem? {
         let attributes = ItemAttributes(key)
         return try connection.row(
             """
@@ -61,22 +66,26 @@ package final class KeychainStore {
             .blob(primaryTag(attributes))
         ) { row in
             let item = try self.item(in: row, expecting: attributes)
-            return OpenedItem(item: item, secret: try self.openSecret(of: item, in: row))
+            return OpenedItem(item: item, secret: try self.openSecret(of: item, in: row, with: context))
         }
     }
 
     /// Opens the secret of an item that was found.
     ///
-    /// - Parameter item: The item.
-    /// - Throws: As ``open(_:)``; `itemNotFound` where it is gone.
-    package func secret(of item: KeychainItem) throws -> SecretBytes {
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - context: What the client has shown.
+    /// - Throws: `interactionNotAllowed` where its class key is not there; `interactionRequired` where its access control is
+    ///   not met, `authFailed` where an application password is wrong, or a passcode is wanted in a vault without one;
+    ///   `itemNotFound` where it is gone; `decode`; ``DatabaseError``.
+    package func secret(of item: KeychainItem, with context: AuthenticationContext? = nil) throws -> SecretBytes {
         let secret = try connection.row(
             """
             SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
             WHERE id = ?
             """,
             .integer(item.row)
-        ) { row in try self.openSecret(of: item, in: row) }
+        ) { row in try self.openSecret(of: item, in: row, with: context) }
         guard let secret else { throw CofferError(.itemNotFound, "\(item.attributes.quoted) is gone") }
         return secret
     }
@@ -85,7 +94,7 @@ package final class KeychainStore {
     ///
     /// - Parameter key: What identifies it.
     /// - Returns: The secret; `nil` where there is no such item.
-    /// - Throws: As ``open(_:)``.
+    /// - Throws: As ``open(_:with:)``.
     package func secret(of key: GenericPasswordKey) throws -> SecretBytes? { try open(key)?.takeSecret() }
 
     /// Looks at every item of the store, in no order.
@@ -123,23 +132,26 @@ package final class KeychainStore {
     ///   - kind: What the owner says it is.
     ///   - created: When it was made, where it comes from elsewhere; now if nothing is said.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: As ``add(_:secret:accessibility:created:now:)`` and ``update(_:to:secret:accessibility:now:)``.
+    ///   - context: What the client has shown.
+    /// - Throws: As ``add(_:secret:accessibility:now:with:)`` and ``update(_:to:secret:accessibility:now:with:)``.
     package func put(
         _ key: GenericPasswordKey,
         secret: borrowing SecretBytes,
         accessibility: Accessibility,
         kind: ItemKind?,
         created: Int64?,
-        now: Int64
+        now: Int64,
+        with context: AuthenticationContext? = nil
     ) throws {
         if let existing = try find(key) {
             var attributes = existing.attributes
             attributes.kind = kind ?? attributes.kind
-            try replace(existing, attributes, secret, accessibility, now)
+            let item = try prepared(existing, for: attributes, accessibility, context)
+            try replace(item, attributes, secret, accessibility, now, context)
         } else {
             var attributes = ItemAttributes(key)
             attributes.kind = kind
-            _ = try insert(attributes, secret, accessibility, created ?? now, now)
+            _ = try insert(attributes, secret, accessibility, created ?? now, now, context)
         }
     }
 
@@ -150,18 +162,21 @@ package final class KeychainStore {
     ///   - secret: The secret, of at most ``Limits/secretBytes``.
     ///   - accessibility: In which states it is to be there; its class key has to be there now.
     ///   - now: Milliseconds since 1970.
+    ///   - context: What the client has shown: the new application password, if there is to be one.
     /// - Returns: The persistent reference.
     /// - Throws: `duplicateItem` where one of the same primary key is there, be it locked or damaged;
-    ///   `interactionNotAllowed`, `authFailed` for an item that wants a passcode in a vault without one, `dataTooLarge`;
+    ///   `interactionNotAllowed`, `authFailed` for an item that wants a passcode in a vault without one, `dataTooLarge`,
+    ///   `interactionRequired` where an application password is missing, `param` for an access control that makes no sense;
     ///   ``DatabaseError``. Nothing is changed then.
     package func add(
         _ attributes: ItemAttributes,
         secret: borrowing SecretBytes,
         accessibility: Accessibility,
-        now: Int64
+        now: Int64,
+        with context: AuthenticationContext? = nil
     ) throws -> ItemID {
         if try isTaken(attributes) { throw CofferError.isThere(attributes) }
-        return try insert(attributes, secret, accessibility, now, now)
+        return try insert(attributes, secret, accessibility, now, now, context)
     }
 
     /// Gives an item other attributes, another accessibility or another secret, or several of them.
@@ -174,25 +189,47 @@ package final class KeychainStore {
     ///   - secret: The new secret; the old one stays if there is none.
     ///   - accessibility: In which states it is to be there.
     ///   - now: Milliseconds since 1970.
+    ///   - context: What the client has shown. Another access control, or another accessibility of an item that has one,
+    ///     wants all that reading wants.
     /// - Throws: `duplicateItem` where the new primary key is that of another item; `interactionNotAllowed` where a class
-    ///   key is not there; `authFailed`, `dataTooLarge`, `decode`; ``DatabaseError``. Nothing is changed then.
+    ///   key is not there; `interactionRequired`, `authFailed`, `dataTooLarge`, `decode`; ``DatabaseError``. What was
+    ///   changed of the item until then is undone by the caller's transaction.
     package func update(
         _ item: KeychainItem,
         to attributes: ItemAttributes,
         secret: borrowing SecretBytes?,
         accessibility: Accessibility,
-        now: Int64
+        now: Int64,
+        with context: AuthenticationContext? = nil
     ) throws {
         if primaryTag(attributes) != primaryTag(item.attributes), try isTaken(attributes) {
             throw CofferError.isThere(attributes)
         }
+        let item = try prepared(item, for: attributes, accessibility, context)
         switch secret {
-        case .some(let secret): try replace(item, attributes, secret, accessibility, now)
+        case .some(let secret): try replace(item, attributes, secret, accessibility, now, context)
         case .none:
-            try checkWritable(item)
             try checkPasscode(for: accessibility, attributes)
             try reseal(item, attributes, accessibility, now)
         }
+    }
+
+    /// Sees whether an item may be changed so, and gives it its new access control.
+    private func prepared(
+        _ item: KeychainItem,
+        for attributes: ItemAttributes,
+        _ accessibility: Accessibility,
+        _ context: AuthenticationContext?
+    ) throws -> KeychainItem {
+        try checkWritable(item)
+        try authorizeWrite(item, context)
+        if attributes.accessControl != item.attributes.accessControl {
+            return try rebind(item, to: attributes.accessControl, context)
+        }
+        if item.attributes.accessControl != nil && accessibility != item.accessibility {
+            try authorizeFully(item, context, for: .write)
+        }
+        return item
     }
 
     /// Gives an item another accessibility: its key is wrapped anew, its secret is not touched.
@@ -203,21 +240,33 @@ package final class KeychainStore {
     ///   - item: The item.
     ///   - accessibility: In which states its secret is to be there.
     ///   - now: Milliseconds since 1970.
+    ///   - context: What the client has shown.
     /// - Throws: `interactionNotAllowed` where the class key of either accessibility is not there, `authFailed` for one
-    ///   that wants a passcode in a vault without one, `decode`; ``DatabaseError``. Nothing is changed then.
-    package func protect(_ item: KeychainItem, as accessibility: Accessibility, now: Int64) throws {
+    ///   that wants a passcode in a vault without one, `interactionRequired` where its access control is not met, `decode`;
+    ///   ``DatabaseError``. Nothing is changed then.
+    package func protect(
+        _ item: KeychainItem,
+        as accessibility: Accessibility,
+        now: Int64,
+        with context: AuthenticationContext? = nil
+    ) throws {
         try checkPasscode(for: accessibility, item.attributes)
-        if accessibility != item.accessibility { try reseal(item, item.attributes, accessibility, now) }
+        if accessibility == item.accessibility { return }
+        if item.attributes.accessControl != nil { try authorizeFully(item, context, for: .write) }
+        try reseal(item, item.attributes, accessibility, now)
     }
 
     /// Removes a generic password, in every state of the vault.
     ///
-    /// - Parameter key: What identifies it.
+    /// - Parameters:
+    ///   - key: What identifies it.
+    ///   - context: What the client has shown.
     /// - Returns: Whether there was one.
-    package func remove(_ key: GenericPasswordKey) throws -> Bool {
+    /// - Throws: As ``remove(_:with:)``.
+    package func remove(_ key: GenericPasswordKey, with context: AuthenticationContext? = nil) throws -> Bool {
         do {
             guard let item = try find(key) else { return false }
-            try remove(item)
+            try remove(item, with: context)
             return true
         } catch let error as CofferError where error.code == .decode {
             try removeDamaged(ItemAttributes(key))
@@ -242,8 +291,12 @@ package final class KeychainStore {
 
     /// Removes an item and its history, in every state of the vault.
     ///
-    /// - Parameter item: The item.
-    package func remove(_ item: KeychainItem) throws {
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - context: What the client has shown.
+    /// - Throws: `interactionRequired` where its access control is to be met for this, too; ``DatabaseError``.
+    package func remove(_ item: KeychainItem, with context: AuthenticationContext? = nil) throws {
+        try authorizeWrite(item, context)
         try connection.transaction {
             try removeTags(of: item.attributes, item.row)
             try removeHistory(of: item.id)

@@ -1,10 +1,13 @@
 internal import CofferCore
+internal import CofferKeychain
 internal import CofferSystem
 
 /// Who asks, decided once at accept and carried along: handlers look nothing up.
-struct Caller: Sendable {
+struct Caller {
     /// The access groups that the caller holds; the first is the default.
     let groups: [String]
+    /// What was shown on this connection of the person behind it.
+    let context = AuthenticationContext()
 
     /// The group of the vault's owner.
     static let ownersGroup = "default"

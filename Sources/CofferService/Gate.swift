@@ -52,6 +52,7 @@ package enum Gate {
         case .passcodeChange: .passcodeToReplace
         case .passcodeSet: .noPasscode
         case .slotAdd, .slotRemove, .slotTest: .vault
+        case .contextAuthenticate, .contextEnd: .vault
         case .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:

@@ -11,6 +11,7 @@ struct KeychainSearch {
     private let params: KeychainFindParameters
     private let query: ItemQuery
     private let keychain: KeychainStore
+    private let context: AuthenticationContext
     private let describe: (KeychainItem, Int?) -> KeychainItemInfo
 
     private var place: Int64?
@@ -18,6 +19,7 @@ struct KeychainSearch {
     /// The items whose secrets come along.
     private var opened: [KeychainItem] = []
     private var lockedCount = 0
+    private var unauthenticatedCount = 0
     private var jsonBytes = 0
     private var payloadBytes = 0
     /// Why an item that was found is not given.
@@ -29,15 +31,18 @@ struct KeychainSearch {
     ///   - params: What the client asks for.
     ///   - groups: The groups that it may look in.
     ///   - keychain: Where.
+    ///   - context: What the client has shown.
     ///   - describe: Shows an item, with the bytes of its secret where they come along.
     init(
         _ params: KeychainFindParameters,
         groups: [String],
         _ keychain: KeychainStore,
+        _ context: AuthenticationContext,
         describe: @escaping (KeychainItem, Int?) -> KeychainItemInfo
     ) throws(CofferError) {
         self.params = params
         self.keychain = keychain
+        self.context = context
         self.describe = describe
         query = ItemQuery(params.query, groups: groups)
         guard let cursor = params.cursor else { return }
@@ -63,7 +68,12 @@ struct KeychainSearch {
             if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
             throw refusal ?? found.damaged ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
         }
-        let page = KeychainPage(items: items, lockedCount: lockedCount, cursor: found.next.map { "\($0)" })
+        let page = KeychainPage(
+            items: items,
+            lockedCount: lockedCount,
+            unauthenticatedCount: unauthenticatedCount,
+            cursor: found.next.map { "\($0)" }
+        )
         return Reply(page, payload: try payload(), protection: strictest)
     }
 
@@ -129,6 +139,11 @@ struct KeychainSearch {
             lockedCount += 1
             return true
         }
+        if wantsData && item.isExtractable, let error = try keychain.refusal(of: item, context) {
+            unauthenticatedCount += 1
+            refusal = error
+            return true
+        }
         let isGiven = wantsData && item.isExtractable
         if wantsData && !isGiven && params.returns == [.data] {
             refusal = CofferError(
@@ -156,12 +171,12 @@ struct KeychainSearch {
 
     /// The secrets, one behind the other.
     private func payload() throws -> SecretBytes? {
-        guard opened.count != 1 else { return try keychain.secret(of: opened[0]) }
+        guard opened.count != 1 else { return try keychain.secret(of: opened[0], with: context) }
         if opened.isEmpty { return nil }
         var all = try SecretBytes(zeros: payloadBytes)
         var offset = 0
         for item in opened {
-            let secret = try keychain.secret(of: item)
+            let secret = try keychain.secret(of: item, with: context)
             guard secret.count == item.secretByteCount else {
                 throw CofferError.damaged(item.attributes.quoted, found: "its secret has another length than it says")
             }

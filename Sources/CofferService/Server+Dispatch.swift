@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferKeychain
 internal import CofferWire
 
 /// What takes long: runs on the server's actor and waits for worker threads.
@@ -13,11 +14,16 @@ enum Answer: ~Copyable {
 }
 
 extension Method {
+    /// Whether it is about what was shown on the connection, and uses nothing of it.
+    var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
+
     /// Whether the answer tells of the catalog, and so of changes that the turn has yet to commit.
     var readsCatalog: Bool {
         switch self {
         case .hello, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
-        case .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest: false
+        case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove,
+            .slotTest:
+            false
         case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: true
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
@@ -57,10 +63,13 @@ extension Server {
             return .later(try removeSlot(SlotRemoveParameters(params: params), attachments))
         case .slotTest:
             return .later(try testSlot(CredentialParameters(params: params), attachments))
+        case .contextAuthenticate:
+            return .later(try authenticateContext(ContextParameters(params: params), attachments, of: caller))
         case .vaultErase:
             try attachments.refuseLeftovers(of: method)
             return .later(eraseVault(try EraseParameters(params: params)))
-        case .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
+        case .contextEnd, .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus,
+            .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         case .keychainAdd:
@@ -97,6 +106,10 @@ extension Server {
         from caller: Caller
     ) throws(CofferError) -> Reply {
         switch method {
+        case .contextEnd:
+            _ = try Nothing(params: params)
+            caller.context.end()
+            return Reply(Nothing())
         case .hello: return Reply(try hello(HelloParameters(params: params)))
         case .itemList: return Reply(try listItems(ListParameters(params: params), from: caller))
         case .itemProtect: return Reply(try protectItem(ProtectParameters(params: params), from: caller))

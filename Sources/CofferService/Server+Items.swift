@@ -59,7 +59,7 @@ extension Server {
         do {
             let catalog = try vault.catalog
             let key = GenericPasswordKey(params.name, in: group)
-            if let opened = try catalog.keychain.open(key) {
+            if let opened = try catalog.keychain.open(key, with: caller.context) {
                 let accessibility = opened.item.accessibility
                 return .now(try Self.secretReply(opened.takeSecret(), params, accessibility))
             }
@@ -184,7 +184,7 @@ extension Server {
             let catalog = try vault.catalog
             try catalog.change {
                 switch located.item {
-                case .keychain(let item): _ = try catalog.keychain.remove(item.key)
+                case .keychain(let item): _ = try catalog.keychain.remove(item.key, with: caller.context)
                 case .file(let file): try catalog.files.remove(file)
                 }
             }

@@ -25,6 +25,7 @@ extension Server {
         attributes.isSynchronizable = params.attributes[.synchronizable] == .bool(true)
         attributes.user = params.user
         attributes.historyLimit = params.historyCount ?? Limits.defaultHistoryValues
+        attributes.accessControl = params.accessControl
         let secret = try NewItem.secret(payload, params.generates, for: &attributes)
         do {
             let catalog = try vault.catalog
@@ -34,10 +35,11 @@ extension Server {
                     attributes,
                     secret: secret,
                     accessibility: params.accessibility ?? .whenUnlocked,
-                    now: wallClockMilliseconds()
+                    now: wallClockMilliseconds(),
+                    with: caller.context
                 )
             }
-            return try added(id, params.returns, in: catalog)
+            return try added(id, params.returns, in: catalog, caller)
         } catch {
             throw .init(mapping: error, "can't add \(attributes.quoted)")
         }
@@ -46,7 +48,8 @@ extension Server {
     private func added(
         _ id: ItemID,
         _ returns: Set<KeychainReturn>,
-        in catalog: Catalog
+        in catalog: Catalog,
+        _ caller: Caller
     ) throws -> Reply {
         guard !returns.isEmpty, let item = try catalog.keychain.find(id) else {
             return Reply(KeychainAddResult(reference: id, item: nil))
@@ -54,7 +57,7 @@ extension Server {
         guard returns.contains(.data), item.isExtractable else {
             return Reply(KeychainAddResult(reference: id, item: info(item, returns)))
         }
-        let secret = try catalog.keychain.secret(of: item)
+        let secret = try catalog.keychain.secret(of: item, with: caller.context)
         let shown = info(item, returns, byteCount: secret.count)
         return Reply(
             KeychainAddResult(reference: id, item: shown),
@@ -80,7 +83,8 @@ extension Server {
     func findKeychainItems(_ params: KeychainFindParameters, from caller: Caller) throws(CofferError) -> Reply {
         do {
             let groups = try groups(for: params.query, of: caller)
-            var search = try KeychainSearch(params, groups: groups, try vault.catalog.keychain) { item, byteCount in
+            let keychain = try vault.catalog.keychain
+            var search = try KeychainSearch(params, groups: groups, keychain, caller.context) { item, byteCount in
                 self.info(item, params.returns, byteCount: byteCount)
             }
             return try search.run(in: try vault.keys.state)
@@ -101,6 +105,7 @@ extension Server {
             attributes: wantsAttributes ? item.allValues : nil,
             user: wantsAttributes ? item.attributes.user : nil,
             byteCount: byteCount,
+            accessControl: wantsAttributes ? item.attributes.accessControl : nil,
             isLocked: !item.accessibility.isAvailable(in: state),
             isExpired: isExpired
         )
@@ -172,7 +177,8 @@ extension Server {
                         to: attributes,
                         secret: secret,
                         accessibility: params.change.accessibility ?? item.accessibility,
-                        now: wallClockMilliseconds()
+                        now: wallClockMilliseconds(),
+                        with: caller.context
                     )
                 }
             }
@@ -187,7 +193,7 @@ extension Server {
         do {
             let items = try all(query, of: caller)
             let catalog = try vault.catalog
-            try catalog.change { for item in items { try catalog.keychain.remove(item) } }
+            try catalog.change { for item in items { try catalog.keychain.remove(item, with: caller.context) } }
             return KeychainCount(count: Int64(items.count))
         } catch {
             throw .init(mapping: error, "can't delete from the keychain")
@@ -228,6 +234,8 @@ extension ItemAttributes {
         for name in change.removedUser { changed.user[name] = nil }
         changed.user.merge(change.user) { _, new in new }
         changed.historyLimit = change.historyCount ?? historyLimit
+        if change.removesAccessControl { changed.accessControl = nil }
+        changed.accessControl = change.accessControl ?? changed.accessControl
         return changed
     }
 }

@@ -15,7 +15,10 @@ extension Server {
         try attachments.refuseLeftovers(of: .keychainSign)
         do {
             let keychain = try vault.catalog.keychain
-            return Reply(Nothing(), payload: try keychain.signature(of: message, by: try one(query, of: caller)))
+            return Reply(
+                Nothing(),
+                payload: try keychain.signature(of: message, by: try one(query, of: caller), with: caller.context)
+            )
         } catch {
             throw .init(mapping: error, "can't sign")
         }
@@ -25,7 +28,7 @@ extension Server {
     func agree(_ params: KeychainAgreeParameters, from caller: Caller) throws(CofferError) -> Reply {
         do {
             let item = try one(params.query, of: caller)
-            let secret = try vault.catalog.keychain.sharedSecret(of: item, with: params.peer)
+            let secret = try vault.catalog.keychain.sharedSecret(of: item, with: params.peer, caller.context)
             return Reply(Nothing(), payload: secret, protection: .keychain(item.accessibility))
         } catch {
             throw .init(mapping: error, "can't agree on a secret")
@@ -35,7 +38,7 @@ extension Server {
     /// The public half of a key, or the public key of a certificate.
     func publicKey(_ query: KeychainQuery, from caller: Caller) throws(CofferError) -> KeychainPublicKey {
         do {
-            return try vault.catalog.keychain.publicKey(of: try one(query, of: caller))
+            return try vault.catalog.keychain.publicKey(of: try one(query, of: caller), with: caller.context)
         } catch {
             throw .init(mapping: error, "can't show the public key")
         }
@@ -62,7 +65,11 @@ extension Server {
                 )
             }
             // Says which there are where there is none of that number.
-            let secret = try keychain.earlierSecret(params.number ?? values[0].number, of: item)
+            let secret = try keychain.earlierSecret(
+                params.number ?? values[0].number,
+                of: item,
+                with: caller.context
+            )
             try refuseReading(item)
             return Reply(
                 KeychainHistory(values: shown),
@@ -79,14 +86,15 @@ extension Server {
         do {
             let item = try one(params.query, of: caller)
             let catalog = try vault.catalog
-            let secret: SecretBytes? = try catalog.keychain.earlierSecret(params.number, of: item)
+            let secret: SecretBytes? = try catalog.keychain.earlierSecret(params.number, of: item, with: caller.context)
             try catalog.change {
                 try catalog.keychain.update(
                     item,
                     to: item.attributes,
                     secret: secret,
                     accessibility: item.accessibility,
-                    now: wallClockMilliseconds()
+                    now: wallClockMilliseconds(),
+                    with: caller.context
                 )
             }
             return Nothing()

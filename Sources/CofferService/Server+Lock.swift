@@ -26,6 +26,7 @@ extension Server {
     /// - Parameter graceSeconds: The grace; the configured one if nothing is said.
     func lock(graceSeconds: Int? = nil) {
         lockCount += 1
+        endContexts()
         schedule.lock(at: configuration.clock.now, graceSeconds: graceSeconds)
         settleLocks()
     }
@@ -59,6 +60,7 @@ extension Server {
     }
 
     private func carryOut(_ step: LockSchedule.Step, on keys: VaultKeys) {
+        endContexts()
         switch step {
         case .beginLocking: return keys.beginLocking()
         case .lock: keys.lock()

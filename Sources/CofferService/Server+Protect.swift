@@ -29,7 +29,7 @@ extension Server {
             item = try catalog.change {
                 switch (located.item, protection) {
                 case (.keychain(let item), .keychain(let accessibility)):
-                    try catalog.keychain.protect(item, as: accessibility, now: now)
+                    try catalog.keychain.protect(item, as: accessibility, now: now, with: caller.context)
                 case (.file(let file), .file(let protectionClass)):
                     try catalog.files.protect(file, as: protectionClass, now: now)
                 case (.keychain, .file), (.file, .keychain):

@@ -61,7 +61,7 @@ extension Server {
             let verdict = try self.route(before, wishes, intake.size, intake.looksStructured)
             switch verdict.protection {
             case .keychain(let accessibility):
-                try self.putInKeychain(params, intake.prefix, accessibility, group)
+                try self.putInKeychain(params, intake.prefix, accessibility, group, caller.context)
             case .file(let protectionClass):
                 let target = FileTarget(
                     name: params.name,
@@ -147,7 +147,8 @@ extension Server {
         _ params: PutParameters,
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
-        _ group: String
+        _ group: String,
+        _ context: AuthenticationContext
     ) throws(CofferError) {
         let key = GenericPasswordKey(params.name, in: group)
         let now = wallClockMilliseconds()
@@ -162,7 +163,8 @@ extension Server {
                     accessibility: accessibility,
                     kind: params.wishes.kind ?? file?.kind,
                     created: file?.created,
-                    now: now
+                    now: now,
+                    with: context
                 )
                 if let file { try catalog.files.remove(file) }
             }
@@ -182,7 +184,9 @@ extension Server {
     ) async throws(CofferError) {
         let write: ContentWrite
         do {
-            try checkReplacing(try vault.catalog.keychain.find(target.key))
+            let item = try vault.catalog.keychain.find(target.key)
+            try checkReplacing(item)
+            try checkMoving(item)
             write = try vault.catalog.files.prepareWrite(target.name, in: target.group, as: protectionClass)
         } catch {
             throw .init(mapping: error, "can't store \(target.name.quoted)")
@@ -217,6 +221,7 @@ extension Server {
         try catalog.change {
             let item = try catalog.keychain.find(target.key)
             try checkReplacing(item)
+            try checkMoving(item)
             if item != nil { _ = try catalog.keychain.remove(target.key) }
             try catalog.files.commit(
                 write,
@@ -236,6 +241,16 @@ extension Server {
         if let item, !item.accessibility.isAvailable(in: state) {
             throw .locked(quotedForDisplay(item.key.path), in: state, for: .write)
         }
+    }
+
+    /// A file has no access control: what has one is not made a file by the way.
+    private func checkMoving(_ item: KeychainItem?) throws {
+        guard let item, item.attributes.accessControl != nil else { return }
+        throw CofferError(
+            .param,
+            "can't store \(quotedForDisplay(item.key.path)) as a file: the item has an access control, and files have none",
+            hint: "remove it first, or choose another name"
+        )
     }
 
     private func checkReplacing(_ file: FileItem?) throws(CofferError) {

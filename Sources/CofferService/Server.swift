@@ -1,5 +1,6 @@
 package import CofferCore
 internal import CofferFiles
+internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 package import CofferSystem
@@ -230,14 +231,17 @@ package actor Server {
         do throws(CofferError) {
             settleLocks()
             let method = try method(of: request)
+            if !method.isOfContext { session.caller.context.beginRequest(at: configuration.clock.now) }
             let isTentative = method.readsCatalog
             switch try respond(to: method, request.params, attachments, from: session.caller) {
             case .now(let reply):
                 send(reply, to: request.id, session, number, isTentative)
                 if method == .vaultWatch { session.isWatching = true }
+                session.caller.context.endRequest()
             case .later(let work): carryOut(work, for: request.id, session, number, isTentative)
             }
         } catch {
+            session.caller.context.endRequest()
             sendFailure(error, to: request.id, session, number)
         }
     }
@@ -291,6 +295,7 @@ package actor Server {
         }
         session.isBusy = false
         session.cancellation = nil
+        session.caller.context.endRequest()
         resume(number)
     }
 

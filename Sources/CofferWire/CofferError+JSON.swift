@@ -38,6 +38,7 @@ extension CofferError {
             data.set("retry", "afterDelay")
             data.set("retryAfter", .integer(Int64(seconds)))
         }
+        if let need { data.set("need", .string(need.rawValue)) }
         if let hint { data.set("hint", .string(hint)) }
         return [
             "code": .integer(Int64(rpcCode ?? self.rpcCode)),
@@ -56,7 +57,8 @@ extension CofferError {
             message: json["message"]?.stringValue ?? "the daemon gave no reason",
             hint: data["hint"]?.stringValue,
             retry: Self.retry(in: data),
-            cocoaCode: data["cocoaCode"]?.integerValue.flatMap(Int.init(exactly:))
+            cocoaCode: data["cocoaCode"]?.integerValue.flatMap(Int.init(exactly:)),
+            need: data["need"]?.stringValue.flatMap(AuthenticationNeed.init(rawValue:))
         )
     }
 

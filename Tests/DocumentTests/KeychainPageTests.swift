@@ -76,6 +76,7 @@ import Testing
             attributes: [:],
             user: [:],
             byteCount: 0,
+            accessControl: try AccessControl([.userPresence]),
             isLocked: true,
             isExpired: true
         )

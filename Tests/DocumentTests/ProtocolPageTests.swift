@@ -125,6 +125,7 @@ import Testing
         "defaultHistoryValues": "\(Limits.defaultHistoryValues)",
         "queryItems": "\(Limits.queryItems)",
         "queryBatch": "\(Limits.queryBatch)",
+        "contextSeconds": "\(Limits.contextSeconds)",
         "cursorBytes": "\(Limits.cursorBytes)",
     ]
 }

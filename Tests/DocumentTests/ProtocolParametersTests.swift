@@ -9,8 +9,10 @@ import Testing
 
     init() throws { page = try Page("PROTOCOL.md") }
 
-    /// The methods that are on this page: the keychain's have one of their own.
-    static let methods = Method.allCases.filter { !KeychainPageTests.methods.contains($0) }
+    /// The methods that are on this page: the keychain's and those of contexts have pages of their own.
+    static let methods = Method.allCases.filter {
+        !KeychainPageTests.methods.contains($0) && !AccessControlPageTests.methods.contains($0)
+    }
 
     @Test(arguments: methods)
     func `the parameters of the page are those that the method reads, in their order`(method: Method) throws {
@@ -122,6 +124,8 @@ import Testing
 
     /// What the methods can't do without, where it is not a name.
     private static let required: [Method: JSONObject] = [
+        .contextAuthenticate: [:],
+        .contextEnd: [:],
         .hello: ["protocol": 1],
         .vaultErase: ["vaultID": "00112233445566778899aabbccddeeff"],
         .vaultInit: [:],
@@ -163,7 +167,8 @@ import Testing
         case .vaultErase: _ = try EraseParameters(params: params)
         case .vaultInit: _ = try InitParameters(params: params)
         case .vaultLock: _ = try LockParameters(params: params)
-        case .vaultStatus, .vaultWatch, .slotList: _ = try Nothing(params: params)
+        case .contextAuthenticate: _ = try ContextParameters(params: params)
+        case .contextEnd, .vaultStatus, .vaultWatch, .slotList: _ = try Nothing(params: params)
         case .passcodeChange: _ = try PasscodeChangeParameters(params: params)
         case .passcodeRemove: _ = try PasscodeRemoveParameters(params: params)
         case .passcodeSet: _ = try PasscodeSetParameters(params: params)

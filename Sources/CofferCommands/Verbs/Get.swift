@@ -25,6 +25,7 @@ struct Get: ParsableCommand {
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
     var range: String?
 
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
@@ -36,15 +37,18 @@ struct Get: ParsableCommand {
             length: part?.length,
             wantsProgress: Output.standardError.isTerminal
         )
+        let given = try authentication.readGiven()
         let client = try connection.connect()
         if let output {
             let file = try OutputFile(output)
-            try fetch(params, from: client, to: file.number)
+            try given.satisfy(client) { () throws(CofferError) in
+                try fetch(params, from: client, to: file.number)
+            }
             try file.finish()
         } else if Output.standardOutput.isTerminal {
-            try show(params, from: client)
+            try given.satisfy(client) { () throws(CofferError) in try show(params, from: client) }
         } else {
-            try fetch(params, from: client, to: STDOUT_FILENO)
+            try given.satisfy(client) { () throws(CofferError) in try fetch(params, from: client, to: STDOUT_FILENO) }
         }
     }
 

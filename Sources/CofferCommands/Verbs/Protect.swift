@@ -39,12 +39,17 @@ struct Protect: ParsableCommand {
     @Argument(help: ArgumentHelp("The class or the accessibility.", valueName: "class"))
     var protection: ProtectionArgument
 
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
-        let change = try connection.connect().protect(itemName, as: protection.protection)
+        let given = try authentication.readGiven()
+        let client = try connection.connect()
+        let change = try given.satisfy(client) { () throws(CofferError) in
+            try client.protect(itemName, as: protection.protection)
+        }
         for warning in change.warnings { Output.standardError.line("warning: \(warning)") }
         if format.json { return Output.standardOutput.line(change.json) }
         let now = change.item.protection

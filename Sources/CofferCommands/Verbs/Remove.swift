@@ -9,15 +9,17 @@ struct Remove: ParsableCommand {
     @Argument(help: "The names.")
     var names: [String]
 
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let items = try names.map { try ItemName(argument: $0) }
+        let given = try authentication.readGiven()
         let client = try connection.connect()
         var firstFailure: CofferError?
         for item in items {
             do throws(CofferError) {
-                try client.remove(item)
+                try given.satisfy(client) { () throws(CofferError) in try client.remove(item) }
             } catch {
                 // The others are removed all the same, as rm does it.
                 Output.standardError.write(error)

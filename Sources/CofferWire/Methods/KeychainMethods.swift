@@ -14,6 +14,8 @@ package struct KeychainAddParameters: WireObject {
     package let accessibility: Accessibility?
     /// How many former values of the secret are kept; the usual number if nothing is said.
     package let historyCount: Int?
+    /// What has to be shown before the secret is given; nothing if there is none.
+    package let accessControl: AccessControl?
     /// The kind of the keys that are to be made.
     package let generates: KeyType?
     /// What is to be given of the new item.
@@ -25,6 +27,7 @@ package struct KeychainAddParameters: WireObject {
         user: [String: String] = [:],
         accessibility: Accessibility? = nil,
         historyCount: Int? = nil,
+        accessControl: AccessControl? = nil,
         generates: KeyType? = nil,
         returns: Set<KeychainReturn> = []
     ) {
@@ -33,6 +36,7 @@ package struct KeychainAddParameters: WireObject {
         self.user = user
         self.accessibility = accessibility
         self.historyCount = historyCount
+        self.accessControl = accessControl
         self.generates = generates
         self.returns = returns
     }
@@ -43,6 +47,7 @@ package struct KeychainAddParameters: WireObject {
         user = try reader.userAttributes("user")
         accessibility = try reader.value("accessible", as: Accessibility.self)
         historyCount = try reader.historyCount("history")
+        accessControl = try reader.accessControl("accessControl").value
         generates = try reader.value("generate", as: KeyType.self)
         returns = try reader.returns("return", orElse: [])
         if itemClass == .identity {
@@ -64,6 +69,7 @@ package struct KeychainAddParameters: WireObject {
         object.set("user", user)
         object.set("accessible", accessibility?.rawValue)
         object.set("history", historyCount)
+        object.set("accessControl", accessControl)
         object.set("generate", generates?.rawValue)
         if !returns.isEmpty { object.set("return", returns) }
         return object
@@ -137,13 +143,18 @@ extension KeychainChange {
         var reader = ParameterReader(object)
         let attributes = try reader.attributesAndGaps("attributes", of: itemClass, inQuery: false)
         let user = try reader.userAttributesAndGaps("user")
+        let accessibility = try reader.value("accessible", as: Accessibility.self)
+        let historyCount = try reader.historyCount("history")
+        let control = try reader.accessControl("accessControl", mayBeEmpty: true)
         self.init(
             attributes: attributes.values,
             removedAttributes: attributes.gaps,
             user: user.values,
             removedUser: user.gaps,
-            accessibility: try reader.value("accessible", as: Accessibility.self),
-            historyCount: try reader.historyCount("history")
+            accessibility: accessibility,
+            historyCount: historyCount,
+            accessControl: control.value,
+            removesAccessControl: control.isEmpty
         )
         try reader.finish()
     }
@@ -158,6 +169,11 @@ extension KeychainChange {
         }
         object.set("accessible", accessibility?.rawValue)
         object.set("history", historyCount)
+        if removesAccessControl {
+            object.set("accessControl", .array([]))
+        } else {
+            object.set("accessControl", accessControl)
+        }
         return object
     }
 }

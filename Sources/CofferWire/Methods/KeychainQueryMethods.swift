@@ -154,6 +154,7 @@ extension KeychainItemInfo: WireObject {
             attributes: try reader.knownAttributes("attributes"),
             user: try reader.optionalUserAttributes("user"),
             byteCount: try reader.optionalInteger("bytes", in: 0...Int64(Limits.framePayloadBytes)).map { Int($0) },
+            accessControl: try reader.accessControl("accessControl").value,
             isLocked: try reader.optionalBool("isLocked") ?? false,
             isExpired: try reader.optionalBool("isExpired") ?? false
         )
@@ -166,6 +167,7 @@ extension KeychainItemInfo: WireObject {
         if let attributes { object.set("attributes", .object(JSONObject(attributes: attributes))) }
         if let user { object.set("user", .object(JSONObject(user: user))) }
         object.set("bytes", byteCount)
+        object.set("accessControl", accessControl)
         if isLocked { object.set("isLocked", true) }
         if isExpired { object.set("isExpired", true) }
         return object
@@ -186,6 +188,7 @@ extension KeychainPage: WireObject {
                 try KeychainItemInfo(result: .object(object))
             },
             lockedCount: Int(try reader.integer("lockedCount", in: 0...Int64.max)),
+            unauthenticatedCount: Int(try reader.optionalInteger("unauthenticatedCount", in: 0...Int64.max) ?? 0),
             cursor: try reader.optionalString("cursor")
         )
     }
@@ -194,6 +197,7 @@ extension KeychainPage: WireObject {
         var object = JSONObject()
         object.set("items", .array(items.map { .object($0.json) }))
         object.set("lockedCount", lockedCount)
+        object.set("unauthenticatedCount", unauthenticatedCount)
         object.set("cursor", cursor)
         return object
     }

@@ -1,6 +1,8 @@
 /// Every method of the protocol, by its name on the wire.
 package enum Method: String, CaseIterable, Sendable {
     case hello
+    case contextAuthenticate = "context.authenticate"
+    case contextEnd = "context.end"
     case vaultErase = "vault.erase"
     case vaultInit = "vault.init"
     case vaultLock = "vault.lock"

@@ -29,9 +29,13 @@ struct AddKeychainItem: ParsableCommand {
     @Option(help: ArgumentHelp("How many former values of the secret are kept, 0 to 100.", valueName: "count"))
     var history: Int?
 
+    @Option(help: "What has to be shown before the secret is given: words such as userPresence, joined by commas.")
+    var accessControl: String?
+
     @Option(help: "Make a pair of keys inside the daemon.")
     var generate: KeyTypeArgument?
 
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -49,10 +53,16 @@ struct AddKeychainItem: ParsableCommand {
             user: try item.user(),
             accessibility: accessible,
             historyCount: history,
+            accessControl: try accessControl.map { (words) throws(CofferError) in try AccessControl(argument: words) },
             generates: generate?.keyType
         )
+        let given = try authentication.readGiven()
         let secret: SecretBytes? = generate == nil ? try readSecret(itemClass) : nil
-        let result = try connection.connect().addKeychainItem(params, secret: secret).value
+        let client = try connection.connect()
+        if params.accessControl?.factors.contains(.applicationPassword) == true {
+            try given.showNewApplicationPassword(to: client)
+        }
+        let result = try client.addKeychainItem(params, secret: secret).value
         if let accessible { warn(about: accessible) }
         if format.json { return Output.standardOutput.line(result.json) }
         Output.standardOutput.line(result.reference.hexadecimal)

@@ -33,6 +33,7 @@ struct FindKeychainItems: ParsableCommand {
     var sort: OrderArgument?
 
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -47,10 +48,11 @@ struct FindKeychainItems: ParsableCommand {
     func run() throws {
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let wanted = try query.query(expiringBefore: before)
+        let given = try authentication.readGiven()
         let client = try connection.connect()
         if lists { return try list(wanted, client) }
         let params = KeychainFindParameters(wanted, order: sort?.order)
-        let found = try client.findKeychainItems(params)
+        let found = try given.satisfy(client) { () throws(CofferError) in try client.findKeychainItems(params) }
         try output.write(found.takePayload(), "the secret")
     }
 

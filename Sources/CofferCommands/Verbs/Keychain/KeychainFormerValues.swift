@@ -19,6 +19,7 @@ struct ShowHistory: ParsableCommand {
     var number: Int?
 
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -30,8 +31,13 @@ struct ShowHistory: ParsableCommand {
 
     func run() throws {
         let wanted = try query.query()
+        let given = try authentication.readGiven()
         let client = try connection.connect()
-        if let number { return try output.write(client.formerValue(number, of: wanted), "the value") }
+        if let number {
+            let value = try given.satisfy(client) { () throws(CofferError) in try client.formerValue(number, of: wanted)
+            }
+            return try output.write(value, "the value")
+        }
         for value in try client.keychainHistory(of: wanted) {
             if format.json {
                 Output.standardOutput.line(value.json)
@@ -54,9 +60,13 @@ struct RestoreFormerValue: ParsableCommand {
     var number: UInt32
 
     @OptionGroup var query: KeychainQueryOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
-        try connection.connect().restoreFormerValue(Int(number), of: try query.query())
+        let wanted = try query.query()
+        let given = try authentication.readGiven()
+        let client = try connection.connect()
+        try given.satisfy(client) { () throws(CofferError) in try client.restoreFormerValue(Int(number), of: wanted) }
     }
 }

@@ -26,6 +26,7 @@ struct SignWithKey: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
@@ -35,7 +36,9 @@ struct SignWithKey: ParsableCommand {
             prompt: "Message: ",
             limit: Limits.framePayloadBytes
         )
-        let signature = try connection.connect().sign(message, with: wanted)
+        let given = try authentication.readGiven()
+        let client = try connection.connect()
+        let signature = try given.satisfy(client) { () throws(CofferError) in try client.sign(message, with: wanted) }
         let bytes: SecretBytes?
         do { bytes = try unsafe SecretBytes(copying: signature.span.bytes) } catch { throw CofferError.noSecretMemory }
         try output.write(bytes, "the signature")
@@ -55,6 +58,7 @@ struct AgreeWithKey: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
@@ -62,7 +66,11 @@ struct AgreeWithKey: ParsableCommand {
         guard let key = Base64.decode(peer), key.count == 32 else {
             throw CofferError(.param, "--peer \(quotedForDisplay(peer)): expected 32 bytes in base64")
         }
-        let shared: SecretBytes? = try connection.connect().agree(with: key, by: wanted)
+        let given = try authentication.readGiven()
+        let client = try connection.connect()
+        let shared: SecretBytes? = try given.satisfy(client) { () throws(CofferError) in
+            try client.agree(with: key, by: wanted)
+        }
         try output.write(shared, "the shared secret")
     }
 }
@@ -75,11 +83,15 @@ struct ShowPublicKey: ParsableCommand {
     )
 
     @OptionGroup var query: KeychainQueryOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let key = try connection.connect().publicKey(of: try query.keyQuery())
+        let wanted = try query.keyQuery()
+        let given = try authentication.readGiven()
+        let client = try connection.connect()
+        let key = try given.satisfy(client) { () throws(CofferError) in try client.publicKey(of: wanted) }
         if format.json { return Output.standardOutput.line(key.json) }
         Output.standardOutput.line(Base64.encode(key.bytes))
     }

@@ -41,19 +41,26 @@ struct UpdateKeychainItems: ParsableCommand {
     @Option(help: ArgumentHelp("How many former values of the secret are kept, 0 to 100.", valueName: "count"))
     var history: Int?
 
+    @Option(
+        help: "What has to be shown before the secret is given: words joined by commas; 'none' takes it away."
+    )
+    var accessControl: String?
+
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let wanted = try query.query()
         let change = try self.change()
+        let given = try authentication.readGiven()
         let isCertificate = wanted.itemClass == .certificate
         if change.isEmpty && !secret && file == nil {
             throw CofferError(
                 .param,
                 "there is nothing to change",
                 hint:
-                    "say --secret, FILE, --set, --unset, --set-attribute, --unset-attribute, --accessible or --history"
+                    "say --secret, FILE, --set, --unset, --set-attribute, --unset-attribute, --accessible, --access-control or --history"
             )
         }
         let value: SecretBytes? =
@@ -62,7 +69,13 @@ struct UpdateKeychainItems: ParsableCommand {
             : isCertificate
                 ? try SecretInput.certificate(of: file)
                 : try SecretInput.content(of: file, prompt: "New secret: ", limit: Limits.secretBytes)
-        let count = try connection.connect().updateKeychainItems(wanted, change, secret: value)
+        let client = try connection.connect()
+        if change.accessControl?.factors.contains(.applicationPassword) == true {
+            try given.showNewApplicationPassword(to: client)
+        }
+        let count = try given.satisfy(client) { () throws(CofferError) in
+            try client.updateKeychainItems(wanted, change, secret: value)
+        }
         if let accessible { warn(about: accessible) }
         if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
         Output.standardOutput.line("updated \(count)")
@@ -82,13 +95,17 @@ struct UpdateKeychainItems: ParsableCommand {
         if !removed.isDisjoint(with: attributes.keys) || !removedUser.isDisjoint(with: user.keys) {
             throw CofferError(.param, "an attribute can't be given a value and be taken away at once")
         }
+        let control: AccessControl? =
+            if let accessControl, accessControl != "none" { try AccessControl(argument: accessControl) } else { nil }
         return KeychainChange(
             attributes: attributes,
             removedAttributes: removed,
             user: user,
             removedUser: removedUser,
             accessibility: accessible,
-            historyCount: history
+            historyCount: history,
+            accessControl: control,
+            removesAccessControl: accessControl == "none"
         )
     }
 }
@@ -106,11 +123,13 @@ struct DeleteKeychainItems: ParsableCommand {
     @Flag(help: "Delete a whole class, where nothing else is asked for.")
     var all = false
 
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let wanted = try query.query()
+        let given = try authentication.readGiven()
         if let itemClass = wanted.itemClass, wanted == KeychainQuery(itemClass), !all {
             throw CofferError(
                 .param,
@@ -118,7 +137,8 @@ struct DeleteKeychainItems: ParsableCommand {
                 hint: "say what to delete, or --all"
             )
         }
-        let count = try connection.connect().deleteKeychainItems(wanted)
+        let client = try connection.connect()
+        let count = try given.satisfy(client) { () throws(CofferError) in try client.deleteKeychainItems(wanted) }
         if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
         Output.standardOutput.line("deleted \(count)")
     }

@@ -1,0 +1,265 @@
+package import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+internal import CofferMemory
+
+// What an access control asks for is asked here, wherever a secret is opened; and an application password is a part of the key.
+
+/// What the key of a content has to do with an application password.
+enum PasswordBinding {
+    /// Nothing.
+    case none
+    /// It follows from the item's key and the password.
+    case required
+    /// It is the item's key; what the password is is kept beside it, to compare.
+    case alternative
+
+    init(_ control: AccessControl?) {
+        guard let control, control.flags.contains(.applicationPassword) else {
+            self = .none
+            return
+        }
+        self = control.isAlternative ? .alternative : .required
+    }
+}
+
+extension KeychainStore {
+    // MARK: Asking
+
+    /// Refuses what an access control does not allow with what was shown.
+    ///
+    /// Whether an application password is right is another question.
+    func authorize(
+        _ item: KeychainItem,
+        _ context: AuthenticationContext?,
+        for operation: ItemOperation
+    ) throws(CofferError) {
+        guard let control = item.attributes.accessControl, let need = control.need(after: context?.factors ?? []) else {
+            return
+        }
+        if keys.state == .noPasscode && need != .applicationPassword && need != .passcodeOrApplicationPassword {
+            throw CofferError(
+                .authFailed,
+                "\(item.attributes.quoted) wants the passcode, and the vault has none",
+                hint: "'coffer passcode set' gives it one",
+                operation: operation
+            )
+        }
+        throw .wantsAuthentication(item.attributes.quoted, need, for: operation)
+    }
+
+    /// Refuses a change of an item whose access control protects it against that.
+    func authorizeWrite(_ item: KeychainItem, _ context: AuthenticationContext?) throws {
+        guard let control = item.attributes.accessControl, control.flags.contains(.protectWrites) else { return }
+        try authorizeFully(item, context, for: .write)
+    }
+
+    /// Refuses what wants all that reading wants, and sees whether an application password is right.
+    func authorizeFully(
+        _ item: KeychainItem,
+        _ context: AuthenticationContext?,
+        for operation: ItemOperation
+    ) throws {
+        try authorize(item, context, for: operation)
+        if PasswordBinding(item.attributes.accessControl) != .none { _ = try secret(of: item, with: context) }
+    }
+
+    /// Why the secret of an item is not given with what was shown; `nil` where it is.
+    ///
+    /// - Parameters:
+    ///   - item: The item, whose class key is there.
+    ///   - context: What the client has shown.
+    /// - Throws: `decode`; ``DatabaseError``.
+    package func refusal(of item: KeychainItem, _ context: AuthenticationContext) throws -> CofferError? {
+        guard item.attributes.accessControl != nil else { return nil }
+        do {
+            try authorizeFully(item, context, for: .read)
+            return nil
+        } catch let error as CofferError where error.code == .interactionRequired || error.code == .authFailed {
+            return error
+        }
+    }
+
+    /// Refuses the use of a private key that may be read only.
+    func checkUsage(_ item: KeychainItem) throws(CofferError) {
+        guard let control = item.attributes.accessControl, !control.flags.contains(.privateKeyUsage) else { return }
+        throw CofferError(
+            .missingEntitlement,
+            "\(item.attributes.quoted) may not be used: its access control has no 'privateKeyUsage'",
+            hint: "'coffer keychain update --access-control' changes that"
+        )
+    }
+
+    /// Refuses an access control that could never be met.
+    func checkControl(_ attributes: ItemAttributes) throws(CofferError) {
+        guard let control = attributes.accessControl else { return }
+        if control.factors.contains(.passcode) && keys.state == .noPasscode {
+            throw CofferError(
+                .authFailed,
+                "can't store \(attributes.quoted): its access control wants the passcode, and the vault has none",
+                hint: "'coffer passcode set' gives it one",
+                operation: .write
+            )
+        }
+        let isPrivateKey = attributes.itemClass == .key && attributes.text(.keyClass) == "private"
+        if control.flags.contains(.privateKeyUsage) && !isPrivateKey {
+            throw CofferError(.param, "access control: 'privateKeyUsage' is for private keys")
+        }
+        if isPrivateKey && attributes.values[.isExtractable] == .bool(false)
+            && !control.flags.contains(.privateKeyUsage)
+        {
+            throw CofferError(
+                .param,
+                "access control: a private key that stays inside is of no use without 'privateKeyUsage'"
+            )
+        }
+    }
+
+    // MARK: Keys
+
+    /// Seals a content, with what is kept of a password behind the item's wrapped key.
+    func sealBound(
+        _ content: RawSpan,
+        under itemKey: borrowing WrappedItemKey,
+        of id: ItemID,
+        _ binding: PasswordBinding,
+        _ password: StretchedPassword?,
+        _ subject: String
+    ) throws -> SealedSecret {
+        let context = Self.secretContext(id)
+        if binding == .none {
+            return SealedSecret(
+                wrappedKey: itemKey.wrapped,
+                secret: AEAD.seal(content, under: itemKey.key, context: context)
+            )
+        }
+        guard let password else { throw CofferError.wantsAuthentication(subject, .applicationPassword, for: .write) }
+        guard binding == .alternative else {
+            let key = try Self.key(itemKey.key, bound: password)
+            return SealedSecret(
+                wrappedKey: itemKey.wrapped,
+                secret: AEAD.seal(content, under: key, context: context)
+            )
+        }
+        let kept = KeyWrap.wrap(
+            password.key,
+            under: try KeyDerivation.subkey(of: itemKey.key, for: "coffer application password check v1"),
+            context: id.bytes
+        )
+        return SealedSecret(
+            wrappedKey: itemKey.wrapped + kept,
+            secret: AEAD.seal(content, under: itemKey.key, context: context)
+        )
+    }
+
+    /// Opens a content with the item's key, once the access control is met.
+    func unbind(
+        _ itemKey: borrowing SymmetricKey,
+        _ kept: RawSpan,
+        of item: KeychainItem,
+        _ context: AuthenticationContext?,
+        open: (borrowing SymmetricKey) throws -> SecretBytes
+    ) throws -> SecretBytes {
+        let password = context?.password
+        switch PasswordBinding(item.attributes.accessControl) {
+        case .none: return try open(itemKey)
+        case .required:
+            guard let password else {
+                throw CofferError.wantsAuthentication(item.attributes.quoted, .applicationPassword, for: .read)
+            }
+            do {
+                return try open(try Self.key(itemKey, bound: password))
+            } catch CryptoError.unauthentic {
+                // That the sealed bytes are the right ones is known from their tag.
+                throw CofferError.wrongApplicationPassword(item)
+            }
+        case .alternative:
+            if context?.factors.contains(.passcode) != true {
+                guard let password, try Self.keptPassword(itemKey, kept, of: item).bytes.isEqual(to: password.key.bytes)
+                else { throw CofferError.wrongApplicationPassword(item) }
+            }
+            return try open(itemKey)
+        }
+    }
+
+    private static func key(
+        _ itemKey: borrowing SymmetricKey,
+        bound password: StretchedPassword
+    ) throws(CryptoError) -> SymmetricKey {
+        try KeyDerivation.subkey(of: itemKey, for: "coffer application password v1", mixing: password.key)
+    }
+
+    private static func keptPassword(
+        _ itemKey: borrowing SymmetricKey,
+        _ kept: RawSpan,
+        of item: KeychainItem
+    ) throws(CryptoError) -> SymmetricKey {
+        let key = try KeyDerivation.subkey(of: itemKey, for: "coffer application password check v1")
+        return try KeyWrap.unwrap(kept, under: key, context: item.id.bytes)
+    }
+
+    /// The password that a new secret of an item is bound to: the one that its present secret is bound to.
+    func password(of item: KeychainItem, _ context: AuthenticationContext?) throws -> StretchedPassword? {
+        let binding = PasswordBinding(item.attributes.accessControl)
+        if binding == .none { return nil }
+        if binding == .required && context?.password == nil {
+            throw CofferError.wantsAuthentication(item.attributes.quoted, .applicationPassword, for: .write)
+        }
+        return try connection.row(
+            "SELECT wrapped_key, secret FROM keychain_items WHERE id = ?",
+            .integer(item.row)
+        ) { row in
+            try row.withBlob(0) { stored in
+                let itemKey = try self.itemKey(in: stored, of: item, for: .write)
+                guard binding == .required else {
+                    let kept = stored.extracting(droppingFirst: KeyWrap.wrappedBytes)
+                    return StretchedPassword(try Self.keptPassword(itemKey, kept, of: item))
+                }
+                // Another password than that of the former values would leave them behind.
+                _ = try row.withBlob(1) { sealed in
+                    try self.unbind(itemKey, RawSpan(), of: item, context) { key in
+                        try AEAD.open(sealed, under: key, context: Self.secretContext(item.id))
+                    }
+                }
+                return context?.password
+            }
+        } ?? nil
+    }
+
+    // MARK: Another access control
+
+    /// Gives an item another access control: its secret and its former values are bound anew.
+    ///
+    /// - Returns: The item as it is then.
+    func rebind(
+        _ item: KeychainItem,
+        to control: AccessControl?,
+        _ context: AuthenticationContext?
+    ) throws -> KeychainItem {
+        try authorizeFully(item, context, for: .write)
+        var attributes = item.attributes
+        attributes.accessControl = control
+        try checkControl(attributes)
+        let rebound = item.with(attributes)
+        guard PasswordBinding(control) != PasswordBinding(item.attributes.accessControl) else { return rebound }
+        try checkWritable(item)
+        try connection.transaction {
+            for value in try history(of: item) {
+                let former = try earlierSecret(value.number, of: item, with: context)
+                let sealed = try seal(former, of: item.id, as: item.accessibility, attributes, context?.password)
+                try writeHistory(value, sealed, of: item, item.accessibility)
+            }
+            let secret = try secret(of: item, with: context)
+            let sealed = try seal(secret, of: item.id, as: item.accessibility, attributes, context?.password)
+            try write(metadata(of: rebound, sealed), sealed, item, item.accessibility)
+        }
+        return rebound
+    }
+}
+
+extension CofferError {
+    fileprivate static func wrongApplicationPassword(_ item: KeychainItem) -> CofferError {
+        CofferError(.authFailed, "wrong application password for \(item.attributes.quoted)")
+    }
+}

@@ -1,0 +1,144 @@
+import CofferCore
+import CofferTestSupport
+import Testing
+
+/// Items that want something to be shown, as a person and a script meet them.
+@Suite struct AccessControlVerbsTests {
+    private func vault() throws -> DaemonProcess {
+        let daemon = try DaemonProcess()
+        try daemon.directory.write(Array("passcode".utf8), to: "pass")
+        try daemon.directory.write(Array("own".utf8), to: "own")
+        try daemon.directory.write(Array("wrong".utf8), to: "wrong")
+        let made = try run(daemon, "coffer init --kdf interactive --no-recovery-key --passcode-fd 3 3<pass")
+        #expect(made.status == 0, "\(made.errors)")
+        return daemon
+    }
+
+    /// Runs a line of a shell in the daemon's directory, without a terminal.
+    private func run(_ daemon: DaemonProcess, _ line: String) throws -> CommandResult {
+        try runCommand(
+            "/usr/bin/setsid",
+            ["--wait", "timeout", "60", "bash", "-o", "pipefail", "-c", line],
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"],
+            directory: daemon.directory.path
+        )
+    }
+
+    private func expect(
+        _ daemon: DaemonProcess,
+        _ line: String,
+        status: Int32 = 0,
+        _ text: String? = nil,
+        errors: String? = nil
+    ) throws {
+        let result = try run(daemon, line)
+        #expect(result.status == status, "\(line): \(result.errors)")
+        if let text { #expect(result.text == text, "\(line)") }
+        if let errors { #expect(result.errors == errors, "\(line)") }
+    }
+
+    private func add(_ daemon: DaemonProcess, _ words: String, _ rest: String = "") throws {
+        try expect(daemon, "printf secret | coffer keychain add --account anna --access-control \(words) \(rest)")
+    }
+
+    @Test func `without a terminal the passcode comes by a descriptor, or the answer is 77`() throws {
+        let daemon = try vault()
+        try add(daemon, "devicePasscode")
+        try expect(
+            daemon,
+            "coffer get anna",
+            status: 77,
+            "",
+            errors: """
+                error: can't use 'anna': its access control wants the passcode
+                hint: 'coffer' asks for it on a terminal, and takes it by --passcode-fd and --application-password-fd
+
+                """
+        )
+        try expect(daemon, "coffer get anna --passcode-fd 3 3<wrong", status: 77, "")
+        try expect(daemon, "coffer get anna --passcode-fd 3 3<pass", "secret")
+        try expect(
+            daemon,
+            "coffer keychain find --account anna --passcode-fd 3 3<pass --output out && cat out",
+            "secret"
+        )
+        try expect(daemon, "coffer protect anna AfterFirstUnlock --passcode-fd 3 3<pass")
+        try expect(daemon, "coffer lock --now && coffer get anna --passcode-fd 3 3<pass", "locked\nsecret")
+    }
+
+    @Test func `an application password is a part of the key`() throws {
+        let daemon = try vault()
+        try add(daemon, "devicePasscode,applicationPassword", "--application-password-fd 3 3<own")
+        try expect(daemon, "coffer get anna --passcode-fd 3 3<pass", status: 77, "")
+        try expect(daemon, "coffer get anna --passcode-fd 3 --application-password-fd 4 3<pass 4<wrong", status: 77, "")
+        try expect(daemon, "coffer get anna --passcode-fd 3 --application-password-fd 4 3<pass 4<own", "secret")
+        try expect(
+            daemon,
+            "printf new | coffer keychain update --account anna --secret --application-password-fd 4 4<own",
+            "updated 1\n"
+        )
+        try expect(daemon, "coffer get anna --passcode-fd 3 --application-password-fd 4 3<pass 4<own", "new")
+    }
+
+    @Test func `writes can be protected, and the protection taken away by who knows the passcode`() throws {
+        let daemon = try vault()
+        try add(daemon, "userPresence,protectWrites")
+        try expect(daemon, "coffer remove anna", status: 77, "")
+        try expect(daemon, "coffer keychain delete --account anna", status: 77, "")
+        try expect(daemon, "coffer keychain update --account anna --access-control none", status: 77, "")
+        try expect(
+            daemon,
+            "coffer keychain update --account anna --access-control none --passcode-fd 3 3<pass",
+            "updated 1\n"
+        )
+        try expect(daemon, "coffer get anna && coffer remove anna", "secret")
+    }
+
+    @Test func `words that are none, or make no sense together, are refused with the reason`() throws {
+        let daemon = try vault()
+        for (words, reason) in [
+            ("nonsense", "'nonsense' is none of its words"), ("or", "'or' joins two constraints"),
+            ("userPresence,devicePasscode", "joins only"), ("devicePasscode,privateKeyUsage", "is for private keys"),
+        ] {
+            let result = try run(daemon, "printf x | coffer keychain add --account b --access-control \(words)")
+            #expect(result.status == 64, "\(words)")
+            #expect(result.errors.contains(reason), "\(result.errors)")
+        }
+    }
+
+    @Test func `on a terminal a person is asked for what is missing, without echo`() throws {
+        let daemon = try vault()
+        let made = try onTerminal(
+            daemon,
+            "coffer keychain add pass --account anna --access-control devicePasscode,applicationPassword",
+            [("New application password: ", "own"), ("The same again: ", "own")]
+        )
+        #expect(made.status == 0, "\(made.shown)")
+        let read = try onTerminal(
+            daemon,
+            "coffer get anna",
+            [("Passcode: ", "passcode"), ("Application password: ", "own")]
+        )
+        #expect(read.status == 0, "\(read.shown)")
+        #expect(read.shown.hasSuffix("passcode\r\n"))
+        #expect(!read.shown.contains("own"))
+        let differing = try onTerminal(
+            daemon,
+            "coffer keychain add pass --account b --access-control applicationPassword",
+            [("New application password: ", "own"), ("The same again: ", "other")]
+        )
+        #expect(differing.status == 64)
+        #expect(differing.shown.contains("the two application passwords differ"))
+    }
+
+    @Test func `a key signs once the passcode was shown`() throws {
+        let daemon = try vault()
+        try expect(
+            daemon,
+            "coffer keychain add --generate ed25519 --label k --access-control devicePasscode,privateKeyUsage >/dev/null",
+            ""
+        )
+        try expect(daemon, "printf m | coffer keychain sign --label k", status: 77, "")
+        try expect(daemon, "printf m | coffer keychain sign --label k --passcode-fd 3 3<pass | wc -c", "64\n")
+    }
+}
