@@ -413,14 +413,9 @@ extension FileItem {
         self.init(
             node: node.id,
             parent: node.parent,
-            group: node.metadata.group,
-            name: node.metadata.name,
+            metadata: node.metadata,
             path: path,
             protectionClass: protectionClass,
-            byteCount: node.metadata.byteCount,
-            kind: node.metadata.kind,
-            created: node.metadata.created,
-            modified: node.metadata.modified,
             content: content,
             wrappedKey: node.wrappedKey
         )

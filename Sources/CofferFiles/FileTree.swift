@@ -113,14 +113,7 @@ struct FileTree {
             if let next = try node(component, under: parent, in: group, name) {
                 parent = next.id
             } else {
-                let metadata = NodeMetadata(
-                    group: group,
-                    name: String(component),
-                    kind: nil,
-                    byteCount: 0,
-                    created: now,
-                    modified: now
-                )
+                let metadata = NodeMetadata(group: group, name: String(component), created: now, modified: now)
                 parent = try insert(metadata, under: parent, .directory, class: nil, content: nil, wrappedKey: [])
             }
         }
@@ -164,14 +157,8 @@ struct FileTree {
         wrappedKey: [UInt8],
         modified: Int64
     ) throws {
-        let metadata = NodeMetadata(
-            group: file.group,
-            name: file.name,
-            kind: file.kind,
-            byteCount: file.byteCount,
-            created: file.created,
-            modified: modified
-        )
+        var metadata = file.metadata
+        metadata.modified = modified
         let tag = tag(file.name[...], under: file.parent, in: file.group)
         let classKey = Self.code(of: protectionClass)
         let context = Self.context(file.node, file.parent, tag, .file, classKey, file.content, wrappedKey)
