@@ -2,7 +2,8 @@ internal import CofferCore
 package import CofferSystem
 internal import Glibc
 
-/// Where contents lie: `blobs/ab/<id>`, and `blobs/staging/<id>` until the catalog names them.
+/// Where contents lie: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the catalog names
+/// them.
 ///
 /// A content is staged and synced, then named in the catalog, then moved to its place. Whatever a crash leaves is in
 /// `staging`, which is small; so coming up costs the same for any number of files.
@@ -10,6 +11,7 @@ package final class ContentDirectory: Sendable {
     /// Its name in the state directory.
     package static let directoryName = "blobs"
     private static let stagingName = "staging"
+    static let overlaySuffix = ".overlay"
 
     private let root: Directory
     private let staging: Directory
@@ -38,6 +40,32 @@ package final class ContentDirectory: Sendable {
         return try staging.openIfPresent(id.hexadecimal)
     }
 
+    /// Opens the overlay of a content, wherever it lies.
+    func openOverlay(_ id: ItemID) throws(SystemError) -> (file: ContentFile, isStaged: Bool)? {
+        if let placed = try root.openForWriting(Self.place(of: id) + Self.overlaySuffix) {
+            return (ContentFile(placed), false)
+        }
+        guard let staged = try staging.openForWriting(id.hexadecimal + Self.overlaySuffix) else { return nil }
+        return (ContentFile(staged), true)
+    }
+
+    func createOverlay(_ id: ItemID) throws(SystemError) -> ContentFile {
+        ContentFile(try staging.create(id.hexadecimal + Self.overlaySuffix))
+    }
+
+    func synchronizeOverlay(_ overlay: borrowing OwnedDescriptor, isStaged: Bool) throws(SystemError) {
+        try staging.synchronize(overlay)
+        if isStaged { try staging.synchronize() }
+    }
+
+    func placeOverlay(_ id: ItemID) throws(SystemError) {
+        let name = id.hexadecimal
+        let directory = try root.subdirectory(String(name.prefix(2)))
+        try staging.rename(name + Self.overlaySuffix, to: name + Self.overlaySuffix, in: directory)
+    }
+
+    func discardStagedOverlay(_ id: ItemID) { try? staging.remove(id.hexadecimal + Self.overlaySuffix) }
+
     /// Moves a staged content to its place.
     func place(_ id: ItemID) throws(SystemError) {
         let name = id.hexadecimal
@@ -48,6 +76,8 @@ package final class ContentDirectory: Sendable {
     func remove(_ id: ItemID) throws(SystemError) {
         try root.remove(Self.place(of: id))
         try staging.remove(id.hexadecimal)
+        try root.remove(Self.place(of: id) + Self.overlaySuffix)
+        try staging.remove(id.hexadecimal + Self.overlaySuffix)
     }
 
     func discardStaged(_ id: ItemID) { try? staging.remove(id.hexadecimal) }

@@ -1,41 +1,54 @@
 internal import CofferCore
 internal import CofferCrypto
 
-/// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks.
+/// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks, or slots of chunks that were rewritten.
 ///
 /// proto-docs/FORMATS.md has the table.
 struct ContentFormat {
     static let headerBytes = 32
-    private static let magic = Array("COFFERFS".utf8)
     private static let version: UInt16 = 1
     private static let chunkExponent: UInt8 = 16
 
-    let cipher: ChunkCipher
+    /// The two parts that a content may have.
+    enum Part: String {
+        /// What was written once, from its beginning to its end.
+        case base = "COFFERFS"
+        /// Chunks that were rewritten.
+        case overlay = "COFFEROV"
+    }
+
+    let suite: CipherSuite
     let header: [UInt8]
 
+    /// The cipher of a base.
+    var cipher: ChunkCipher { ChunkCipher(suite: suite, header: header) }
+
+    /// The cipher of an overlay.
+    var slotCipher: SlotCipher { SlotCipher(suite: suite, context: header) }
+
     /// The format of a new content.
-    init(for id: ItemID, suite: CipherSuite) {
+    init(_ part: Part, of id: ItemID, suite: CipherSuite) {
         var writer = ByteWriter()
-        writer.write(raw: Self.magic)
+        writer.write(raw: part.rawValue.utf8)
         writer.write(Self.version)
         writer.write(suite.rawValue)
         writer.write(Self.chunkExponent)
         writer.write(UInt32(0))
         writer.write(raw: id.bytes)
         header = writer.bytes
-        cipher = ChunkCipher(suite: suite, header: header)
+        self.suite = suite
     }
 
     /// Reads a header and checks that it belongs to the content that the catalog names.
     ///
     /// - Returns: What is wrong, in words, where something is.
-    static func read(_ header: [UInt8], expecting id: ItemID) -> Result<ContentFormat, Finding> {
-        guard header.count == headerBytes, header.starts(with: magic) else {
+    static func read(_ header: [UInt8], _ part: Part, expecting id: ItemID) -> Result<ContentFormat, Finding> {
+        guard header.count == headerBytes, header.starts(with: part.rawValue.utf8) else {
             return .failure(Finding("it has no header"))
         }
         guard let suite = CipherSuite(rawValue: header[10]) else { return .failure(Finding("its cipher is unknown")) }
         guard suite.isAvailable else { return .failure(Finding("this machine does not have its cipher")) }
-        let format = ContentFormat(for: id, suite: suite)
+        let format = ContentFormat(part, of: id, suite: suite)
         guard format.header == header else {
             return .failure(Finding("its header is that of another content, or was changed"))
         }

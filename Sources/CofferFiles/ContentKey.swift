@@ -1,6 +1,5 @@
 internal import CofferCore
 internal import CofferMemory
-internal import CofferSystem
 internal import Synchronization
 
 /// The key of one file's content while it is being read or written on another thread.
@@ -69,10 +68,4 @@ package final class ContentKey: Sendable {
             state.onRevoke = nil
         }
     }
-}
-
-/// An open content: what is replaced meanwhile is read to its end all the same.
-final class ContentFile: Sendable {
-    let descriptor: OwnedDescriptor
-    init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 }

@@ -10,12 +10,20 @@ internal import CofferSystem
 /// ``ContentWrite`` and ``ContentRead``. After the transaction of a change is committed, ``settle()`` moves and removes
 /// contents on disk accordingly; where that is cut off, ``recover()`` does it when the store comes up.
 package final class FileStore {
-    private let connection: Connection
-    private let keys: VaultKeys
-    private let contents: ContentDirectory
-    private let tree: FileTree
+    let connection: Connection
+    let keys: VaultKeys
+    let contents: ContentDirectory
+    let tree: FileTree
+    let chunks: ChunkTable
     private var openContents = OpenContents()
+    /// The files that are open, by their rows.
+    var openFiles: [Int64: OpenFile] = [:]
+    /// The open files whose rows go with the transaction.
+    var unlinking: [OpenFile] = []
+    /// The open files whose sync is in the transaction.
+    var committing: [OpenFile] = []
     private var toPlace: [ItemID] = []
+    var toPlaceOverlays: [ItemID] = []
     private var toRemove: [ItemID] = []
     private var removed: [ItemID] = []
 
@@ -52,6 +60,22 @@ package final class FileStore {
                     BEGIN UPDATE file_count SET files = files - 1; END;
                 """
         ),
+        Migration(
+            name: "files: chunks",
+            generation: 5,
+            sql: """
+                CREATE TABLE file_chunks (
+                    node INTEGER NOT NULL,
+                    chunk INTEGER NOT NULL,
+                    slot INTEGER NOT NULL,
+                    bytes INTEGER NOT NULL,
+                    tag BLOB NOT NULL,
+                    PRIMARY KEY (node, chunk)
+                ) STRICT, WITHOUT ROWID;
+                CREATE TRIGGER file_nodes_chunks AFTER DELETE ON file_nodes WHEN OLD.kind = 2
+                    BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
+                """
+        ),
     ]
 
     /// Opens the store in a catalog that was migrated.
@@ -65,6 +89,7 @@ package final class FileStore {
         self.keys = keys
         self.contents = contents
         tree = FileTree(connection: connection, keys: keys)
+        chunks = ChunkTable(connection: connection, keys: keys)
     }
 
     // MARK: Finding
@@ -171,7 +196,7 @@ package final class FileStore {
         )
     }
 
-    private func opened(
+    func opened(
         _ key: consuming sending SymmetricKey,
         of id: ItemID,
         as protectionClass: ProtectionClass
@@ -193,7 +218,7 @@ package final class FileStore {
     ///   - read: A read that ended, well or not.
     package func finished(_ read: ContentRead) { close(read.key, of: read.id) }
 
-    private func close(_ key: ContentKey, of id: ItemID) {
+    func close(_ key: ContentKey, of id: ItemID) {
         if openContents.takeUse() { keys.noteUse() }
         key.close()
         openContents.remove(key, of: id)
@@ -250,6 +275,7 @@ package final class FileStore {
             // The parents come first: removing the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
             if let existing {
+                try unlink(existing)
                 try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(existing.node))
                 try connection.execute(
                     "INSERT INTO file_dead_contents (content) VALUES (?)",
@@ -311,9 +337,18 @@ package final class FileStore {
     package func remove(_ file: FileItem) throws {
         try connection.transaction {
             try forgetRemoved()
+            try unlink(file)
             try tree.remove(file)
         }
         toRemove.append(file.content)
+    }
+
+    /// Lets the handles of a file whose row goes use it to their end.
+    func unlink(_ file: FileItem) throws {
+        guard let open = openFiles[file.node] else { return }
+        open.unlink(keeping: try chunks.rows(of: file.node, from: 0))
+        openFiles[file.node] = nil
+        unlinking.append(open)
     }
 
     /// Gives up a write that was performed and will not be committed.
@@ -321,7 +356,7 @@ package final class FileStore {
     /// - Parameter write: The write.
     package func discard(_ write: ContentWrite) { contents.discardStaged(write.id) }
 
-    private func checkPath(_ name: ItemName, in group: String) throws {
+    func checkPath(_ name: ItemName, in group: String) throws {
         if try tree.fileInTheWay(of: name, in: group) {
             throw CofferError(
                 .param,
@@ -340,6 +375,13 @@ package final class FileStore {
         openContents.keepChanges()
         for id in toPlace { try? contents.place(id) }
         toPlace = []
+        for id in toPlaceOverlays where (try? contents.placeOverlay(id)) != nil {
+            openFiles.values.first { $0.id == id }?.overlayIsPlaced()
+        }
+        toPlaceOverlays = []
+        for file in committing { file.endCommit() }
+        committing = []
+        unlinking = []
         removed += toRemove.filter { id in (try? contents.remove(id)) != nil }
         toRemove = []
     }
@@ -347,7 +389,7 @@ package final class FileStore {
     /// Strikes contents that were removed from the list of the dead.
     ///
     /// It rides on the next change: a commit of its own would cost every replacement a second sync.
-    private func forgetRemoved() throws {
+    func forgetRemoved() throws {
         for id in removed {
             try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
         }
@@ -361,7 +403,15 @@ package final class FileStore {
     package func abandon(isCertain: Bool) {
         if isCertain { for id in toPlace { contents.discardStaged(id) } }
         toPlace = []
+        toPlaceOverlays = []
         toRemove = []
+        for file in committing { file.undoCommit() }
+        committing = []
+        for file in unlinking {
+            file.undoUnlinking()
+            openFiles[file.node] = file
+        }
+        unlinking = []
         openContents.undoChanges()
     }
 
@@ -370,6 +420,11 @@ package final class FileStore {
         for name in try contents.stagedNames() {
             if let id = ItemID(hexadecimal: name), try tree.contains(id) {
                 try contents.place(id)
+            } else if name.hasSuffix(ContentDirectory.overlaySuffix),
+                let id = ItemID(hexadecimal: String(name.dropLast(ContentDirectory.overlaySuffix.count))),
+                try tree.contains(id)
+            {
+                try contents.placeOverlay(id)
             } else {
                 contents.discardStaged(named: name)
             }

@@ -40,7 +40,7 @@ package struct ContentWrite: Sendable {
     ) throws(CofferError) -> Int64 {
         do {
             let file = try directory.create(id)
-            let format = ContentFormat(for: id, suite: .preferred)
+            let format = ContentFormat(.base, of: id, suite: .preferred)
             try directory.fileSystem.willPerform(.write)
             unsafe try file.write(all: format.header.span.bytes)
             let count = try seal(prefix, rest, into: file, format, progress)
@@ -163,8 +163,7 @@ package struct ContentRead: Sendable {
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) {
         do {
-            try checkSize()
-            let format = try readHeader()
+            let base = try BaseContent(file, id, byteCount: byteCount)
             var plaintext = try SecretBytes(zeros: Limits.chunkBytes)
             var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
             let chunkBytes = Int64(Limits.chunkBytes)
@@ -173,7 +172,7 @@ package struct ContentRead: Sendable {
             let first = min(range.lowerBound / chunkBytes, end)
             let last = min(max(range.lowerBound, range.upperBound - 1) / chunkBytes, end)
             for index in first...last {
-                let count = try open(index, format, &sealed, &plaintext)
+                let count = try base.open(index, under: key, &sealed, &plaintext)
                 let start = index * chunkBytes
                 let wanted =
                     max(range.lowerBound, start)..<max(range.lowerBound, min(range.upperBound, start + Int64(count)))
@@ -209,64 +208,10 @@ package struct ContentRead: Sendable {
         )
         return collected
     }
-
-    private func checkSize() throws {
-        let stored = Int64(try file.descriptor.status().st_size)
-        let expected = ContentFormat.storedByteCount(ofPlaintext: byteCount)
-        guard stored == expected else {
-            throw ContentFormat.Finding("its content has \(stored) bytes on disk and not \(expected)")
-        }
-    }
-
-    private func readHeader() throws -> ContentFormat {
-        var header = [UInt8](repeating: 0, count: ContentFormat.headerBytes)
-        let outcome = unsafe header.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in unsafe try file.descriptor.read(into: buffer, at: 0) }
-        }
-        _ = try outcome.get()
-        return try ContentFormat.read(header, expecting: id).get()
-    }
-
-    /// - Returns: The plaintext bytes of the chunk, which are in `plaintext`.
-    private func open(
-        _ index: Int64,
-        _ format: ContentFormat,
-        _ sealed: inout [UInt8],
-        _ plaintext: inout SecretBytes
-    ) throws -> Int {
-        let count = ContentFormat.plaintextByteCount(ofChunk: index, in: byteCount)
-        let sealedCount = count + CipherSuite.tagBytes
-        let isLast = index == ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
-        let outcome = unsafe sealed.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in
-                unsafe try file.descriptor.read(
-                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<sealedCount]),
-                    at: ContentFormat.offset(ofChunk: index)
-                )
-            }
-        }
-        guard try outcome.get() == sealedCount else { throw ContentFormat.Finding("its content ends early") }
-        do {
-            try key.withKey { (key) in
-                unsafe try plaintext.withUnsafeMutableBytes { (buffer) throws(CryptoError) in
-                    unsafe try format.cipher.open(
-                        sealed.span.bytes.extracting(first: sealedCount),
-                        at: UInt64(index),
-                        isLast: isLast,
-                        under: key,
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
-                    )
-                }
-            }
-        } catch is CryptoError {
-            throw ContentFormat.Finding("chunk \(index) of its content is not authentic")
-        }
-        return count
-    }
 }
 
 /// One place that says what an error of a transfer means to a client.
-private func transferError(
+func transferError(
     _ error: any Error,
     _ key: ContentKey,
     _ subject: String,

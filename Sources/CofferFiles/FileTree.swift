@@ -96,6 +96,16 @@ struct FileTree {
         }
     }
 
+    /// The node of a number; `nil` where there is none any more.
+    func node(numbered id: Int64, _ subject: String) throws -> Node? {
+        try connection.row(
+            """
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+            """,
+            .integer(id)
+        ) { row in try decode(row, subject) }
+    }
+
     func fileCount() throws -> Int {
         try connection.row("SELECT files FROM file_count") { Int(try $0.integer(0)) } ?? 0
     }
@@ -168,6 +178,18 @@ struct FileTree {
             .blob(wrappedKey),
             unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context)),
             .integer(file.node)
+        )
+    }
+
+    /// Gives a node other attributes; its name and its place stay.
+    func update(_ node: Node, to metadata: NodeMetadata) throws {
+        let tag = tag(metadata.name[...], under: node.parent, in: metadata.group)
+        let classKey = Self.code(of: node.protectionClass)
+        let context = Self.context(node.id, node.parent, tag, node.kind, classKey, node.content, node.wrappedKey)
+        try connection.execute(
+            "UPDATE file_nodes SET metadata = ? WHERE id = ?",
+            unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context)),
+            .integer(node.id)
         )
     }
 

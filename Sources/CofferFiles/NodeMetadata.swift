@@ -18,8 +18,11 @@ package struct NodeMetadata: Equatable, Sendable {
         /// A directory that was made for its own sake, and stays when nothing is in it.
         package static let stays = Flags(rawValue: 1)
 
+        /// A file that has no base: it was made through a handle, and is in its overlay.
+        package static let hasNoBase = Flags(rawValue: 2)
+
         /// Every bit that has a meaning.
-        static let known: Flags = [.stays]
+        static let known: Flags = [.stays, .hasNoBase]
     }
 
     /// The bytes of ``chunksTag``.

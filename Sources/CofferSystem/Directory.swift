@@ -135,7 +135,9 @@ package final class Directory: Sendable {
     }
 
     /// Opens a file for reading and writing, if there is one; a symbolic link is none.
-    private func openForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor? {
+    ///
+    /// - Parameter name: The name, relative to this directory.
+    package func openForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor? {
         do {
             return OwnedDescriptor(
                 owning: try retrying("open") { unsafe coffer_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW, 0) }

@@ -77,6 +77,41 @@ extension OwnedDescriptor {
         }
     }
 
+    /// Writes everything at an offset.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - offset: Where to, in bytes.
+    package borrowing func write(all bytes: RawSpan, at offset: Int64) throws(SystemError) {
+        var done = 0
+        while done < bytes.byteCount {
+            done += try retrying("write") {
+                unsafe bytes.withUnsafeBytes { buffer in
+                    unsafe pwrite(
+                        number,
+                        buffer.baseAddress.map { unsafe $0 + done },
+                        buffer.count - done,
+                        off_t(offset) + done
+                    )
+                }
+            }
+        }
+    }
+
+    /// Reserves room on the disk.
+    ///
+    /// - Parameters:
+    ///   - count: The bytes.
+    ///   - offset: Where they begin.
+    package borrowing func reserve(_ count: Int64, at offset: Int64) throws(SystemError) {
+        while true {
+            let code = posix_fallocate(number, off_t(offset), off_t(count))
+            if code == EINTR { continue }
+            guard code == 0 else { throw SystemError("fallocate", code: code) }
+            return
+        }
+    }
+
     /// What the descriptor is, and how large.
     package borrowing func status() throws(SystemError) -> stat {
         var result = stat()

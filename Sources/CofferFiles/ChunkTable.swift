@@ -1,0 +1,108 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+
+/// The rows that say which chunk of a file is in which slot of its overlay.
+///
+/// A row by itself is not sealed. The sealed metadata of the file has the exclusive or of keyed tags of all its rows, which
+/// nobody who has only the disk can make come out right: a row that is missing, added or older is found when they are read.
+struct ChunkTable {
+    static let tagBytes = 16
+
+    let connection: Connection
+    let keys: VaultKeys
+
+    /// Where a chunk is; `nil` where it was not rewritten.
+    func slot(of chunk: Int64, in node: Int64) throws -> ChunkSlot? {
+        try connection.row(
+            "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk = ?",
+            .integer(node),
+            .integer(chunk)
+        ) { row in try Self.decode(row).slot }
+    }
+
+    /// Looks at rows, by ascending chunk.
+    ///
+    /// - Parameters:
+    ///   - node: The file.
+    ///   - first: The first chunk.
+    ///   - limit: The most rows.
+    func rows(of node: Int64, from first: Int64, limit: Int = .max) throws -> [(chunk: Int64, slot: ChunkSlot)] {
+        var found: [(chunk: Int64, slot: ChunkSlot)] = []
+        try connection.rows(
+            "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk >= ? ORDER BY chunk",
+            .integer(node),
+            .integer(first)
+        ) { row in
+            if found.count == limit { return false }
+            found.append(try Self.decode(row))
+            return true
+        }
+        return found
+    }
+
+    func hasRows(of node: Int64) throws -> Bool {
+        try connection.row("SELECT 1 FROM file_chunks WHERE node = ? LIMIT 1", .integer(node)) { _ in true } ?? false
+    }
+
+    func put(_ slot: ChunkSlot, _ chunk: Int64, in node: Int64) throws {
+        try connection.execute(
+            "INSERT OR REPLACE INTO file_chunks (node, chunk, slot, bytes, tag) VALUES (?, ?, ?, ?, ?)",
+            .integer(node),
+            .integer(chunk),
+            .integer(slot.number),
+            .integer(Int64(slot.byteCount)),
+            .blob(slot.tag)
+        )
+    }
+
+    func remove(from first: Int64, in node: Int64) throws {
+        try connection.execute(
+            "DELETE FROM file_chunks WHERE node = ? AND chunk >= ?",
+            .integer(node),
+            .integer(first)
+        )
+    }
+
+    /// The tag of a row, which nobody sees by itself.
+    func tag(of slot: ChunkSlot, _ chunk: Int64, in content: ItemID) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(raw: content.bytes)
+        writer.write(chunk)
+        writer.write(slot.number)
+        writer.write(UInt32(slot.byteCount))
+        writer.write(raw: slot.tag)
+        return KeyedHash.tag(
+            under: keys.catalog.fileMetadata,
+            for: "coffer chunk row v1",
+            byteCount: Self.tagBytes,
+            writer.bytes
+        )
+    }
+
+    private static func decode(_ row: borrowing Row) throws -> (chunk: Int64, slot: ChunkSlot) {
+        let slot = ChunkSlot(
+            number: try row.integer(1),
+            byteCount: Int(try row.integer(2)),
+            tag: try row.blob(3)
+        )
+        guard slot.number >= 0, slot.number <= Limits.fileBytes / Int64(Limits.chunkBytes),
+            (0...Limits.chunkBytes).contains(slot.byteCount), slot.tag.count == CipherSuite.tagBytes
+        else { throw CofferError.damaged("a file", found: "a row of its chunks has impossible values") }
+        return (try row.integer(0), slot)
+    }
+}
+
+/// The exclusive or of the tags of rows: rows go in and out in any order.
+struct ChunksTag: Equatable {
+    private(set) var bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// That of no rows.
+    static let none = ChunksTag([UInt8](repeating: 0, count: ChunkTable.tagBytes))
+
+    /// Takes a row in, or out.
+    mutating func toggle(_ tag: [UInt8]) { for index in bytes.indices { bytes[index] ^= tag[index] } }
+}

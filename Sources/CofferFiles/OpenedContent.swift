@@ -1,0 +1,241 @@
+package import CofferCore
+internal import CofferCrypto
+package import CofferMemory
+internal import CofferSystem
+
+/// What another thread needs of an open file: its key, and the two parts of its content.
+final class OpenedContent: Sendable {
+    let id: ItemID
+    /// The name in quotes, for errors.
+    let subject: String
+    let key: ContentKey
+    /// `nil` where the file was made through a handle.
+    let base: BaseContent?
+    /// `nil` where no chunk was rewritten yet, and none is to be.
+    let overlay: Overlay?
+    let directory: ContentDirectory
+
+    init(
+        id: ItemID,
+        subject: String,
+        key: ContentKey,
+        base: BaseContent?,
+        overlay: Overlay?,
+        directory: ContentDirectory
+    ) {
+        self.id = id
+        self.subject = subject
+        self.key = key
+        self.base = base
+        self.overlay = overlay
+        self.directory = directory
+    }
+
+    /// Opens a chunk whole.
+    ///
+    /// - Parameters:
+    ///   - source: Where it is.
+    ///   - index: Its place in the file.
+    ///   - sealed: Room for a sealed chunk.
+    ///   - chunk: Takes it, with zeros behind the bytes that it has; room for a chunk.
+    /// - Throws: ``ContentFormat/Finding`` where it is damaged.
+    func open(
+        _ source: ChunkSource,
+        at index: Int64,
+        _ sealed: inout [UInt8],
+        into chunk: inout SecretBytes
+    ) throws {
+        switch source {
+        case .hole: break
+        case .base:
+            guard let base else { throw ContentFormat.Finding("its content is missing") }
+            _ = try base.open(index, under: key, &sealed, &chunk)
+        case .slot(let slot):
+            guard let overlay else { throw ContentFormat.Finding("the chunks that were rewritten are missing") }
+            try overlay.open(slot, at: index, under: key, &chunk)
+        }
+        let byteCount = source.byteCount
+        Self.wipe(&chunk, from: byteCount)
+    }
+
+    static func wipe(_ chunk: inout SecretBytes, from offset: Int) {
+        unsafe chunk.withUnsafeMutableBytes { buffer in
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
+            _ = unsafe rest.initializeMemory(as: UInt8.self, repeating: 0)
+        }
+    }
+}
+
+/// Part of a file that is to be read, and where its chunks are.
+package struct ReadPlan: Sendable {
+    let content: OpenedContent
+    /// The bytes: within the file.
+    package let range: Range<Int64>
+    /// Where the chunks are that the range lies in, the first one first.
+    let sources: [ChunkSource]
+
+    /// A part of the file that can't be read.
+    package struct Damage: Sendable {
+        /// The bytes.
+        package let range: Range<Int64>
+    }
+
+    /// Opens the chunks and hands the plaintext over: nothing that is not authentic gets out.
+    ///
+    /// - Parameter output: Takes the plaintext.
+    /// - Throws: `decode` where the content is damaged, `interactionNotAllowed` where the vault was locked meanwhile, `io`.
+    package func perform(to output: (RawSpan) throws -> Void) throws(CofferError) {
+        _ = try perform(salvaging: false, to: output)
+    }
+
+    /// Opens the chunks that are intact, and hands zeros over for the others.
+    ///
+    /// - Parameter output: Takes the plaintext.
+    /// - Returns: What can't be read.
+    /// - Throws: As ``perform(to:)``, but no `decode`.
+    package func salvage(to output: (RawSpan) throws -> Void) throws(CofferError) -> [Damage] {
+        try perform(salvaging: true, to: output)
+    }
+
+    private func perform(salvaging: Bool, to output: (RawSpan) throws -> Void) throws(CofferError) -> [Damage] {
+        do {
+            var damages: [Damage] = []
+            if range.isEmpty { return [] }
+            var chunk = try SecretBytes(zeros: Limits.chunkBytes)
+            var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
+            let first = range.lowerBound / Int64(Limits.chunkBytes)
+            for (offset, source) in sources.enumerated() {
+                let index = first + Int64(offset)
+                let start = index * Int64(Limits.chunkBytes)
+                let wanted = range.clamped(to: start..<(start + Int64(Limits.chunkBytes)))
+                do {
+                    try content.open(source, at: index, &sealed, into: &chunk)
+                } catch is ContentFormat.Finding where salvaging {
+                    damages.append(Damage(range: wanted))
+                    OpenedContent.wipe(&chunk, from: 0)
+                }
+                try chunk.withBytes { bytes in
+                    try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+                }
+            }
+            return damages
+        } catch {
+            throw transferError(error, content.key, content.subject, for: .read)
+        }
+    }
+
+    /// Opens the range into memory.
+    ///
+    /// - Returns: The plaintext.
+    /// - Throws: As ``perform(to:)``.
+    package func collect() throws(CofferError) -> SecretBytes {
+        var collected: SecretBytes
+        do { collected = try SecretBytes(zeros: range.count) } catch { throw .noSecretMemory }
+        var done = 0
+        try perform(to: { chunk in
+            unsafe collected.withUnsafeMutableBytes { buffer in
+                unsafe chunk.withUnsafeBytes { bytes in
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: bytes)
+                }
+            }
+            done += chunk.byteCount
+        })
+        return collected
+    }
+}
+
+/// Chunks that are to be written anew, and the slots that they go to.
+package struct WritePlan: Sendable {
+    struct Piece: Sendable {
+        let index: Int64
+        /// Where the chunk is now: read unless all of it that counts is written over.
+        let source: ChunkSource
+        /// The slot that it goes to.
+        let slot: Int64
+        /// The bytes that are written over, within the chunk.
+        let range: Range<Int>
+        /// The bytes that the chunk has then.
+        let byteCount: Int
+    }
+
+    /// Where a chunk is then.
+    package struct Written: Sendable {
+        let index: Int64
+        let slot: ChunkSlot
+    }
+
+    let content: OpenedContent
+    let pieces: [Piece]
+
+    /// Seals the chunks into their slots; the catalog does not name them yet.
+    ///
+    /// - Parameter bytes: What is written, all of it.
+    /// - Returns: Where the chunks are.
+    /// - Throws: `interactionNotAllowed` where the vault was locked meanwhile, `decode` where a chunk that is written over in
+    ///   part is damaged, `diskFull`, `io`. What the catalog names is as it was.
+    package func perform(_ bytes: borrowing SecretBytes?) throws(CofferError) -> [Written] {
+        do {
+            guard let overlay = content.overlay else { return [] }
+            var chunk = try SecretBytes(zeros: Limits.chunkBytes)
+            var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
+            var done = 0
+            var written: [Written] = []
+            for piece in pieces {
+                let isKept = piece.range.lowerBound > 0 || piece.range.upperBound < piece.byteCount
+                try content.open(isKept ? piece.source : .hole, at: piece.index, &sealed, into: &chunk)
+                Self.copy(bytes, from: done, into: &chunk, piece.range)
+                done += piece.range.count
+                try content.directory.fileSystem.willPerform(.write)
+                let slot = try chunk.withBytes { plaintext in
+                    try overlay.write(
+                        plaintext.extracting(first: piece.byteCount),
+                        at: piece.index,
+                        into: piece.slot,
+                        under: content.key
+                    )
+                }
+                written.append(Written(index: piece.index, slot: slot))
+            }
+            return written
+        } catch {
+            throw transferError(error, content.key, content.subject, for: .write)
+        }
+    }
+
+    private static func copy(
+        _ bytes: borrowing SecretBytes?,
+        from offset: Int,
+        into chunk: inout SecretBytes,
+        _ range: Range<Int>
+    ) {
+        switch bytes {
+        case .none: return
+        case .some(let bytes):
+            bytes.withBytes { all in
+                unsafe chunk.withUnsafeMutableBytes { buffer in
+                    unsafe all.extracting(offset..<(offset + range.count)).withUnsafeBytes { source in
+                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[range]).copyMemory(from: source)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What has to be on the disk before the catalog names it.
+package struct SyncPlan: Sendable {
+    let content: OpenedContent
+    let isStaged: Bool
+
+    /// Syncs the chunks that were written.
+    ///
+    /// - Throws: `diskFull`, `io`.
+    package func perform() throws(CofferError) {
+        guard let overlay = content.overlay else { return }
+        do throws(SystemError) {
+            try content.directory.synchronizeOverlay(overlay.file.descriptor, isStaged: isStaged)
+        } catch {
+            throw error.cofferError("can't sync \(content.subject)")
+        }
+    }
+}
