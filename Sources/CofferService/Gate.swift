@@ -53,6 +53,7 @@ package enum Gate {
         case .passcodeSet: .noPasscode
         case .slotAdd, .slotRemove, .slotTest: .vault
         case .contextAuthenticate, .contextEnd: .vault
+        case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: .vault
         case .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:

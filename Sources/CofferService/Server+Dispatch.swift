@@ -24,6 +24,7 @@ extension Method {
         case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove,
             .slotTest:
             false
+        case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: true
         case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: true
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
@@ -72,6 +73,13 @@ extension Server {
             .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
+        case .fileSalvage:
+            return try salvageFile(FileSalvageParameters(params: params), attachments, from: caller)
+        case .fileWrite:
+            return try writeFile(FileWriteParameters(params: params), attachments, from: caller)
+        case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSync, .fileTruncate:
+            try attachments.refuseLeftovers(of: method)
+            return try respondOfHandle(to: method, params, from: caller)
         case .keychainAdd:
             return .now(try addKeychainItem(KeychainAddParameters(params: params), attachments, from: caller))
         case .keychainUpdate:
@@ -81,6 +89,22 @@ extension Server {
         case .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondOfKeychain(to: method, params, from: caller))
+        }
+    }
+
+    private func respondOfHandle(
+        to method: Method,
+        _ params: JSONObject,
+        from caller: Caller
+    ) throws(CofferError) -> Answer {
+        switch method {
+        case .fileAllocate: return try allocateFile(FileAllocateParameters(params: params), from: caller)
+        case .fileClose: return try closeFile(FileHandleParameters(params: params), from: caller)
+        case .fileOpen: return try openFile(FileOpenParameters(params: params), from: caller)
+        case .fileRead: return try readFile(FileReadParameters(params: params), from: caller)
+        case .fileSync: return try syncFile(FileHandleParameters(params: params), from: caller)
+        case .fileTruncate: return try truncateFile(FileTruncateParameters(params: params), from: caller)
+        default: preconditionFailure("answered by the caller of this function")
         }
     }
 
