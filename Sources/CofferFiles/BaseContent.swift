@@ -16,10 +16,15 @@ struct BaseContent: Sendable {
     ///   - file: The content.
     ///   - id: Which it is to be.
     ///   - byteCount: The bytes that it has, as the catalog knows them.
+    ///   - salvaging: Whether what is wrong does not matter: each chunk is authentic or not.
     /// - Throws: ``ContentFormat/Finding`` where it is not that.
-    init(_ file: ContentFile, _ id: ItemID, byteCount: Int64) throws {
+    init(_ file: ContentFile, _ id: ItemID, byteCount: Int64, salvaging: Bool = false) throws {
         self.file = file
         self.byteCount = byteCount
+        if salvaging {
+            format = try ContentFormat.salvage(try file.header(), .base, expecting: id)
+            return
+        }
         let stored = Int64(try file.descriptor.status().st_size)
         let expected = ContentFormat.storedByteCount(ofPlaintext: byteCount)
         guard stored == expected else {

@@ -55,6 +55,13 @@ struct ContentFormat {
         return .success(format)
     }
 
+    /// The format that a content must have had, whatever its header has become: nothing but the suite is not known beforehand.
+    static func salvage(_ header: [UInt8], _ part: Part, expecting id: ItemID) throws(Finding) -> ContentFormat {
+        let suite = CipherSuite(rawValue: header[10]) ?? .preferred
+        guard suite.isAvailable else { throw Finding("this machine does not have its cipher") }
+        return ContentFormat(part, of: id, suite: suite)
+    }
+
     /// What was found wrong with a content.
     struct Finding: Error {
         let words: String

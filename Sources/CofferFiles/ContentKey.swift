@@ -14,7 +14,8 @@ package final class ContentKey: Sendable {
         var key: SymmetricKey?
         var isRevoked = false
         var wasUsed = false
-        var onRevoke: (@Sendable () -> Void)?
+        var onRevoke: [Int: @Sendable () -> Void] = [:]
+        var nextNumber = 0
     }
 
     private let state: Mutex<State>
@@ -42,30 +43,37 @@ package final class ContentKey: Sendable {
     /// Whether the key was revoked.
     var isRevoked: Bool { state.withLock { $0.isRevoked } }
 
-    /// Sets what is called when the key is revoked: at once, if it was already.
-    func onRevoke(_ body: @escaping @Sendable () -> Void) {
-        let isRevoked = state.withLock { state in
-            state.onRevoke = body
-            return state.isRevoked
+    /// Adds what is called when the key is revoked: at once, if it was already.
+    ///
+    /// - Returns: A number to take it back by.
+    @discardableResult func onRevoke(_ body: @escaping @Sendable () -> Void) -> Int {
+        let (number, isRevoked) = state.withLock { state in
+            state.nextNumber += 1
+            state.onRevoke[state.nextNumber] = body
+            return (state.nextNumber, state.isRevoked)
         }
         if isRevoked { body() }
+        return number
     }
+
+    /// Takes back what was to be called when the key is revoked.
+    func forgetOnRevoke(_ number: Int) { state.withLock { $0.onRevoke[number] = nil } }
 
     /// Wipes the key, and ends whoever waits to use it.
     package func revoke() {
-        let body = state.withLock { state in
+        let bodies = state.withLock { state in
             state.key = nil
             state.isRevoked = true
-            return state.onRevoke
+            return Array(state.onRevoke.values)
         }
-        body?()
+        for body in bodies { body() }
     }
 
     /// Wipes the key: nobody uses it any more.
     func close() {
         state.withLock { state in
             state.key = nil
-            state.onRevoke = nil
+            state.onRevoke = [:]
         }
     }
 }

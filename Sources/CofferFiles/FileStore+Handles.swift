@@ -92,10 +92,12 @@ extension FileStore {
 
     /// Begins to open a file.
     ///
-    /// - Parameter file: The file.
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - operation: What it is opened for.
     /// - Returns: What goes through its rows, a part of them a turn.
     /// - Throws: `interactionNotAllowed` where it can't be opened now, whoever has it open already; `decode`.
-    package func beginOpening(_ file: FileItem) throws -> FileOpening {
+    package func beginOpening(_ file: FileItem, for operation: ItemOperation) throws -> FileOpening {
         let subject = quotedForDisplay(file.path)
         let key: SymmetricKey
         do {
@@ -105,7 +107,7 @@ extension FileStore {
                 of: file.content
             )
         } catch {
-            throw error.cofferError(subject, in: keys.state, for: .read)
+            throw error.cofferError(subject, in: keys.state, for: operation)
         }
         if let open = openFiles[file.node] { return FileOpening(file, found: open) }
         // The same key again when the rows have been gone through: until then it need not be in memory.
@@ -133,17 +135,19 @@ extension FileStore {
 
     /// Ends the opening of a file whose rows were gone through.
     ///
-    /// - Parameter opening: What was found.
+    /// - Parameters:
+    ///   - opening: What was found.
+    ///   - salvaging: Whether what is damaged does not matter: each chunk is good or not.
     /// - Returns: The open file; `nil` where it has changed meanwhile, and is to be opened anew.
     /// - Throws: `decode` where its rows or its content are damaged; `interactionNotAllowed`.
-    package func finish(_ opening: FileOpening) throws -> OpenFile? {
-        if let found = opening.found ?? openFiles[opening.file.node] { return found }
+    package func finish(_ opening: FileOpening, salvaging: Bool = false) throws -> OpenFile? {
+        if !salvaging, let found = opening.found ?? openFiles[opening.file.node] { return found }
         let file = opening.file
         let subject = quotedForDisplay(file.path)
         guard let node = try tree.node(numbered: file.node, subject), node.content == file.content,
             node.wrappedKey == file.wrappedKey, node.metadata == file.metadata
         else { return nil }
-        guard opening.tag == ChunksTag(node.metadata.chunksTag) else {
+        guard salvaging || opening.tag == ChunksTag(node.metadata.chunksTag) else {
             throw CofferError.damaged(subject, found: "the rows of its chunks are not those that it had")
         }
         let key: SymmetricKey
@@ -156,7 +160,7 @@ extension FileStore {
         } catch {
             throw error.cofferError(subject, in: keys.state, for: .read)
         }
-        let parts = try parts(of: file, subject)
+        let parts = try parts(of: file, subject, salvaging)
         let open = OpenFile(
             node: file.node,
             protectionClass: file.protectionClass,
@@ -173,24 +177,32 @@ extension FileStore {
             visibleBaseBytes: node.metadata.visibleBaseBytes,
             usedSlots: opening.usedSlots
         )
-        openFiles[file.node] = open
+        // What is salvaged is nobody else's: it may be damaged.
+        if !salvaging { openFiles[file.node] = open }
         return open
     }
 
     private func parts(
         of file: FileItem,
-        _ subject: String
+        _ subject: String,
+        _ salvaging: Bool
     ) throws -> (base: BaseContent?, overlay: Overlay?, isStaged: Bool) {
         do {
             var base: BaseContent?
             if !file.metadata.flags.contains(.hasNoBase) {
-                guard let content = try contents.open(file.content) else {
+                if let content = try contents.open(file.content) {
+                    base = try BaseContent(
+                        ContentFile(content),
+                        file.content,
+                        byteCount: file.metadata.baseByteCount,
+                        salvaging: salvaging
+                    )
+                } else if !salvaging {
                     throw ContentFormat.Finding("its content is missing")
                 }
-                base = try BaseContent(ContentFile(content), file.content, byteCount: file.metadata.baseByteCount)
             }
             guard let found = try contents.openOverlay(file.content) else { return (base, nil, false) }
-            return (base, try Overlay(found.file, of: file.content), found.isStaged)
+            return (base, try Overlay(found.file, of: file.content, salvaging: salvaging), found.isStaged)
         } catch let finding as ContentFormat.Finding {
             throw CofferError.damaged(subject, found: finding.words)
         }
@@ -213,207 +225,6 @@ extension FileStore {
         if openFiles[file.node] === file { openFiles[file.node] = nil }
         unlinking.removeAll { $0 === file }
     }
-
-    // MARK: Reading and writing
-
-    /// The most chunks of one plan: others get their turn in between.
-    package static let planChunks = 64
-
-    /// Plans to read a part of an open file.
-    ///
-    /// Each plan is followed by ``finishedReading(_:)``.
-    ///
-    /// - Parameters:
-    ///   - range: The bytes; what is behind the end, and what is more than a plan holds, is left out.
-    ///   - file: The file.
-    package func planReading(_ range: Range<Int64>, of file: OpenFile) throws -> ReadPlan {
-        let chunkBytes = Int64(Limits.chunkBytes)
-        let start = min(range.lowerBound, file.byteCount)
-        let most = (start / chunkBytes + Int64(Self.planChunks)) * chunkBytes
-        let part = start..<max(start, min(range.upperBound, file.byteCount, most))
-        var sources: [ChunkSource] = []
-        if !part.isEmpty {
-            for index in (part.lowerBound / chunkBytes)...((part.upperBound - 1) / chunkBytes) {
-                sources.append(try source(of: index, in: file))
-            }
-        }
-        file.beginRead()
-        return ReadPlan(content: file.content, range: part, sources: sources)
-    }
-
-    /// Ends a read of an open file.
-    package func finishedReading(_ file: OpenFile) { file.endRead() }
-
-    /// Plans to write over a part of an open file.
-    ///
-    /// - Parameters:
-    ///   - count: The bytes that are written.
-    ///   - offset: Where.
-    ///   - file: The file, prepared for writing.
-    /// - Throws: `dataTooLarge`.
-    package func planWriting(_ count: Int, at offset: Int64, of file: OpenFile) throws -> WritePlan {
-        guard offset <= Limits.fileBytes - Int64(count) else {
-            throw CofferError(
-                .dataTooLarge,
-                "can't write \(file.subject): a file has at most \(Limits.fileBytes >> 40) TiB",
-                operation: .write
-            )
-        }
-        let chunkBytes = Int64(Limits.chunkBytes)
-        var pieces: [WritePlan.Piece] = []
-        var place = offset
-        let end = offset + Int64(count)
-        while place < end {
-            let index = place / chunkBytes
-            let start = index * chunkBytes
-            let range = Int(place - start)..<Int(min(end - start, chunkBytes))
-            let source = try source(of: index, in: file)
-            pieces.append(
-                WritePlan.Piece(
-                    index: index,
-                    source: source,
-                    slot: file.slotForWriting(index),
-                    range: range,
-                    byteCount: max(source.byteCount, range.upperBound)
-                )
-            )
-            place = start + chunkBytes
-        }
-        return WritePlan(content: file.content, pieces: pieces)
-    }
-
-    /// Plans to cut the chunk that a shorter file ends in.
-    ///
-    /// - Returns: `nil` where there is nothing to cut.
-    package func planCutting(to count: Int64, of file: OpenFile) throws -> WritePlan? {
-        let chunkBytes = Int64(Limits.chunkBytes)
-        let index = count / chunkBytes
-        let rest = Int(count - index * chunkBytes)
-        guard rest > 0, count < file.byteCount, case .slot(let slot) = try source(of: index, in: file),
-            slot.byteCount > rest
-        else { return nil }
-        let piece = WritePlan.Piece(
-            index: index,
-            source: .slot(slot),
-            slot: file.slotForWriting(index),
-            range: 0..<0,
-            byteCount: rest
-        )
-        return WritePlan(content: file.content, pieces: [piece])
-    }
-
-    /// Takes over what a plan has written.
-    ///
-    /// - Parameters:
-    ///   - written: What performing it returned.
-    ///   - end: Where the write ended.
-    ///   - file: The file.
-    package func apply(_ written: [WritePlan.Written], upTo end: Int64, to file: OpenFile) {
-        file.apply(written, upTo: end)
-    }
-
-    /// Gives up a plan that was not performed to its end.
-    package func discard(_ plan: WritePlan, of file: OpenFile) { file.giveBack(plan) }
-
-    /// Makes an open file shorter, or longer by zeros that cost nothing.
-    ///
-    /// - Parameters:
-    ///   - count: The bytes it is to have; the chunk at the end was cut by ``planCutting(to:of:)``.
-    ///   - file: The file.
-    package func truncate(_ file: OpenFile, to count: Int64) { file.truncate(to: count) }
-
-    /// Reserves room on the disk for what will be written to a part of an open file; the file is as long as that then.
-    ///
-    /// - Parameters:
-    ///   - range: The bytes.
-    ///   - file: The file, prepared for writing.
-    /// - Throws: `diskFull` where there is not so much room.
-    package func allocate(_ range: Range<Int64>, of file: OpenFile) throws {
-        let chunkBytes = Int64(Limits.chunkBytes)
-        guard range.upperBound <= Limits.fileBytes else {
-            throw CofferError(
-                .dataTooLarge,
-                "can't reserve room for \(file.subject): a file has at most \(Limits.fileBytes >> 40) TiB",
-                operation: .write
-            )
-        }
-        let count = range.isEmpty ? 0 : (range.upperBound - 1) / chunkBytes - range.lowerBound / chunkBytes + 1
-        let room = file.reserve(Int(count))
-        if let overlay = file.content.overlay, !room.isEmpty {
-            do throws(SystemError) {
-                try contents.fileSystem.willPerform(.write)
-                try overlay.file.descriptor.reserve(Int64(room.count), at: room.lowerBound)
-            } catch {
-                throw error.cofferError("can't reserve room for \(file.subject)")
-            }
-        }
-        if range.upperBound > file.byteCount { file.setByteCount(range.upperBound) }
-    }
-
-    private func source(of index: Int64, in file: OpenFile) throws -> ChunkSource {
-        if let known = file.known(index) { return known }
-        if let slot = try chunks.slot(of: index, in: file.node) { return .slot(slot) }
-        return file.unwritten(index)
-    }
-
-    // MARK: Syncing
-
-    /// Plans to sync an open file.
-    package func planSyncing(_ file: OpenFile) -> SyncPlan {
-        SyncPlan(content: file.content, isStaged: file.isOverlayStaged)
-    }
-
-    /// Makes the catalog name what was written and synced, within the transaction that is open.
-    ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - now: Milliseconds since 1970.
-    package func commit(_ file: OpenFile, now: Int64) throws {
-        guard file.hasChanges else { return }
-        guard !file.isUnlinked, let node = try tree.node(numbered: file.node, file.subject), node.content == file.id
-        else {
-            // Nobody finds it any more: what is written lives as long as its handles.
-            return
-        }
-        let changes = file.beginCommit()
-        var tag = ChunksTag(node.metadata.chunksTag)
-        do {
-            try connection.transaction {
-                try forgetRemoved()
-                if let cut = changes.cutFrom {
-                    for (chunk, slot) in try chunks.rows(of: file.node, from: cut) { forget(slot, chunk, file, &tag) }
-                    try chunks.remove(from: cut, in: file.node)
-                }
-                for (chunk, slot) in changes.chunks {
-                    if let old = try chunks.slot(of: chunk, in: file.node) { forget(old, chunk, file, &tag) }
-                    try chunks.put(slot, chunk, in: file.node)
-                    tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
-                }
-                var metadata = node.metadata
-                metadata.byteCount = file.byteCount
-                metadata.visibleBaseBytes = file.visibleBaseBytes
-                metadata.chunksTag = tag.bytes
-                metadata.modified = now
-                try tree.update(node, to: metadata)
-            }
-        } catch {
-            file.undoCommit()
-            throw error
-        }
-        committing.append(file)
-        if file.isOverlayStaged { toPlaceOverlays.append(file.id) }
-    }
-
-    private func forget(_ slot: ChunkSlot, _ chunk: Int64, _ file: OpenFile, _ tag: inout ChunksTag) {
-        tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
-        file.willForget(slot.number)
-    }
-
-    /// Every file that was written since its last sync.
-    package var changedFiles: [OpenFile] { openFiles.values.filter(\.hasChanges) }
-
-    /// Whether a file is open for writing.
-    package func isOpenForWriting(_ file: FileItem) -> Bool { openFiles[file.node]?.hasWriter ?? false }
 }
 
 /// A file that is being opened: its rows are gone through, so that none is missing, added or older.

@@ -15,17 +15,17 @@ package final class FileStore {
     let contents: ContentDirectory
     let tree: FileTree
     let chunks: ChunkTable
-    private var openContents = OpenContents()
+    var openContents = OpenContents()
     /// The files that are open, by their rows.
     var openFiles: [Int64: OpenFile] = [:]
     /// The open files whose rows go with the transaction.
     var unlinking: [OpenFile] = []
     /// The open files whose sync is in the transaction.
     var committing: [OpenFile] = []
-    private var toPlace: [ItemID] = []
+    var toPlace: [ItemID] = []
     var toPlaceOverlays: [ItemID] = []
-    private var toRemove: [ItemID] = []
-    private var removed: [ItemID] = []
+    var toRemove: [ItemID] = []
+    var removed: [ItemID] = []
 
     /// The tables of the store, in the order of their making.
     ///
@@ -238,8 +238,10 @@ package final class FileStore {
     ///
     /// - Parameter read: A read that has not finished.
     package func protectionClass(of read: ContentRead) -> ProtectionClass {
-        openContents.protectionClass(of: read.id) ?? read.protectionClass
+        protectionClass(ofContent: read.id) ?? read.protectionClass
     }
+
+    func protectionClass(ofContent id: ItemID) -> ProtectionClass? { openContents.protectionClass(of: id) }
 
     // MARK: Changing
 
@@ -364,79 +366,6 @@ package final class FileStore {
                 hint: "'coffer list' shows what is there"
             )
         }
-    }
-
-    // MARK: The disk
-
-    /// Follows the catalog after its transaction was committed.
-    ///
-    /// What fails here is made up for by ``recover()``.
-    package func settle() {
-        openContents.keepChanges()
-        for id in toPlace { try? contents.place(id) }
-        toPlace = []
-        for id in toPlaceOverlays where (try? contents.placeOverlay(id)) != nil {
-            openFiles.values.first { $0.id == id }?.overlayIsPlaced()
-        }
-        toPlaceOverlays = []
-        for file in committing { file.endCommit() }
-        committing = []
-        unlinking = []
-        removed += toRemove.filter { id in (try? contents.remove(id)) != nil }
-        toRemove = []
-    }
-
-    /// Strikes contents that were removed from the list of the dead.
-    ///
-    /// It rides on the next change: a commit of its own would cost every replacement a second sync.
-    func forgetRemoved() throws {
-        for id in removed {
-            try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
-        }
-        removed = []
-    }
-
-    /// Follows the catalog after its transaction was undone.
-    ///
-    /// - Parameter isCertain: Whether nothing of the transaction can be on the disk. Otherwise its contents stay staged,
-    ///   and ``recover()`` finds out.
-    package func abandon(isCertain: Bool) {
-        if isCertain { for id in toPlace { contents.discardStaged(id) } }
-        toPlace = []
-        toPlaceOverlays = []
-        toRemove = []
-        for file in committing { file.undoCommit() }
-        committing = []
-        for file in unlinking {
-            file.undoUnlinking()
-            openFiles[file.node] = file
-        }
-        unlinking = []
-        openContents.undoChanges()
-    }
-
-    /// Finishes what a crash cut off.
-    package func recover() throws {
-        for name in try contents.stagedNames() {
-            if let id = ItemID(hexadecimal: name), try tree.contains(id) {
-                try contents.place(id)
-            } else if name.hasSuffix(ContentDirectory.overlaySuffix),
-                let id = ItemID(hexadecimal: String(name.dropLast(ContentDirectory.overlaySuffix.count))),
-                try tree.contains(id)
-            {
-                try contents.placeOverlay(id)
-            } else {
-                contents.discardStaged(named: name)
-            }
-        }
-        var dead: [ItemID] = []
-        try connection.rows("SELECT content FROM file_dead_contents") { row in
-            if let id = ItemID(try row.blob(0)) { dead.append(id) }
-            return true
-        }
-        if dead.isEmpty { return }
-        for id in dead { try contents.remove(id) }
-        try connection.execute("DELETE FROM file_dead_contents")
     }
 }
 

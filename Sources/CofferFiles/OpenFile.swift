@@ -1,5 +1,5 @@
 package import CofferCore
-internal import CofferSystem
+package import CofferSystem
 
 /// A file that is open: what all its handles share.
 ///
@@ -69,6 +69,15 @@ package final class OpenFile {
 
     /// Whether the key was wiped by a lock.
     package var isRevoked: Bool { content.key.isRevoked }
+
+    /// Ends the waiting for a client when the key is wiped by a lock.
+    ///
+    /// - Parameter cancellation: Ends it.
+    /// - Returns: A number for ``forgetEnding(_:)``.
+    package func endOnLock(_ cancellation: Cancellation) -> Int { content.key.onRevoke { cancellation.cancel() } }
+
+    /// Takes back what ``endOnLock(_:)`` has set.
+    package func forgetEnding(_ number: Int) { content.key.forgetOnRevoke(number) }
 
     /// Whether something was written since the last sync.
     package var hasChanges: Bool { !pending.isEmpty }

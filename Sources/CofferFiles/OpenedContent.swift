@@ -222,6 +222,25 @@ package struct WritePlan: Sendable {
     }
 }
 
+/// Room on the disk that is to be reserved.
+package struct AllocationPlan: Sendable {
+    let content: OpenedContent
+    let room: Range<Int64>
+
+    /// Reserves it.
+    ///
+    /// - Throws: `diskFull` where there is not so much, `io`.
+    package func perform() throws(CofferError) {
+        guard let overlay = content.overlay, !room.isEmpty else { return }
+        do throws(SystemError) {
+            try content.directory.fileSystem.willPerform(.write)
+            try overlay.file.descriptor.reserve(Int64(room.count), at: room.lowerBound)
+        } catch {
+            throw error.cofferError("can't reserve room for \(content.subject)")
+        }
+    }
+}
+
 /// What has to be on the disk before the catalog names it.
 package struct SyncPlan: Sendable {
     let content: OpenedContent

@@ -43,9 +43,17 @@ struct Overlay: Sendable {
 
     /// Looks at the header of an overlay.
     ///
+    /// - Parameters:
+    ///   - file: The overlay.
+    ///   - id: The content that it is to belong to.
+    ///   - salvaging: Whether what is wrong does not matter: each chunk is authentic or not.
     /// - Throws: ``ContentFormat/Finding`` where it is not that of the content.
-    init(_ file: ContentFile, of id: ItemID) throws {
+    init(_ file: ContentFile, of id: ItemID, salvaging: Bool = false) throws {
         self.file = file
+        if salvaging {
+            cipher = try ContentFormat.salvage(try file.header(), .overlay, expecting: id).slotCipher
+            return
+        }
         cipher = try ContentFormat.read(try file.header(), .overlay, expecting: id).get().slotCipher
     }
 

@@ -8,6 +8,8 @@ struct Caller {
     let groups: [String]
     /// What was shown on this connection of the person behind it.
     let context = AuthenticationContext()
+    /// The files that it has open.
+    let handles = FileHandles()
 
     /// The group of the vault's owner.
     static let ownersGroup = "default"

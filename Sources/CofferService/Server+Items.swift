@@ -67,6 +67,9 @@ extension Server {
                 throw CofferError.notFound(params.name)
             }
             let range = try Self.range(params, in: file.byteCount)
+            if catalog.files.hasChunks(file) {
+                return .later(try getThroughHandle(file, params, range, in: group, to: descriptor))
+            }
             let read = try catalog.files.prepareRead(file)
             switch consume descriptor {
             case .some(let descriptor): return .later(stream(read, range, to: descriptor, params.wantsProgress))

@@ -69,6 +69,7 @@ extension Server {
         }
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
         withholdPayloads(in: keys.state)
+        keepWhatWasWritten()
     }
 
     /// A deadline that has moved away is found out when the timer goes off: a system call with each use would cost more.

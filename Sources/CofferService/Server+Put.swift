@@ -281,7 +281,7 @@ extension Server {
 
 extension CofferError {
     /// The answer where the vault is not the one any more that the request was for.
-    fileprivate static let vaultIsGone = CofferError(.notAvailable, "the vault was erased meanwhile", operation: .write)
+    static let vaultIsGone = CofferError(.notAvailable, "the vault was erased meanwhile", operation: .write)
 }
 
 extension RoutingFacts.Size {

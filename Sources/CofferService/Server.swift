@@ -23,6 +23,12 @@ package actor Server {
     let keyWorkers = WorkerPool(limit: 1)
     /// Making and unlocking a vault: one at a time.
     let keyOperations = Turnstile()
+    /// Opening files: one at a time, so that a file is never open twice.
+    let fileOpenings = Turnstile()
+    /// Those who wait for a writer to close.
+    let writers = WriterQueue()
+    /// The handles of connections that have ended, until they are let go of.
+    var orphanedHandles: [FileHandle] = []
     /// Counts locks, so that an unlock that was overtaken by one is noticed.
     var lockCount = 0
     /// When the vault locks, and what follows.
@@ -100,6 +106,7 @@ package actor Server {
         listeners = []
         for session in sessions.values { session.stop() }
         sessions = [:]
+        synchronizeForShutDown()
         // What is due after this must not open the vault again.
         schedule.rest()
         // What is kept there is for the next daemon.
@@ -279,7 +286,7 @@ package actor Server {
         session.isBusy = true
         session.transferCount += 1
         let transfer = Transfer(session: number, number: session.transferCount, id: id)
-        underWay[number] = LongRequest(work: work, transfer: transfer, isTentative: isTentative)
+        underWay[number] = LongRequest(work: work, transfer: transfer, caller: session.caller, isTentative: isTentative)
         // The end of a wait comes back by the way of the task's executor: without one of ours, through the global pool.
         Task(executorPreference: loop) { await self.carryOutLongRequest(of: number) }
     }
@@ -288,7 +295,7 @@ package actor Server {
         guard let request = underWay.removeValue(forKey: number) else { return }
         let outcome = await Outcome(of: request)
         // A session that was stopped meanwhile has nobody to tell.
-        guard let session = sessions[number] else { return }
+        guard let session = sessions[number] else { return releaseHandles(of: request.caller) }
         switch consume outcome {
         case .success(let reply): send(reply, to: request.transfer.id, session, number, request.isTentative)
         case .failure(let error): sendFailure(error, to: request.transfer.id, session, number)
@@ -396,6 +403,8 @@ package actor Server {
     func drop(_ session: Session, _ number: Int) {
         session.stop()
         sessions[number] = nil
+        // Where a request is being carried out, at its end: it may be using them.
+        if !session.isBusy { releaseHandles(of: session.caller) }
         resumeListeners()
         if sessions.isEmpty { lastConnectionHasGone() }
     }
@@ -405,6 +414,7 @@ package actor Server {
 private struct LongRequest {
     let work: Work
     let transfer: Transfer
+    let caller: Caller
     let isTentative: Bool
 }
 

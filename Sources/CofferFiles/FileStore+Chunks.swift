@@ -1,0 +1,216 @@
+package import CofferCore
+internal import CofferDatabase
+
+// Open files are read and written by plans: made here, where it is known which chunk is where, and performed on other threads.
+
+extension FileStore {
+    // MARK: Reading and writing
+
+    /// The most chunks of one plan: others get their turn in between.
+    package static let planChunks = 64
+
+    /// Plans to read a part of an open file.
+    ///
+    /// Each plan is followed by ``finishedReading(_:)``.
+    ///
+    /// - Parameters:
+    ///   - range: The bytes; what is behind the end, and what is more than a plan holds, is left out.
+    ///   - file: The file.
+    package func planReading(_ range: Range<Int64>, of file: OpenFile) throws -> ReadPlan {
+        let chunkBytes = Int64(Limits.chunkBytes)
+        let start = min(range.lowerBound, file.byteCount)
+        let most = (start / chunkBytes + Int64(Self.planChunks)) * chunkBytes
+        let part = start..<max(start, min(range.upperBound, file.byteCount, most))
+        var sources: [ChunkSource] = []
+        if !part.isEmpty {
+            for index in (part.lowerBound / chunkBytes)...((part.upperBound - 1) / chunkBytes) {
+                sources.append(try source(of: index, in: file))
+            }
+        }
+        file.beginRead()
+        return ReadPlan(content: file.content, range: part, sources: sources)
+    }
+
+    /// Ends a read of an open file.
+    package func finishedReading(_ file: OpenFile) { file.endRead() }
+
+    /// Plans to write over a part of an open file.
+    ///
+    /// - Parameters:
+    ///   - count: The bytes that are written.
+    ///   - offset: Where.
+    ///   - file: The file, prepared for writing.
+    /// - Throws: `dataTooLarge`.
+    package func planWriting(_ count: Int, at offset: Int64, of file: OpenFile) throws -> WritePlan {
+        guard offset <= Limits.fileBytes - Int64(count) else {
+            throw CofferError(
+                .dataTooLarge,
+                "can't write \(file.subject): a file has at most \(Limits.fileBytes >> 40) TiB",
+                operation: .write
+            )
+        }
+        let chunkBytes = Int64(Limits.chunkBytes)
+        var pieces: [WritePlan.Piece] = []
+        var place = offset
+        let end = offset + Int64(count)
+        while place < end {
+            let index = place / chunkBytes
+            let start = index * chunkBytes
+            let range = Int(place - start)..<Int(min(end - start, chunkBytes))
+            let source = try source(of: index, in: file)
+            pieces.append(
+                WritePlan.Piece(
+                    index: index,
+                    source: source,
+                    slot: file.slotForWriting(index),
+                    range: range,
+                    byteCount: max(source.byteCount, range.upperBound)
+                )
+            )
+            place = start + chunkBytes
+        }
+        return WritePlan(content: file.content, pieces: pieces)
+    }
+
+    /// Plans to cut the chunk that a shorter file ends in.
+    ///
+    /// - Returns: `nil` where there is nothing to cut.
+    package func planCutting(to count: Int64, of file: OpenFile) throws -> WritePlan? {
+        let chunkBytes = Int64(Limits.chunkBytes)
+        let index = count / chunkBytes
+        let rest = Int(count - index * chunkBytes)
+        guard rest > 0, count < file.byteCount, case .slot(let slot) = try source(of: index, in: file),
+            slot.byteCount > rest
+        else { return nil }
+        let piece = WritePlan.Piece(
+            index: index,
+            source: .slot(slot),
+            slot: file.slotForWriting(index),
+            range: 0..<0,
+            byteCount: rest
+        )
+        return WritePlan(content: file.content, pieces: [piece])
+    }
+
+    /// Takes over what a plan has written.
+    ///
+    /// - Parameters:
+    ///   - written: What performing it returned.
+    ///   - end: Where the write ended.
+    ///   - file: The file.
+    package func apply(_ written: [WritePlan.Written], upTo end: Int64, to file: OpenFile) {
+        file.apply(written, upTo: end)
+    }
+
+    /// Gives up a plan that was not performed to its end.
+    package func discard(_ plan: WritePlan, of file: OpenFile) { file.giveBack(plan) }
+
+    /// Makes an open file shorter, or longer by zeros that cost nothing.
+    ///
+    /// - Parameters:
+    ///   - count: The bytes it is to have; the chunk at the end was cut by ``planCutting(to:of:)``.
+    ///   - file: The file.
+    package func truncate(_ file: OpenFile, to count: Int64) { file.truncate(to: count) }
+
+    /// Plans to reserve room on the disk for what will be written to a part of an open file.
+    ///
+    /// - Parameters:
+    ///   - range: The bytes.
+    ///   - file: The file, prepared for writing.
+    /// - Throws: `dataTooLarge`.
+    package func planAllocating(_ range: Range<Int64>, of file: OpenFile) throws(CofferError) -> AllocationPlan {
+        let chunkBytes = Int64(Limits.chunkBytes)
+        guard range.upperBound <= Limits.fileBytes else {
+            throw CofferError(
+                .dataTooLarge,
+                "can't reserve room for \(file.subject): a file has at most \(Limits.fileBytes >> 40) TiB",
+                operation: .write
+            )
+        }
+        let count = range.isEmpty ? 0 : (range.upperBound - 1) / chunkBytes - range.lowerBound / chunkBytes + 1
+        return AllocationPlan(content: file.content, room: file.reserve(Int(count)))
+    }
+
+    /// Makes an open file at least so long.
+    package func extend(_ file: OpenFile, to end: Int64) {
+        if end > file.byteCount { file.setByteCount(end) }
+    }
+
+    private func source(of index: Int64, in file: OpenFile) throws -> ChunkSource {
+        if let known = file.known(index) { return known }
+        if let slot = try chunks.slot(of: index, in: file.node) { return .slot(slot) }
+        return file.unwritten(index)
+    }
+
+    // MARK: Syncing
+
+    /// Plans to sync an open file.
+    package func planSyncing(_ file: OpenFile) -> SyncPlan {
+        SyncPlan(content: file.content, isStaged: file.isOverlayStaged)
+    }
+
+    /// Makes the catalog name what was written and synced, within the transaction that is open.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - now: Milliseconds since 1970.
+    package func commit(_ file: OpenFile, now: Int64) throws {
+        guard file.hasChanges else { return }
+        guard !file.isUnlinked, let node = try tree.node(numbered: file.node, file.subject), node.content == file.id
+        else {
+            // Nobody finds it any more: what is written lives as long as its handles.
+            return
+        }
+        let changes = file.beginCommit()
+        var tag = ChunksTag(node.metadata.chunksTag)
+        do {
+            try connection.transaction {
+                try forgetRemoved()
+                if let cut = changes.cutFrom {
+                    for (chunk, slot) in try chunks.rows(of: file.node, from: cut) { forget(slot, chunk, file, &tag) }
+                    try chunks.remove(from: cut, in: file.node)
+                }
+                for (chunk, slot) in changes.chunks {
+                    if let old = try chunks.slot(of: chunk, in: file.node) { forget(old, chunk, file, &tag) }
+                    try chunks.put(slot, chunk, in: file.node)
+                    tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
+                }
+                var metadata = node.metadata
+                metadata.byteCount = file.byteCount
+                metadata.visibleBaseBytes = file.visibleBaseBytes
+                metadata.chunksTag = tag.bytes
+                metadata.modified = now
+                try tree.update(node, to: metadata)
+            }
+        } catch {
+            file.undoCommit()
+            throw error
+        }
+        committing.append(file)
+        if file.isOverlayStaged { toPlaceOverlays.append(file.id) }
+    }
+
+    private func forget(_ slot: ChunkSlot, _ chunk: Int64, _ file: OpenFile, _ tag: inout ChunksTag) {
+        tag.toggle(chunks.tag(of: slot, chunk, in: file.id))
+        file.willForget(slot.number)
+    }
+
+    /// Every file that was written since its last sync.
+    package var changedFiles: [OpenFile] { openFiles.values.filter(\.hasChanges) }
+
+    /// Whether a file is more than a content that was written once: then it is read through an ``OpenFile``.
+    package func hasChunks(_ file: FileItem) -> Bool {
+        let metadata = file.metadata
+        return openFiles[file.node]?.hasChanges ?? false || metadata.flags.contains(.hasNoBase)
+            || metadata.baseByteCount != metadata.byteCount || metadata.visibleBaseBytes != metadata.baseByteCount
+            || ChunksTag(metadata.chunksTag) != .none
+    }
+
+    /// The class that an open file has now.
+    package func protectionClass(of file: OpenFile) -> ProtectionClass {
+        protectionClass(ofContent: file.id) ?? file.protectionClass
+    }
+
+    /// Whether a file is open for writing.
+    package func isOpenForWriting(_ file: FileItem) -> Bool { openFiles[file.node]?.hasWriter ?? false }
+}

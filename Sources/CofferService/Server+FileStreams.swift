@@ -1,0 +1,195 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+internal import Glibc
+
+// Whole files that have chunks which were rewritten, streamed to a client: part by part, so that what is known of a part is
+// looked up when it is its turn.
+
+extension Server {
+    /// Gives a part of a file whose chunks lie in several places.
+    func getThroughHandle(
+        _ item: FileItem,
+        _ params: GetParameters,
+        _ range: Range<Int64>,
+        in group: String,
+        to descriptor: consuming OwnedDescriptor?
+    ) throws(CofferError) -> Work {
+        let store = try vault.catalog.files
+        let handoff = Handoff(descriptor)
+        return { (transfer) async throws(CofferError) in
+            let file = try await self.openForStreaming(item, params.name, in: group, store, transfer)
+            defer { self.endStreaming(file, store) }
+            guard let output = handoff.take() else {
+                let content = try await self.collect(range, of: file, params.name, store)
+                return Reply(
+                    GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload),
+                    payload: content,
+                    protection: .file(store.protectionClass(of: file))
+                )
+            }
+            let count = try await self.stream(
+                range,
+                of: file,
+                to: output,
+                salvaging: false,
+                params.wantsProgress,
+                store,
+                transfer
+            ).count
+            return Reply(GetResult(store: .file, byteCount: count, delivery: .descriptor))
+        }
+    }
+
+    /// Gives what can be read of a damaged file, and zeros for the rest.
+    func salvageFile(
+        _ params: FileSalvageParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Answer {
+        guard let descriptor = try attachments.takeDescriptor() else {
+            throw CofferError(.param, "no descriptor was passed that the content goes to")
+        }
+        try attachments.refuseLeftovers(of: .fileSalvage)
+        let handoff = Handoff(descriptor)
+        let group = try caller.group(nil)
+        let store = try vault.catalog.files
+        return .later { (transfer) async throws(CofferError) in
+            do {
+                guard let item = try store.find(params.name, in: group) else {
+                    throw CofferError(.itemNotFound, "there is no file \(params.name.quoted)")
+                }
+                let file = try await self.open(
+                    item,
+                    params.name,
+                    in: group,
+                    for: .read,
+                    salvaging: true,
+                    store,
+                    transfer
+                )
+                file.handleCount += 1
+                defer { self.endStreaming(file, store) }
+                guard let output = handoff.take() else { throw CofferError.carriedOutTwice }
+                let saved = try await self.stream(
+                    0..<file.byteCount,
+                    of: file,
+                    to: output,
+                    salvaging: true,
+                    params.wantsProgress,
+                    store,
+                    transfer
+                )
+                return Reply(
+                    Salvage(
+                        byteCount: saved.count,
+                        damagedByteCount: saved.damages.reduce(0) { $0 + $1.byteCount },
+                        damaged: Array(saved.damages.prefix(Limits.pageItems))
+                    )
+                )
+            } catch {
+                throw .init(mapping: error, "can't salvage \(params.name.quoted)")
+            }
+        }
+    }
+
+    private func openForStreaming(
+        _ item: FileItem,
+        _ name: ItemName,
+        in group: String,
+        _ store: FileStore,
+        _ transfer: Transfer
+    ) async throws(CofferError) -> OpenFile {
+        await fileOpenings.enter()
+        defer { fileOpenings.leave() }
+        do {
+            let file = try await open(item, name, in: group, for: .read, store, transfer)
+            file.handleCount += 1
+            return file
+        } catch {
+            throw .init(mapping: error, "can't read \(name.quoted)")
+        }
+    }
+
+    private func endStreaming(_ file: OpenFile, _ store: FileStore) {
+        file.handleCount -= 1
+        store.close(file)
+    }
+
+    private func collect(
+        _ range: Range<Int64>,
+        of file: OpenFile,
+        _ name: ItemName,
+        _ store: FileStore
+    ) async throws(CofferError) -> SecretBytes {
+        guard range.count <= Limits.framePayloadBytes else {
+            throw CofferError(
+                .dataTooLarge,
+                "\(name.quoted) has \(range.count) bytes, and a reply carries \(Limits.framePayloadBytes) at most",
+                hint: "pass a descriptor to write it to, or ask for a range"
+            )
+        }
+        let plan = try self.plan(range, of: file, store)
+        defer { store.finishedReading(file) }
+        return try await workers.run { () throws(CofferError) in try plan.collect() }
+    }
+
+    private func plan(
+        _ range: Range<Int64>,
+        of file: OpenFile,
+        _ store: FileStore
+    ) throws(CofferError) -> ReadPlan {
+        do {
+            return try store.planReading(range, of: file)
+        } catch {
+            throw .init(mapping: error, "can't read \(file.subject)")
+        }
+    }
+
+    /// Writes a part of a file to a descriptor.
+    ///
+    /// - Returns: How many bytes there were, and which of them are zeros because they can't be read.
+    private func stream(
+        _ range: Range<Int64>,
+        of file: OpenFile,
+        to descriptor: consuming OwnedDescriptor,
+        salvaging: Bool,
+        _ wantsProgress: Bool,
+        _ store: FileStore,
+        _ transfer: Transfer
+    ) async throws(CofferError) -> (count: Int64, damages: [DamagedRange]) {
+        let cancellation = try makeCancellation(for: transfer)
+        let ending = file.endOnLock(cancellation)
+        defer { file.forgetEnding(ending) }
+        let output = SharedStream(try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation))
+        let report = progressReport(wantsProgress, total: Int64(range.count), transfer)
+        var place = range.lowerBound
+        var damages: [DamagedRange] = []
+        while place < range.upperBound {
+            guard vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
+            let plan = try self.plan(place..<range.upperBound, of: file, store)
+            defer { store.finishedReading(file) }
+            // The file may have become shorter meanwhile.
+            if plan.range.isEmpty { break }
+            damages += try await workers.run { () throws(CofferError) in
+                guard salvaging else {
+                    try plan.perform(to: { try output.stream.write(all: $0) })
+                    return []
+                }
+                return try plan.salvage(to: { try output.stream.write(all: $0) })
+                    .map { DamagedRange(offset: $0.range.lowerBound, byteCount: Int64($0.range.count)) }
+            }
+            place = plan.range.upperBound
+            report(place - range.lowerBound)
+        }
+        return (place - range.lowerBound, damages)
+    }
+}
+
+/// A client's stream that several pieces of work write to, one after the other.
+private final class SharedStream: Sendable {
+    let stream: PeerStream
+    init(_ stream: consuming PeerStream) { self.stream = stream }
+}

@@ -1,0 +1,380 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+// Files that are open: read and written in place, on worker threads, one request of a connection after the other.
+
+extension Server {
+    /// The rows of a file that are gone through in a turn when it is opened.
+    private static let openingRows = 1024
+    /// Written chunks that wait for a sync: beyond it one is made, so that what is known of them stays small.
+    private static let mostPendingChunks = 4096
+
+    // MARK: Opening
+
+    /// Opens a file, or makes it.
+    func openFile(_ params: FileOpenParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let access = params.access ?? .read
+        let group = try caller.group(nil)
+        try check(params, access)
+        try caller.handles.checkRoom()
+        return .later { (transfer) async throws(CofferError) in
+            let store = try self.vault.catalog.files
+            let opened = try await self.openOrMake(params, access, in: group, store, transfer)
+            let file = opened.file
+            file.handleCount += 1
+            let handle = FileHandle(file, access, appends: params.appends, in: store)
+            do throws(CofferError) {
+                if access.writes { try await self.becomeWriter(of: file, waits: params.waits, store, transfer) }
+                try self.checkUsable(handle, for: access.writes ? .write : .read)
+                if params.truncates && !opened.isNew { try await self.cut(file, to: 0, store) }
+            } catch {
+                await self.release(handle, isWriter: false)
+                throw error
+            }
+            return Reply(
+                FileOpenResult(
+                    handle: caller.handles.add(handle),
+                    byteCount: file.byteCount,
+                    protectionClass: store.protectionClass(of: file),
+                    isNew: opened.isNew
+                )
+            )
+        }
+    }
+
+    private func check(_ params: FileOpenParameters, _ access: FileAccess) throws(CofferError) {
+        let needsWriting = [
+            ("create", params.creates), ("truncate", params.truncates), ("append", params.appends),
+        ]
+        for (name, isAsked) in needsWriting where isAsked && !access.writes {
+            throw CofferError(
+                .param,
+                "parameter '\(name)' is for a handle that writes",
+                hint: "'access' is 'write' or 'readWrite'"
+            )
+        }
+        if params.isExclusive && !params.creates {
+            throw CofferError(.param, "parameter 'exclusive' is for a file that is made", hint: "say 'create', too")
+        }
+        if params.protectionClass != nil && !params.creates {
+            throw CofferError(.param, "parameter 'class' is for a file that is made", hint: "say 'create', too")
+        }
+    }
+
+    private func openOrMake(
+        _ params: FileOpenParameters,
+        _ access: FileAccess,
+        in group: String,
+        _ store: FileStore,
+        _ transfer: Transfer
+    ) async throws(CofferError) -> (file: OpenFile, isNew: Bool) {
+        await fileOpenings.enter()
+        defer { fileOpenings.leave() }
+        try checkWanted(transfer)
+        do {
+            if let item = try store.find(params.name, in: group) {
+                if params.isExclusive { throw CofferError.fileExists(params.name) }
+                let operation: ItemOperation = access.writes ? .write : .read
+                return (try await open(item, params.name, in: group, for: operation, store, transfer), false)
+            }
+            if try vault.catalog.keychain.find(GenericPasswordKey(params.name, in: group)) != nil {
+                throw CofferError(
+                    params.creates ? .duplicateItem : .itemNotFound,
+                    "\(params.name.quoted) is a secret of the keychain, and not a file",
+                    hint: "'coffer get' reads it"
+                )
+            }
+            guard params.creates else {
+                throw CofferError(
+                    .itemNotFound,
+                    "there is no file \(params.name.quoted)",
+                    hint: "'coffer list' shows what there is; 'create' makes one"
+                )
+            }
+            return (try make(params, in: group, store), true)
+        } catch {
+            throw .init(mapping: error, "can't open \(params.name.quoted)")
+        }
+    }
+
+    private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) throws -> OpenFile {
+        let protectionClass = params.protectionClass ?? .completeUntilFirstUserAuthentication
+        let state = try vault.keys.state
+        guard protectionClass.permits(.create, in: state) else {
+            throw CofferError.locked(params.name.quoted, in: state, for: .write)
+        }
+        return try vault.catalog.change {
+            try store.create(params.name, in: group, as: protectionClass, now: wallClockMilliseconds())
+        }
+    }
+
+    /// Opens a file that exists; its rows are gone through over some turns, if there are many.
+    func open(
+        _ item: FileItem,
+        _ name: ItemName,
+        in group: String,
+        for operation: ItemOperation,
+        salvaging: Bool = false,
+        _ store: FileStore,
+        _ transfer: Transfer
+    ) async throws -> OpenFile {
+        var item = item
+        while true {
+            let opening = try store.beginOpening(item, for: operation)
+            while try store.goOn(opening, limit: Self.openingRows) {
+                await Task.yield()
+                try checkWanted(transfer)
+                guard vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
+            }
+            if let file = try store.finish(opening, salvaging: salvaging) { return file }
+            guard let changed = try store.find(name, in: group) else {
+                throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")
+            }
+            item = changed
+        }
+    }
+
+    private func becomeWriter(
+        of file: OpenFile,
+        waits: Bool,
+        _ store: FileStore,
+        _ transfer: Transfer
+    ) async throws(CofferError) {
+        if file.hasWriter {
+            guard waits else {
+                throw CofferError(
+                    .notAvailable,
+                    "\(file.subject) is open for writing elsewhere",
+                    hint: "try again later, or wait for it: 'wait'"
+                )
+            }
+            await writers.wait(for: file)
+        }
+        file.hasWriter = true
+        do {
+            try checkWanted(transfer)
+            try store.prepareWriting(file)
+        } catch {
+            file.hasWriter = false
+            writers.wake(file)
+            throw .init(mapping: error, "can't open \(file.subject)")
+        }
+    }
+
+    // MARK: Using
+
+    /// Reads a part of an open file.
+    func readFile(_ params: FileReadParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let handle = try caller.handles[params.handle]
+        guard handle.access.reads else { throw .wrongAccess(handle, "reading") }
+        return .later { (_) async throws(CofferError) in
+            let store = try self.checkUsable(handle, for: .read)
+            let content = try await self.read(params.offset..<(params.offset + params.length), of: handle.file, store)
+            let result = FileByteCount(byteCount: Int64(content.count))
+            return Reply(result, payload: content, protection: .file(store.protectionClass(of: handle.file)))
+        }
+    }
+
+    private func read(
+        _ range: Range<Int64>,
+        of file: OpenFile,
+        _ store: FileStore
+    ) async throws(CofferError) -> SecretBytes {
+        let plan: ReadPlan
+        do { plan = try store.planReading(range, of: file) } catch { throw .init(mapping: error, "can't read") }
+        defer { store.finishedReading(file) }
+        return try await workers.run { () throws(CofferError) in try plan.collect() }
+    }
+
+    /// Writes to a part of an open file: it is sealed when this is answered, and survives a crash from the next sync on.
+    func writeFile(
+        _ params: FileWriteParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Answer {
+        let payload = Handoff(try attachments.takePayload().orEmpty())
+        try attachments.refuseLeftovers(of: .fileWrite)
+        let handle = try caller.handles[params.handle]
+        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+        return .later { (_) async throws(CofferError) in
+            let store = try self.checkUsable(handle, for: .write)
+            let file = handle.file
+            guard let bytes = payload.take() else { throw .carriedOutTwice }
+            let offset = handle.appends ? file.byteCount : params.offset ?? file.byteCount
+            let end = offset + Int64(bytes.count)
+            let plan: WritePlan
+            do {
+                plan = try store.planWriting(bytes.count, at: offset, of: file)
+            } catch {
+                throw .init(mapping: error, "can't write \(file.subject)")
+            }
+            let content: SecretBytes? = bytes
+            let handoff = Handoff(content)
+            do throws(CofferError) {
+                let written = try await self.workers.run { () throws(CofferError) in
+                    try plan.perform(handoff.take())
+                }
+                store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
+            } catch {
+                store.discard(plan, of: file)
+                throw error
+            }
+            if file.pendingCount > Self.mostPendingChunks { try await self.synchronize(file, store) }
+            return Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))
+        }
+    }
+
+    /// Makes an open file shorter or longer.
+    func truncateFile(_ params: FileTruncateParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let handle = try caller.handles[params.handle]
+        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+        return .later { (_) async throws(CofferError) in
+            let store = try self.checkUsable(handle, for: .write)
+            try await self.cut(handle.file, to: params.byteCount, store)
+            return Reply(Nothing())
+        }
+    }
+
+    private func cut(_ file: OpenFile, to count: Int64, _ store: FileStore) async throws(CofferError) {
+        do {
+            if let plan = try store.planCutting(to: count, of: file) {
+                do throws(CofferError) {
+                    let written = try await workers.run { () throws(CofferError) in try plan.perform(nil) }
+                    store.apply(written, upTo: 0, to: file)
+                } catch {
+                    store.discard(plan, of: file)
+                    throw error
+                }
+            }
+            store.truncate(file, to: count)
+        } catch {
+            throw .init(mapping: error, "can't truncate \(file.subject)")
+        }
+    }
+
+    /// Reserves room on the disk for a part of an open file.
+    func allocateFile(_ params: FileAllocateParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let handle = try caller.handles[params.handle]
+        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+        return .later { (_) async throws(CofferError) in
+            let store = try self.checkUsable(handle, for: .write)
+            let end = params.offset + params.length
+            let plan = try store.planAllocating(params.offset..<end, of: handle.file)
+            try await self.workers.run { () throws(CofferError) in try plan.perform() }
+            store.extend(handle.file, to: end)
+            return Reply(FileByteCount(byteCount: handle.file.byteCount))
+        }
+    }
+
+    // MARK: Syncing and closing
+
+    /// Makes what was written to an open file survive a crash: all of it or nothing.
+    func syncFile(_ params: FileHandleParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let handle = try caller.handles[params.handle]
+        return .later { (_) async throws(CofferError) in
+            // What was written before a lock is sealed already: no key is wanted for this.
+            guard let store = handle.store else { throw CofferError.vaultIsGone }
+            try await self.synchronize(handle.file, store)
+            return Reply(Nothing())
+        }
+    }
+
+    func synchronize(_ file: OpenFile, _ store: FileStore) async throws(CofferError) {
+        guard file.hasChanges else { return }
+        let plan = store.planSyncing(file)
+        try await workers.run { () throws(CofferError) in try plan.perform() }
+        do {
+            guard let catalog = vault.openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
+            try catalog.change { try store.commit(file, now: wallClockMilliseconds()) }
+        } catch {
+            throw .init(mapping: error, "can't sync \(file.subject)")
+        }
+    }
+
+    /// Closes a handle; what was written is synced first.
+    func closeFile(_ params: FileHandleParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let handle = try caller.handles[params.handle]
+        return .later { (_) async throws(CofferError) in
+            if handle.access.writes, let store = handle.store { try await self.synchronize(handle.file, store) }
+            caller.handles.remove(params.handle)
+            await self.release(handle, isWriter: handle.access.writes)
+            return Reply(Nothing())
+        }
+    }
+
+    /// Lets go of a handle; what was written is synced as far as it can be.
+    func release(_ handle: FileHandle, isWriter: Bool) async {
+        let file = handle.file
+        if isWriter {
+            if let store = handle.store { try? await synchronize(file, store) }
+            file.hasWriter = false
+            writers.wake(file)
+        }
+        file.handleCount -= 1
+        handle.store?.close(file)
+    }
+
+    /// Lets go of everything that a connection had open.
+    func releaseHandles(of caller: Caller) {
+        let handles = caller.handles.takeAll()
+        if handles.isEmpty { return }
+        orphanedHandles += handles
+        Task(executorPreference: loop) { await self.releaseOrphans() }
+    }
+
+    private func releaseOrphans() async {
+        while let handle = orphanedHandles.popLast() { await release(handle, isWriter: handle.access.writes) }
+    }
+
+    /// Syncs what was written to files whose handles a lock has ended: it is sealed, and wants no key.
+    func keepWhatWasWritten() {
+        guard let store = vault.openCatalog?.files, store.changedFiles.contains(where: \.isRevoked) else { return }
+        Task(executorPreference: loop) { await self.synchronizeRevoked() }
+    }
+
+    private func synchronizeRevoked() async {
+        guard let store = vault.openCatalog?.files else { return }
+        for file in store.changedFiles where file.isRevoked { try? await synchronize(file, store) }
+    }
+
+    /// Syncs all that was written, at once: the daemon ends.
+    func synchronizeForShutDown() {
+        guard let catalog = vault.openCatalog else { return }
+        for file in catalog.files.changedFiles {
+            let plan = catalog.files.planSyncing(file)
+            guard (try? plan.perform()) != nil else { continue }
+            try? catalog.change { try catalog.files.commit(file, now: wallClockMilliseconds()) }
+        }
+        if catalog.hasChanges { try? catalog.commit() }
+    }
+
+    /// Refuses a handle that a lock has ended, or whose vault is gone.
+    @discardableResult
+    private func checkUsable(_ handle: FileHandle, for operation: ItemOperation) throws(CofferError) -> FileStore {
+        guard let store = handle.store, vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
+        if handle.file.isRevoked {
+            throw .locked(handle.file.subject, in: vault.openKeys?.state ?? .locked, for: operation)
+        }
+        return store
+    }
+}
+
+extension CofferError {
+    fileprivate static func fileExists(_ name: ItemName) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "there is a file \(name.quoted) already",
+            hint: "open it without 'exclusive', or choose another name",
+            operation: .write
+        )
+    }
+
+    fileprivate static func wrongAccess(_ handle: FileHandle, _ what: String) -> CofferError {
+        CofferError(.param, "\(handle.file.subject) was not opened for \(what)", hint: "open it with another 'access'")
+    }
+}
