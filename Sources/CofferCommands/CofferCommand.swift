@@ -14,6 +14,7 @@ package struct CofferCommand: ParsableCommand {
                 name: "Everyday",
                 subcommands: [
                     Put.self, Get.self, List.self, Show.self, Remove.self, Protect.self, Explain.self, Keychain.self,
+                    File.self,
                 ]
             ),
             CommandGroup(

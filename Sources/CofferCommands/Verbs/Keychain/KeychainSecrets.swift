@@ -53,6 +53,15 @@ struct BytesOutputOptions: ParsableArguments {
             return try file.finish()
         }
         guard Output.standardOutput.isTerminal else { return try Self.copy(bytes, to: STDOUT_FILENO) }
+        try Self.show(bytes, what)
+    }
+
+    /// Shows a person text, and nothing that the terminal would obey.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes; `nil` for none.
+    ///   - what: What they are, for a sentence.
+    static func show(_ bytes: borrowing SecretBytes?, _ what: String) throws(CofferError) {
         let form = TerminalText(bytes)
         guard form != .binary else {
             throw CofferError(
@@ -61,7 +70,7 @@ struct BytesOutputOptions: ParsableArguments {
                 hint: "use --output FILE, or a pipe"
             )
         }
-        try Self.copy(bytes, to: STDOUT_FILENO)
+        try copy(bytes, to: STDOUT_FILENO)
         if form == .unfinishedLine { Output.standardOutput.write("\n") }
     }
 

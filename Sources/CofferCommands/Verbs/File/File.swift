@@ -1,0 +1,9 @@
+internal import ArgumentParser
+
+/// The verb `coffer file`, with the verbs below it.
+struct File: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Files and directories of the file store.",
+        subcommands: [CreateFile.self, ReadFile.self, WriteFile.self, AppendToFile.self, TruncateFile.self]
+    )
+}

@@ -1,0 +1,150 @@
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import Glibc
+
+/// What is written to a file: from a file, from standard input, or typed by a person.
+struct FileContent: ~Copyable {
+    /// What a person has typed.
+    private let typed: SecretBytes?
+    /// Where it is read from; `nil` where there is nothing to read.
+    private let source: OwnedDescriptor?
+    /// What that is, for a sentence.
+    private let subject: String
+    /// The bytes that it gives, where they can be told.
+    private let total: Int64?
+
+    /// Opens it: before the daemon is started or woken for nothing.
+    ///
+    /// - Parameters:
+    ///   - path: The path of a file; `nil` for standard input.
+    ///   - prompt: What a person at a terminal is asked; `nil` where there is no content then.
+    init(of path: String?, prompt: String?) throws(CofferError) {
+        var typed: SecretBytes?
+        var source: OwnedDescriptor?
+        subject = path.map { quotedForDisplay($0) } ?? "standard input"
+        if let path {
+            let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
+            guard number >= 0 else {
+                throw CofferError(.io, "can't read \(quotedForDisplay(path)): \(SystemError("open").reason)")
+            }
+            source = OwnedDescriptor(owning: number)
+        } else if isatty(STDIN_FILENO) == 1 {
+            if let prompt { typed = try SecretInput.ask(prompt, limit: Limits.secretBytes) }
+        } else {
+            do {
+                let number = try SystemError.check("dup", fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
+                source = OwnedDescriptor(owning: number)
+            } catch {
+                throw error.cofferError("can't read standard input")
+            }
+        }
+        total = source.remainingByteCount
+        self.typed = typed
+        self.source = source
+    }
+
+    /// Writes it in pieces, and closes the file.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - start: Where it begins, in bytes; at the end of the file if nothing is said.
+    /// - Throws: What went wrong, with the bytes that were written before it.
+    borrowing func write(to file: OpenedFile, at start: Int64?) throws(CofferError) {
+        let bar = ProgressBar()
+        defer { bar?.finish() }
+        var done: Int64 = 0
+        do throws(CofferError) {
+            if typed.byteCount > 0 {
+                try file.write(typed, at: start)
+                done = Int64(typed.byteCount)
+            }
+            if source != nil { try copy(to: file, at: start, &done, bar) }
+        } catch {
+            bar?.finish()
+            let isKept = (try? file.close()) != nil
+            throw error.told(with: done, areKept: isKept)
+        }
+        do throws(CofferError) { try file.close() } catch { throw error.told(with: done, areKept: false) }
+    }
+
+    private borrowing func copy(
+        to file: OpenedFile,
+        at start: Int64?,
+        _ done: inout Int64,
+        _ bar: ProgressBar?
+    ) throws(CofferError) {
+        var piece: SecretBytes?
+        do { piece = try SecretBytes(zeros: Limits.framePayloadBytes) } catch { throw .noSecretMemory }
+        var isAtEnd = false
+        while !isAtEnd {
+            let count = try fill(&piece)
+            if count == 0 { return }
+            isAtEnd = count < piece.byteCount
+            if isAtEnd { piece?.truncate(to: count) }
+            try file.write(piece, at: start.map { $0 + done })
+            done += Int64(count)
+            bar?.update(done, of: total)
+        }
+    }
+
+    /// Reads until the piece is full, or there is no more.
+    private borrowing func fill(_ piece: inout SecretBytes?) throws(CofferError) -> Int {
+        let outcome = unsafe piece?.withUnsafeMutableBytes { buffer in
+            Result { () throws(SystemError) in unsafe try read(into: buffer) }
+        }
+        do {
+            return try outcome?.get() ?? 0
+        } catch {
+            throw CofferError(.io, "can't read \(subject): \(error.reason)")
+        }
+    }
+
+    private borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        var done = 0
+        switch source {
+        case .none: break
+        case .some(let source):
+            while done < buffer.count {
+                let count = unsafe try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
+                if count == 0 { break }
+                done += count
+            }
+        }
+        return done
+    }
+}
+
+extension OwnedDescriptor? {
+    /// The bytes to the end of a regular file; `nil` of anything else.
+    fileprivate var remainingByteCount: Int64? {
+        switch self {
+        case .none: return nil
+        case .some(let descriptor):
+            guard let status = try? descriptor.status(), status.st_mode & S_IFMT == S_IFREG else { return nil }
+            let place = lseek(descriptor.number, 0, SEEK_CUR)
+            return place < 0 ? nil : max(0, Int64(status.st_size) - Int64(place))
+        }
+    }
+}
+
+extension CofferError {
+    /// The error of a write that failed on its way.
+    ///
+    /// - Parameters:
+    ///   - count: The bytes that the daemon had taken before.
+    ///   - areKept: Whether they are on the disk.
+    fileprivate func told(with count: Int64, areKept: Bool) -> CofferError {
+        guard count > 0 else { return self }
+        let words = areKept ? "were written before that" : "were sent before that, and may be lost"
+        return CofferError(
+            code: code,
+            message: "\(message); \(count) bytes \(words)",
+            hint: hint,
+            retry: retry,
+            cocoaCode: cocoaCode,
+            need: need
+        )
+    }
+}

@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import Glibc
+
+/// A number of bytes, as it stands on the command line.
+struct ByteArgument: ExpressibleByArgument {
+    /// The number.
+    let count: Int64
+
+    init?(argument: String) {
+        guard let count = Int64(argument), (0...Limits.fileBytes).contains(count) else { return nil }
+        self.count = count
+    }
+}
+
+/// The verb `coffer file read`, with its options.
+struct ReadFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Read a file, or a part of it.",
+        discussion: "It goes to standard output as it is; on a terminal, binary content is refused."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(help: ArgumentHelp("Begin there, in bytes.", valueName: "bytes"))
+    var offset: ByteArgument?
+
+    @Option(help: ArgumentHelp("So many bytes at most.", valueName: "bytes"))
+    var length: ByteArgument?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write to this file, replaced when all is there.", valueName: "file")
+    )
+    var output: String?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let client = try connection.connect()
+        let file = try client.openFile(itemName)
+        let start = offset?.count ?? 0
+        let end = length.map { start + $0.count } ?? .max
+        if let output {
+            let target = try OutputFile(output)
+            try copy(file, start, end, to: target.number)
+            try target.finish()
+        } else if Output.standardOutput.isTerminal {
+            try show(file, start, end)
+        } else {
+            try copy(file, start, end, to: STDOUT_FILENO)
+        }
+        try file.close()
+    }
+
+    private func copy(_ file: OpenedFile, _ start: Int64, _ end: Int64, to descriptor: Int32) throws(CofferError) {
+        let number: Int32
+        do {
+            number = try SystemError.check("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
+        } catch {
+            throw error.cofferError("can't write the content")
+        }
+        let target = OwnedDescriptor(owning: number)
+        let bar = ProgressBar()
+        defer { bar?.finish() }
+        let total = max(0, min(end, file.byteCount) - start)
+        var offset = start
+        while offset < end, let piece = try Self.piece(of: file, offset, end) {
+            do {
+                try piece.withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
+            } catch {
+                throw error.cofferError("can't write the content")
+            }
+            offset += Int64(piece.count)
+            bar?.update(offset - start, of: total)
+        }
+    }
+
+    /// The next bytes; `nil` at the end.
+    private static func piece(of file: OpenedFile, _ offset: Int64, _ end: Int64) throws(CofferError) -> SecretBytes? {
+        let count = min(end - offset, Int64(Limits.framePayloadBytes))
+        guard offset <= Limits.fileBytes, let piece = try file.read(at: offset, count: Int(count)) else { return nil }
+        if piece.count == 0 { return nil }
+        return piece
+    }
+
+    /// Shows text to a person, and nothing that the terminal would obey.
+    private func show(_ file: OpenedFile, _ start: Int64, _ end: Int64) throws(CofferError) {
+        guard min(end, file.byteCount) - start <= Int64(Limits.framePayloadBytes) else {
+            throw CofferError(
+                .dataTooLarge,
+                "\(file.name.quoted) has more than the \(Limits.framePayloadBytes) bytes that are shown on a terminal",
+                hint: "use --output FILE, or a pipe"
+            )
+        }
+        let piece = try Self.piece(of: file, start, end)
+        try BytesOutputOptions.show(piece, file.name.quoted)
+    }
+}

@@ -1,0 +1,146 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+
+/// The verb `coffer file create`, with its options.
+struct CreateFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make a file, with content or empty.",
+        discussion: """
+            The content comes from FILE, or from standard input; on a terminal the file is empty. A file that exists gets the \
+            content in place of its own, and keeps its class.
+            """
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("The file with the content.", valueName: "file"))
+    var file: String?
+
+    @Option(name: .customLong("class"), help: "The protection class; that of the directory if nothing is said.")
+    var protectionClass: ProtectionClass?
+
+    @Flag(help: "Refuse a file that exists.")
+    var exclusive = false
+
+    @OptionGroup var writing: WritingOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let content = try FileContent(of: file, prompt: nil)
+        let client = try connection.connect()
+        let options: FileOpenOptions = exclusive ? [.create, .exclusive] : [.create, .truncate]
+        let opened = try client.openFile(
+            itemName,
+            for: .write,
+            options.union(writing.options),
+            protectionClass: protectionClass
+        )
+        try content.write(to: opened, at: 0)
+        if let protectionClass, protectionClass != opened.protectionClass {
+            Output.standardError.line(
+                "warning: \(itemName.quoted) existed and stays \(opened.protectionClass.rawValue): "
+                    + "'coffer file protect' changes its class"
+            )
+        }
+    }
+}
+
+/// The verb `coffer file write`, with its options.
+struct WriteFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Write into a file.",
+        discussion: "What comes from FILE, or from standard input, replaces as many bytes; the others stay."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("The file with what is written.", valueName: "file"))
+    var file: String?
+
+    @Option(help: ArgumentHelp("Begin there, in bytes; at the beginning if nothing is said.", valueName: "bytes"))
+    var offset: ByteArgument?
+
+    @Flag(help: "Empty the file first.")
+    var truncate = false
+
+    @Flag(help: "Make a file that does not exist.")
+    var create = false
+
+    @OptionGroup var writing: WritingOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let content = try FileContent(of: file, prompt: "Content of \(itemName.quoted): ")
+        let client = try connection.connect()
+        var options = writing.options
+        if truncate { options.insert(.truncate) }
+        if create { options.insert(.create) }
+        let opened = try client.openFile(itemName, for: .write, options)
+        try content.write(to: opened, at: offset?.count ?? 0)
+    }
+}
+
+/// The verb `coffer file append`, with its options.
+struct AppendToFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "append",
+        abstract: "Write behind the end of a file.",
+        discussion: "What is written comes from FILE, or from standard input."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("The file with what is written.", valueName: "file"))
+    var file: String?
+
+    @OptionGroup var writing: WritingOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let content = try FileContent(of: file, prompt: "Content for \(itemName.quoted): ")
+        let client = try connection.connect()
+        let opened = try client.openFile(itemName, for: .write, writing.options.union(.append))
+        try content.write(to: opened, at: nil)
+    }
+}
+
+/// The verb `coffer file truncate`, with its options.
+struct TruncateFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "truncate",
+        abstract: "Cut a file off, or make it longer with zeros that cost nothing."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("The bytes that it is to have.", valueName: "bytes"))
+    var size: ByteArgument
+
+    @OptionGroup var writing: WritingOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let opened = try connection.connect().openFile(itemName, for: .write, writing.options)
+        try opened.truncate(to: size.count)
+        try opened.close()
+    }
+}
+
+/// What the verbs that write have in common.
+struct WritingOptions: ParsableArguments {
+    @Flag(help: "Wait while somebody else writes the file.")
+    var wait = false
+
+    var options: FileOpenOptions { wait ? .wait : [] }
+}
