@@ -24,7 +24,7 @@ package final class FileStore {
     var committing: [OpenFile] = []
     private var toPlace: [ItemID] = []
     var toPlaceOverlays: [ItemID] = []
-    private var toRemove: [ItemID] = []
+    var toRemove: [ItemID] = []
     private var removed: [ItemID] = []
 
     /// The tables of the store, in the order of their making.
@@ -76,6 +76,7 @@ package final class FileStore {
                     BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
                 """
         ),
+        quarantineMigration,
     ]
 
     /// Opens the store in a catalog that was migrated.
