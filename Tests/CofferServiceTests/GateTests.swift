@@ -12,6 +12,8 @@ import Testing
     /// no passcode, `d` has no device key.
     private static let table: [Method: String] = [
         .hello: "++++++++",
+        .contextAuthenticate: "v++++++d",
+        .contextEnd: "v++++++d",
         .vaultCheck: "v++++++d",
         .vaultErase: "v+++++++",
         .vaultInit: "+eeeeeee",
