@@ -113,7 +113,8 @@ extension CofferError {
         CofferError(
             .decode,
             "\(subject) is damaged or was tampered with: \(finding)",
-            hint: "other items are not affected; restore this one from a backup"
+            hint:
+                "other items are not affected; restore this one from a backup, or free its name: 'coffer doctor --repair'"
         )
     }
 

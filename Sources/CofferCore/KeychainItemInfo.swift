@@ -47,14 +47,23 @@ public struct KeychainPage: Hashable, Sendable {
     public let lockedCount: Int
     /// The items that were found and whose access control is not met.
     public let unauthenticatedCount: Int
+    /// The rows that were passed over because they are damaged: what they are can't be told from the query.
+    public let damagedCount: Int
     /// What to go on with; `nil` where the answer is complete.
     public let cursor: String?
 
     /// Makes a page.
-    public init(items: [KeychainItemInfo], lockedCount: Int, unauthenticatedCount: Int = 0, cursor: String?) {
+    public init(
+        items: [KeychainItemInfo],
+        lockedCount: Int,
+        unauthenticatedCount: Int = 0,
+        damagedCount: Int = 0,
+        cursor: String?
+    ) {
         self.items = items
         self.lockedCount = lockedCount
         self.unauthenticatedCount = unauthenticatedCount
+        self.damagedCount = damagedCount
         self.cursor = cursor
     }
 }

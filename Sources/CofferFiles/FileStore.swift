@@ -76,6 +76,7 @@ package final class FileStore {
                     BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
                 """
         ),
+        quarantineMigration,
     ]
 
     /// Opens the store in a catalog that was migrated.

@@ -110,8 +110,15 @@ struct FileTree {
         try connection.row("SELECT files FROM file_count") { Int(try $0.integer(0)) } ?? 0
     }
 
+    /// Whether a row names a content, be it in its place or out of the way.
     func contains(_ content: ItemID) throws -> Bool {
-        try connection.row("SELECT 1 FROM file_nodes WHERE content = ?", .blob(content.bytes)) { _ in true } ?? false
+        try connection.row(
+            """
+            SELECT 1 FROM file_nodes WHERE content = ?1
+            UNION ALL SELECT 1 FROM file_quarantine WHERE content = ?1 LIMIT 1
+            """,
+            .blob(content.bytes)
+        ) { _ in true } ?? false
     }
 
     // MARK: Changing
@@ -136,12 +143,12 @@ struct FileTree {
         _ kind: Kind,
         class protectionClass: ProtectionClass?,
         content: ItemID?,
-        wrappedKey: [UInt8]
+        wrappedKey: [UInt8],
+        // Random, because it is sealed before the row is there to have a number.
+        as id: Int64 = .random(in: 1...Int64.max)
     ) throws -> Int64 {
         let tag = tag(metadata.name[...], under: parent, in: metadata.group)
         let classKey = Self.code(of: protectionClass)
-        // Random, because it is sealed before the row is there to have a number.
-        let id = Int64.random(in: 1...Int64.max)
         let context = Self.context(id, parent, tag, kind, classKey, content, wrappedKey)
         try connection.execute(
             """
@@ -197,12 +204,20 @@ struct FileTree {
     func remove(_ file: FileItem) throws {
         try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(file.node))
         try connection.execute("INSERT INTO file_dead_contents (content) VALUES (?)", .blob(file.content.bytes))
-        var directory = file.parent
+        try prune(file.parent)
+    }
+
+    /// Removes a directory in which nothing is any more, nor anything that may go back there, and so on upwards.
+    func prune(_ directory: Int64) throws {
+        var directory = directory
         while directory != Self.root {
-            let isEmpty = try connection.row("SELECT 1 FROM file_nodes WHERE parent = ? LIMIT 1", .integer(directory)) {
-                _ in
-                false
-            }
+            let isEmpty = try connection.row(
+                """
+                SELECT 1 FROM file_nodes WHERE parent = ?1
+                UNION ALL SELECT 1 FROM file_quarantine WHERE parent = ?1 LIMIT 1
+                """,
+                .integer(directory)
+            ) { _ in false }
             if isEmpty == false { return }
             let parent = try connection.row("SELECT parent FROM file_nodes WHERE id = ?", .integer(directory)) {
                 try $0.integer(0)
@@ -214,7 +229,7 @@ struct FileTree {
 
     // MARK: Rows
 
-    private func decode(_ row: borrowing Row, _ subject: String) throws -> Node {
+    func decode(_ row: borrowing Row, _ subject: String) throws -> Node {
         let classKey = try row.integer(4)
         let content = try row.optionalBlob(5).flatMap { ItemID($0) }
         let protectionClass = ProtectionClass.allCases.first { Self.code(of: $0) == classKey }
@@ -247,7 +262,7 @@ struct FileTree {
         )
     }
 
-    private func tag(_ component: Substring, under parent: Int64, in group: String) -> [UInt8] {
+    func tag(_ component: Substring, under parent: Int64, in group: String) -> [UInt8] {
         var place = ByteWriter()
         place.write(parent)
         return KeyedHash.tag(

@@ -56,6 +56,26 @@ extension KeychainStore {
                 INSERT INTO keychain_untagged SELECT id FROM keychain_items;
                 """
         ),
+        Migration(
+            name: "keychain: quarantine",
+            generation: 4,
+            // Of any type: a row is kept as it was found.
+            sql: """
+                CREATE TABLE keychain_quarantine (
+                    id INTEGER PRIMARY KEY,
+                    stage TEXT NOT NULL,
+                    damage TEXT NOT NULL,
+                    moved INTEGER NOT NULL,
+                    row INTEGER NOT NULL,
+                    uuid ANY,
+                    class_key ANY,
+                    primary_tag ANY,
+                    metadata ANY,
+                    wrapped_key ANY,
+                    secret ANY
+                ) STRICT;
+                """
+        ),
     ]
 
     /// Gives tags to items that were stored before there were any.

@@ -160,7 +160,7 @@ extension KeychainStore {
         return unsafe AEAD.seal(writer.bytes.span.bytes, under: keys.catalog.keychainMetadata, context: context)
     }
 
-    private func earlierValue(of item: KeychainItem, in row: borrowing Row) throws -> EarlierValue {
+    func earlierValue(of item: KeychainItem, in row: borrowing Row) throws -> EarlierValue {
         let context = Self.historyContext(item.id, try row.integer(1))
         let subject = "an earlier value of \(item.attributes.quoted)"
         do {
@@ -184,7 +184,7 @@ extension KeychainStore {
         }
     }
 
-    private static func historyContext(_ id: ItemID, _ classKey: Int64) -> [UInt8] {
+    static func historyContext(_ id: ItemID, _ classKey: Int64) -> [UInt8] {
         Array("coffer keychain history v1".utf8) + id.bytes + [UInt8(truncatingIfNeeded: classKey)]
     }
 }

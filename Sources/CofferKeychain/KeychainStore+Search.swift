@@ -60,6 +60,8 @@ package struct SearchPage {
     package var items: [KeychainItem] = []
     /// Rows that are damaged: what was found, for each.
     package var damaged: [CofferError] = []
+    /// The numbers of these rows.
+    package var damagedRows: [Int64] = []
     /// Where to go on; `nil` where everything was looked at.
     package var next: Int64?
     /// How many rows were looked at.
@@ -96,6 +98,10 @@ extension KeychainStore {
                 if query.matches(item) { page.items.append(item) }
             } catch let error as CofferError where error.code == .decode {
                 page.damaged.append(error)
+                page.damagedRows.append(number)
+            } catch let error as DatabaseError where error.kind == .damaged {
+                page.damaged.append(error.cofferError)
+                page.damagedRows.append(number)
             }
             return true
         }

@@ -109,6 +109,9 @@ package final class KeychainStore {
                 outcome = .success(try self.item(in: row, expecting: nil))
             } catch let error as CofferError {
                 outcome = .failure(error)
+            } catch let error as DatabaseError where error.kind == .damaged {
+                // A value of another type than the schema lets in: it is this row's damage, and no other's.
+                outcome = .failure(error.cofferError)
             }
             try each(outcome)
             return true
@@ -285,6 +288,10 @@ package final class KeychainStore {
                 """,
                 .blob(tag)
             )
+            try connection.execute(
+                "DELETE FROM keychain_tags WHERE item = (SELECT id FROM keychain_items WHERE primary_tag = ?)",
+                .blob(tag)
+            )
             try connection.execute("DELETE FROM keychain_items WHERE primary_tag = ?", .blob(tag))
         }
     }
@@ -374,8 +381,17 @@ package final class KeychainStore {
     /// Removes the items of ``Accessibility/whenPasscodeSetThisDeviceOnly``: their key went with the passcode.
     package func removeWantingPasscode() throws {
         try connection.transaction {
+            // All tags are looked at for that.
+            if try countWantingPasscode() > 0 {
+                try connection.execute(
+                    """
+                    DELETE FROM keychain_tags WHERE item IN (SELECT id FROM keychain_items WHERE class_key = 22)
+                    """
+                )
+            }
             try connection.execute("DELETE FROM keychain_items WHERE class_key = 22")
             try connection.execute("DELETE FROM keychain_history WHERE class_key = 22")
+            try connection.execute("DELETE FROM keychain_quarantine WHERE class_key = 22")
         }
     }
 }

@@ -54,6 +54,7 @@ package enum Gate {
         case .slotAdd, .slotRemove, .slotTest: .vault
         case .contextAuthenticate, .contextEnd: .vault
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: .vault
+        case .vaultCheck, .vaultQuarantine: .vault
         case .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:

@@ -20,6 +20,7 @@ struct KeychainSearch {
     private var opened: [KeychainItem] = []
     private var lockedCount = 0
     private var unauthenticatedCount = 0
+    private var damagedCount = 0
     private var jsonBytes = 0
     private var payloadBytes = 0
     /// Why an item that was found is not given.
@@ -72,6 +73,7 @@ struct KeychainSearch {
             items: items,
             lockedCount: lockedCount,
             unauthenticatedCount: unauthenticatedCount,
+            damagedCount: damagedCount,
             cursor: found.next.map { "\($0)" }
         )
         return Reply(page, payload: try payload(), protection: strictest)
@@ -88,10 +90,14 @@ struct KeychainSearch {
             damaged = damaged ?? page.damaged.first
             looks -= page.lookedAt
             for item in page.items {
-                if items.count == limit { return (place, damaged) }
-                guard try take(item, in: state) else { return (place, damaged) }
+                guard try items.count < limit && take(item, in: state) else {
+                    // Those behind the place are looked at again by whoever goes on.
+                    damagedCount += page.damagedRows.count { $0 <= place ?? 0 }
+                    return (place, damaged)
+                }
                 place = item.row
             }
+            damagedCount += page.damagedRows.count
             guard let next = page.next else { return (nil, damaged) }
             place = next
         }
@@ -101,6 +107,7 @@ struct KeychainSearch {
     /// Takes items in the order of a date: all of them have to be looked at for that.
     private mutating func sorted(in state: VaultState) throws -> Found {
         let page = try keychain.search(query)
+        damagedCount += page.damagedRows.count
         guard page.next == nil else {
             throw CofferError(
                 .dataTooLarge,

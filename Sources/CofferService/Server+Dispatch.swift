@@ -25,6 +25,7 @@ extension Method {
             .slotTest:
             false
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: true
+        case .vaultCheck, .vaultQuarantine: true
         case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: true
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
@@ -69,8 +70,8 @@ extension Server {
         case .vaultErase:
             try attachments.refuseLeftovers(of: method)
             return .later(eraseVault(try EraseParameters(params: params)))
-        case .contextEnd, .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultLock, .vaultStatus,
-            .vaultWatch:
+        case .contextEnd, .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultCheck, .vaultLock,
+            .vaultQuarantine, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         case .fileSalvage:
@@ -142,6 +143,8 @@ extension Server {
         case .slotList:
             _ = try Nothing(params: params)
             return Reply(try listSlots())
+        case .vaultCheck: return Reply(try checkVault(CheckParameters(params: params), from: caller))
+        case .vaultQuarantine: return Reply(try quarantine(QuarantineParameters(params: params), from: caller))
         case .vaultLock: return Reply(try lockVault(LockParameters(params: params)))
         case .vaultStatus:
             _ = try Nothing(params: params)

@@ -12,9 +12,13 @@ import Testing
     /// no passcode, `d` has no device key.
     private static let table: [Method: String] = [
         .hello: "++++++++",
+        .contextAuthenticate: "v++++++d",
+        .contextEnd: "v++++++d",
+        .vaultCheck: "v++++++d",
         .vaultErase: "v+++++++",
         .vaultInit: "+eeeeeee",
         .vaultLock: "vp+++++d",
+        .vaultQuarantine: "v++++++d",
         .vaultStatus: "++++++++",
         .vaultUnlock: "vp+++++d",
         .vaultWatch: "++++++++",

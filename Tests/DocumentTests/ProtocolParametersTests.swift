@@ -9,9 +9,9 @@ import Testing
 
     init() throws { page = try Page("PROTOCOL.md") }
 
-    /// The methods that are on this page: the keychain's and those of contexts have pages of their own.
+    /// The methods that are on this page: those of the keychain, of contexts and of the doctor have pages of their own.
     static let methods = Method.allCases.filter {
-        !KeychainPageTests.methods.contains($0) && !AccessControlPageTests.methods.contains($0)
+        !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods).contains($0)
     }
 
     @Test(arguments: methods)
@@ -127,9 +127,11 @@ import Testing
         .contextAuthenticate: [:],
         .contextEnd: [:],
         .hello: ["protocol": 1],
+        .vaultCheck: [:],
         .vaultErase: ["vaultID": "00112233445566778899aabbccddeeff"],
         .vaultInit: [:],
         .vaultLock: [:],
+        .vaultQuarantine: [:],
         .vaultStatus: [:],
         .vaultUnlock: [:],
         .vaultWatch: [:],
@@ -164,10 +166,12 @@ import Testing
     private static func read(_ method: Method, _ params: JSONObject) throws(CofferError) {
         switch method {
         case .hello: _ = try HelloParameters(params: params)
+        case .vaultCheck: _ = try CheckParameters(params: params)
         case .vaultErase: _ = try EraseParameters(params: params)
         case .vaultInit: _ = try InitParameters(params: params)
         case .vaultLock: _ = try LockParameters(params: params)
         case .contextAuthenticate: _ = try ContextParameters(params: params)
+        case .vaultQuarantine: _ = try QuarantineParameters(params: params)
         case .contextEnd, .vaultStatus, .vaultWatch, .slotList: _ = try Nothing(params: params)
         case .passcodeChange: _ = try PasscodeChangeParameters(params: params)
         case .passcodeRemove: _ = try PasscodeRemoveParameters(params: params)

@@ -34,7 +34,7 @@ struct List: ParsableCommand {
             throw CofferError(
                 .decode,
                 "\(damagedCount) items are damaged or were tampered with, and have no name to list",
-                hint: "restore the vault from a backup"
+                hint: "'coffer doctor' names them, as far as that can be done"
             )
         }
     }

@@ -189,6 +189,7 @@ extension KeychainPage: WireObject {
             },
             lockedCount: Int(try reader.integer("lockedCount", in: 0...Int64.max)),
             unauthenticatedCount: Int(try reader.optionalInteger("unauthenticatedCount", in: 0...Int64.max) ?? 0),
+            damagedCount: Int(try reader.optionalInteger("damagedCount", in: 0...Int64.max) ?? 0),
             cursor: try reader.optionalString("cursor")
         )
     }
@@ -198,6 +199,7 @@ extension KeychainPage: WireObject {
         object.set("items", .array(items.map { .object($0.json) }))
         object.set("lockedCount", lockedCount)
         object.set("unauthenticatedCount", unauthenticatedCount)
+        object.set("damagedCount", damagedCount)
         object.set("cursor", cursor)
         return object
     }

@@ -3,9 +3,11 @@ package enum Method: String, CaseIterable, Sendable {
     case hello
     case contextAuthenticate = "context.authenticate"
     case contextEnd = "context.end"
+    case vaultCheck = "vault.check"
     case vaultErase = "vault.erase"
     case vaultInit = "vault.init"
     case vaultLock = "vault.lock"
+    case vaultQuarantine = "vault.quarantine"
     case vaultStatus = "vault.status"
     case vaultUnlock = "vault.unlock"
     case vaultWatch = "vault.watch"

@@ -60,6 +60,7 @@ struct FindKeychainItems: ParsableCommand {
         let listsAll = all || expiring != nil && limit == nil
         var left = listsAll ? Int.max : limit ?? 1
         var cursor: String?
+        var damagedCount = 0
         repeat {
             let page = try client.keychainItems(
                 wanted,
@@ -69,8 +70,13 @@ struct FindKeychainItems: ParsableCommand {
             )
             for item in page.items { show(item) }
             left -= page.items.count
+            damagedCount += page.damagedCount
             cursor = page.cursor
         } while cursor != nil && left > 0
+        if damagedCount > 0 {
+            let items = damagedCount == 1 ? "1 damaged item was" : "\(damagedCount) damaged items were"
+            Output.standardError.line("warning: \(items) passed over; 'coffer doctor' names them")
+        }
     }
 
     private func show(_ item: KeychainItemInfo) {

@@ -1,0 +1,411 @@
+import CofferCore
+import CofferDatabase
+import CofferKeychain
+import CofferKeys
+import CofferMemory
+import CofferTestSupport
+import Testing
+
+extension KeychainStore {
+    /// Checks all of it, some rows at a time.
+    fileprivate func check(
+        repairs: Bool = false,
+        groups: [String] = ["default"],
+        limit: Int = 3
+    ) throws -> [Finding] {
+        let order = CheckOrder(groups: groups, repairs: repairs, now: 5000, limit: limit)
+        var findings: [Finding] = []
+        var place: Int64? = 0
+        while let from = place {
+            let slice = try checkItems(after: from, order)
+            #expect(slice.checkedCount <= limit)
+            findings += slice.findings
+            place = slice.next
+        }
+        place = 0
+        while let from = place {
+            let slice = try checkHistory(after: from, order)
+            findings += slice.findings
+            place = slice.next
+        }
+        var tagPlace: TagPlace?
+        repeat {
+            let slice = try checkTags(after: tagPlace, order)
+            findings += slice.findings
+            tagPlace = slice.next
+        } while tagPlace != nil
+        return try findings + checkCount(order).findings
+    }
+
+    fileprivate var quarantine: [QuarantineEntry] {
+        get throws { try quarantined(after: 0, CheckOrder(groups: ["default"], repairs: false, now: 0)) }
+    }
+
+    fileprivate func putAllBack() throws -> [String?] {
+        let order = CheckOrder(groups: ["default"], repairs: false, now: 0)
+        return try quarantine.map { try #require(try putBack($0.number, order)).obstacle }
+    }
+}
+
+extension Finding {
+    fileprivate var words: String { "\(stage) \(name ?? "-") \(damage)" }
+}
+
+@Suite struct `A check of the keychain` {
+    let fixture: Fixture
+    let keys: VaultKeys
+
+    /// Rows 1 to 4: the accounts a, b, c and d, the last with two former values.
+    init() throws {
+        fixture = try Fixture()
+        keys = try fixture.vault.open(.unlocked)
+        let store = try fixture.open(with: keys)
+        for account in ["a", "b", "c"] { try store.put(key(account), "secret \(account)") }
+        for number in 0..<3 { try store.put(key("d"), number == 2 ? "secret d" : "former \(number)", .always) }
+    }
+
+    private func tamper(_ body: (Connection) throws -> Void) throws {
+        let connection = try fixture.connect()
+        try connection.transaction { try body(connection) }
+    }
+
+    /// Whatever was done, this is found, in every state that is asked for; a repair leaves nothing of it, and all others as they were.
+    private func expect(
+        _ expected: [String],
+        _ repair: Repair = .quarantine,
+        quarantined: Int = 1,
+        losing victims: Set<String>,
+        lockedToo: Bool = true
+    ) throws {
+        for state in [TestState.unlocked, .locked] where state == .unlocked || lockedToo {
+            let store = state == .unlocked ? try fixture.open(with: keys) : try fixture.open(.locked)
+            let findings = try store.check()
+            #expect(findings.map(\.words) == expected, "\(state)")
+            #expect(findings.allSatisfy { $0.repair == repair && !$0.isRepaired })
+            #expect(try store.check(limit: 100).map(\.words) == expected, "the size of a step makes no difference")
+        }
+        let store = try fixture.open(with: keys)
+        let repaired = try store.check(repairs: true)
+        #expect(repaired.map(\.words) == expected)
+        #expect(repaired.allSatisfy { $0.isRepaired })
+        #expect(try store.check() == [], "nothing is left")
+        #expect(try store.survey().damaged == 0)
+        let entries = try store.quarantine
+        #expect(entries.count == quarantined)
+        #expect(entries.allSatisfy { $0.moved == 5000 && $0.obstacle != nil })
+        for account in ["a", "b", "c", "d"] {
+            let text = try store.text(of: key(account))
+            #expect(text == (victims.contains(account) ? nil : "secret \(account)"), "\(account)")
+        }
+        // Their names are free again.
+        for account in victims { try store.put(key(account), "new") }
+        #expect(try store.check() == [])
+        #expect(try store.count() == 4)
+    }
+
+    @Test func `finds nothing where nothing was done, so that the other tests can fail`() throws {
+        for state in [TestState.unlocked, .locked, .beforeFirstUnlock] {
+            let store = state == .unlocked ? try fixture.open(with: keys) : try fixture.open(state)
+            #expect(try store.check() == [])
+            let slice = try store.checkItems(after: 0, CheckOrder(groups: [], repairs: false, now: 0))
+            #expect(slice.checkedCount == 4)
+            #expect(slice.sealedCount == (state == .unlocked ? 0 : 3), "d is there always")
+        }
+        #expect(try fixture.open(with: keys).quarantine == [])
+    }
+
+    @Test func `finds flipped metadata`() throws {
+        try tamper {
+            try $0.execute(
+                "UPDATE keychain_items SET metadata = CAST(substr(metadata, 2) || x'00' AS BLOB) WHERE id = 1"
+            )
+        }
+        try expect(["keychainItems - metadata"], losing: ["a"])
+    }
+
+    @Test func `finds a flipped secret, and names the item`() throws {
+        try tamper {
+            try $0.execute("UPDATE keychain_items SET secret = CAST(substr(secret, 2) || x'00' AS BLOB) WHERE id = 1")
+        }
+        try expect(["keychainItems 'service/a' exchangedSecret"], losing: ["a"])
+    }
+
+    @Test func `finds halves that were exchanged`() throws {
+        try tamper { connection in
+            try connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM keychain_items")
+            try connection.execute(
+                """
+                UPDATE keychain_items SET wrapped_key = (SELECT wrapped_key FROM kept WHERE kept.id = 3 - keychain_items.id),
+                    secret = (SELECT secret FROM kept WHERE kept.id = 3 - keychain_items.id) WHERE id < 3
+                """
+            )
+        }
+        try expect(
+            ["keychainItems 'service/a' exchangedSecret", "keychainItems 'service/b' exchangedSecret"],
+            quarantined: 2,
+            losing: ["a", "b"]
+        )
+    }
+
+    @Test func `finds a row that was copied over another one`() throws {
+        try tamper { connection in
+            try connection.execute(
+                """
+                UPDATE keychain_items SET (metadata, wrapped_key, secret) =
+                    (SELECT metadata, wrapped_key, secret FROM keychain_items WHERE id = 2) WHERE id = 1
+                """
+            )
+        }
+        try expect(["keychainItems - metadata"], losing: ["a"])
+    }
+
+    @Test(arguments: [0, 99, 272, Int64.max])
+    func `finds a class that there is not`(value: Int64) throws {
+        try tamper { try $0.execute("UPDATE keychain_items SET class_key = ? WHERE id = 1", .integer(value)) }
+        try expect(["keychainItems - row"], losing: ["a"])
+    }
+
+    @Test func `finds a reference of another length`() throws {
+        try tamper { try $0.execute("UPDATE keychain_items SET uuid = x'0102' WHERE id = 1") }
+        try expect(["keychainItems - row"], losing: ["a"])
+    }
+
+    @Test func `moves the former values of a damaged item along with it`() throws {
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4") }
+        try expect(["keychainItems 'service/d' exchangedSecret"], quarantined: 3, losing: ["d"])
+    }
+
+    @Test func `finds a tag that is gone, and writes it anew`() throws {
+        let query: ItemQuery = {
+            var query = ItemQuery(groups: ["default"])
+            query.exact = [.account: .text("b")]
+            return query
+        }()
+        try tamper { try $0.execute("DELETE FROM keychain_tags WHERE item = 2") }
+        #expect(try fixture.open(with: keys).search(query).items.isEmpty)
+        try expect(["keychainItems 'service/b' missingTags"], .rewrite, quarantined: 0, losing: [])
+        #expect(try fixture.open(with: keys).search(query).items.count == 1)
+    }
+
+    @Test func `finds tags that lead to what has them not, or to nothing`() throws {
+        try tamper { connection in
+            try connection.execute(
+                "INSERT INTO keychain_tags (tag, item) VALUES (x'00112233445566778899aabbccddeeff', 2)"
+            )
+            try connection.execute("INSERT INTO keychain_tags (tag, item) VALUES (x'ff', 77)")
+        }
+        try expect(
+            ["keychainTags 'service/b' strayTags", "keychainTags - strayTags"],
+            .rewrite,
+            quarantined: 0,
+            losing: []
+        )
+    }
+
+    @Test(arguments: ["metadata", "secret"])
+    func `finds a former value that was changed`(column: String) throws {
+        try tamper { connection in
+            if column == "metadata" {
+                try connection.execute("UPDATE keychain_history SET metadata = x'00' WHERE id = 1")
+            } else {
+                try connection.execute("UPDATE keychain_history SET secret = x'00' WHERE id = 1")
+            }
+        }
+        let damage = column == "metadata" ? "metadata" : "exchangedSecret"
+        try expect(["formerValues 'service/d' \(damage)"], losing: [])
+    }
+
+    @Test func `finds a former value that belongs to nothing, and one of an impossible class`() throws {
+        try tamper { connection in
+            try connection.execute(
+                "UPDATE keychain_history SET uuid = x'00112233445566778899aabbccddeeff' WHERE id = 1"
+            )
+            try connection.execute("UPDATE keychain_history SET class_key = class_key + 256 WHERE id = 2")
+        }
+        try expect(["formerValues - missingOwner", "formerValues 'service/d' row"], quarantined: 2, losing: [])
+    }
+
+    @Test(arguments: ["UPDATE", "DELETE", "INSERT"])
+    func `finds a wrong count, and counts anew`(change: String) throws {
+        try tamper { connection in
+            switch change {
+            case "UPDATE": try connection.execute("UPDATE keychain_count SET items = items + 1")
+            case "DELETE": try connection.execute("DELETE FROM keychain_count")
+            default: try connection.execute("INSERT INTO keychain_count VALUES (4)")
+            }
+        }
+        try expect(["counts the keychain count"], .rewrite, quarantined: 0, losing: [])
+    }
+
+    @Test func `finds a value of another type than the schema lets in, and it costs no other row`() throws {
+        try tamper { connection in
+            // What a flipped byte of the file does, and no statement.
+            try connection.execute("PRAGMA writable_schema = ON")
+            try connection.execute(
+                "UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'keychain_items'"
+            )
+        }
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = 5 WHERE id = 1") }
+        let store = try fixture.open(with: keys)
+        #expect(try store.survey().damaged == 1)
+        #expect(try store.search(ItemQuery(groups: ["default"])).damagedRows == [1])
+        #expect(try store.text(of: key("b")) == "secret b")
+        #expect(try store.check(repairs: true).map(\.words) == ["keychainItems - row"])
+        #expect(try store.check() == [])
+        #expect(try store.survey().damaged == 0)
+    }
+
+    @Test func `does not try what an access control keeps, and finds it damaged all the same`() throws {
+        do {
+            let store = try fixture.open(with: keys)
+            var attributes = ItemAttributes(key("kept"))
+            attributes.accessControl = try AccessControl([.devicePasscode])
+            _ = try store.add(attributes, secret: try SecretBytes("kept"), accessibility: .whenUnlocked, now: 1)
+            let slice = try store.checkItems(after: 0, CheckOrder(groups: ["default"], repairs: false, now: 0))
+            #expect(slice.findings == [])
+            #expect(slice.sealedCount == 1)
+        }
+        try tamper { try $0.execute("UPDATE keychain_items SET wrapped_key = secret WHERE id = 5") }
+        #expect(try fixture.open(with: keys).check().map(\.words) == ["keychainItems 'service/kept' exchangedSecret"])
+    }
+
+    @Test func `tells no name of a group that the caller does not hold`() throws {
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1") }
+        let store = try fixture.open(with: keys)
+        let findings = try store.check(groups: ["other"])
+        #expect(findings.map(\.words) == ["keychainItems - exchangedSecret"])
+        #expect(findings.first?.reference != nil)
+    }
+
+    @Test func `leaves nothing behind where items are removed by their passcode, or damaged`() throws {
+        do {
+            let store = try fixture.open(with: keys)
+            try store.put(key("p"), "wants a passcode", .whenPasscodeSetThisDeviceOnly)
+            try store.removeWantingPasscode()
+        }
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1") }
+        let store = try fixture.open(with: keys)
+        #expect(try store.remove(key("a")))
+        #expect(try store.check() == [])
+    }
+
+    // MARK: The way back
+
+    /// What a row was before it was damaged.
+    private func keep(_ connection: Connection) throws {
+        try connection.execute("CREATE TABLE kept AS SELECT * FROM keychain_items")
+    }
+
+    /// Makes the quarantined row what it was, as a better copy of a file would.
+    private func mend(_ connection: Connection) throws {
+        try connection.execute("UPDATE keychain_quarantine SET secret = (SELECT secret FROM kept WHERE id = row)")
+    }
+
+    @Test func `puts back what is whole again, with its tags, its former values and its reference`() throws {
+        func look() throws -> (ItemID, [Int64]) {
+            let store = try fixture.open(with: keys)
+            let item = try #require(try store.find(key("d")))
+            return (item.id, try store.history(of: item).map(\.number))
+        }
+        let (reference, earlier) = try look()
+        try tamper { connection in
+            try keep(connection)
+            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4")
+        }
+        do {
+            let store = try fixture.open(with: keys)
+            #expect(try store.check(repairs: true).count == 1)
+            #expect(try store.putAllBack().allSatisfy { $0 != nil }, "not while it is damaged")
+            #expect(try store.quarantine.count == 3)
+        }
+        try tamper {
+            try $0.execute(
+                "UPDATE keychain_quarantine SET secret = (SELECT secret FROM kept WHERE id = 4) WHERE stage = 'keychainItems'"
+            )
+        }
+        let mended = try fixture.open(.locked)
+        #expect(try mended.quarantine.map { $0.obstacle == nil } == [true, false, false], "the item comes first")
+        #expect(try mended.putAllBack() == [nil, nil, nil])
+        let item = try #require(try mended.find(key("d")))
+        #expect(item.id == reference)
+        #expect(try mended.history(of: item).map(\.number) == earlier)
+        #expect(try mended.text(of: key("d")) == "secret d", "it is there always")
+        #expect(try mended.quarantine == [])
+        #expect(try mended.check() == [])
+    }
+
+    @Test func `puts nothing over what has taken its place`() throws {
+        try tamper { connection in
+            try keep(connection)
+            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1")
+        }
+        do {
+            let store = try fixture.open(with: keys)
+            _ = try store.check(repairs: true)
+            try store.put(key("a"), "another")
+        }
+        try tamper { try mend($0) }
+        let store = try fixture.open(with: keys)
+        #expect(try store.putAllBack() == ["there is another item in its place"])
+        #expect(try store.text(of: key("a")) == "another")
+        #expect(try store.remove(key("a")))
+        #expect(try store.putAllBack() == [nil])
+        #expect(try store.text(of: key("a")) == "secret a")
+        #expect(try store.check() == [])
+    }
+
+    @Test func `does not take a secret for whole that did not open, before its key is there`() throws {
+        // Whole, as far as it can be told without the key.
+        try tamper { connection in
+            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1")
+            try keep(connection)
+        }
+        _ = try fixture.open(with: keys).check(repairs: true)
+        try tamper { connection in
+            try connection.execute("DELETE FROM keychain_quarantine")
+            try connection.execute(
+                """
+                INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+                SELECT 'keychainItems', 'secret', 1, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+                FROM keychain_items WHERE id = 2
+                """
+            )
+            try connection.execute("DELETE FROM keychain_items WHERE id = 2")
+        }
+        do {
+            let locked = try fixture.open(.locked)
+            #expect(try locked.putAllBack() == ["whether its secret opens shows when the vault is unlocked"])
+        }
+        let store = try fixture.open(with: keys)
+        #expect(try store.putAllBack() == [nil])
+        #expect(try store.text(of: key("b")) == "secret b")
+    }
+
+    @Test func `destroys what is named, and nothing else`() throws {
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id < 3") }
+        let store = try fixture.open(with: keys)
+        _ = try store.check(repairs: true)
+        let entries = try store.quarantine
+        try #require(entries.count == 2)
+        try store.discardQuarantined(entries[0].number)
+        #expect(try store.quarantine.map(\.number) == [entries[1].number])
+        #expect(try store.text(of: key("c")) == "secret c")
+    }
+
+    @Test func `moves a row whole or not at all`() throws {
+        try tamper { connection in
+            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4")
+            // The last step of the move.
+            try connection.execute(
+                "CREATE TRIGGER stopped BEFORE DELETE ON keychain_items BEGIN SELECT RAISE(ABORT, 'stopped'); END"
+            )
+        }
+        do {
+            let store = try fixture.open(with: keys)
+            #expect(throws: DatabaseError.self) { _ = try store.check(repairs: true) }
+            #expect(try store.quarantine == [])
+        }
+        try tamper { try $0.execute("DROP TRIGGER stopped") }
+        try expect(["keychainItems 'service/d' exchangedSecret"], quarantined: 3, losing: ["d"])
+    }
+}
