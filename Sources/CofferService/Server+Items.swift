@@ -233,7 +233,9 @@ extension ItemInfo {
             kind: item.kind,
             created: item.created,
             modified: item.modified,
-            isReadable: item.accessibility.isAvailable(in: state)
+            isReadable: item.accessibility.isAvailable(in: state),
+            expiryDate: item.expiryDate,
+            isExpired: item.isExpired
         )
     }
 
@@ -248,6 +250,16 @@ extension ItemInfo {
             isReadable: file.protectionClass.permits(.read, in: state)
         )
     }
+}
+
+extension KeychainItem {
+    /// Until when it is good, in milliseconds since 1970.
+    fileprivate var expiryDate: Int64? {
+        if case .date(let date) = attributes.values[.expiryDate] { date } else { nil }
+    }
+
+    /// Whether that is past.
+    var isExpired: Bool { expiryDate.map { $0 < wallClockMilliseconds() } ?? false }
 }
 
 extension CofferError {
