@@ -212,7 +212,10 @@ import Testing
         }
         // Each of them is to be had by the name that the list shows, and is neither hidden nor replaced by the other.
         let items = try client.list().items
-        #expect(items.count == (isFileFirst ? 2 : 1), "a file takes the place of a secret, and a secret that of its own name")
+        #expect(
+            items.count == (isFileFirst ? 2 : 1),
+            "a file takes the place of a secret, and a secret that of its own name"
+        )
         for item in items {
             let isFile = item.protection.store == .file
             let content = try client.get(item.name)

@@ -21,6 +21,9 @@ import Testing
             return text
         }
 
+        /// Adds a string that was made elsewhere.
+        func add(_ text: String) { all.append(Array(text.utf8)) }
+
         func makeBytes(_ purpose: String) -> [UInt8] { Array(make(purpose).utf8) }
     }
 
@@ -88,6 +91,7 @@ import Testing
         try client.makeVault()
         let words = Words()
         try fill(client, words)
+        words.add(DaemonProcess.passcode)
         #expect(words.all.count > 200)
         var known = KnownStrings()
         for word in words.all { known.add(word) }
@@ -106,6 +110,11 @@ import Testing
         }
         try check("unlocked")
         _ = try client.lock(graceSeconds: 0)
+        let wrong = words.make("wrong passcode")
+        let outcome = try Outcome { try client.unlock(wrong) }
+        #expect(outcome == .refused(.authFailed))
+        known.add(Array(wrong.utf8))
+        #expect(FileManager.default.fileExists(atPath: "\(daemon.statePath)/attempts"))
         try check("locked")
         daemon.kill()
         try check("killed")
