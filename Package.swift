@@ -104,7 +104,7 @@ let tests: [Target] =
             name: "EndToEndTests",
             dependencies: [
                 "benchmarks", "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase",
-                "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire",
+                "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
             ]
         ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),

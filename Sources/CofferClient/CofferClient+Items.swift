@@ -52,14 +52,22 @@ extension CofferClient {
     ///   - store: Items of that store only.
     ///   - after: Names behind it only: the `next` of the page before.
     ///   - limit: The most items; at most ``Limits/pageItems``, which it is by default.
+    ///   - expiringBefore: Items with an expiry date before that time only, in milliseconds since 1970.
     /// - Returns: A page.
     public func list(
         prefix: String? = nil,
         store: StoreName? = nil,
         after: String? = nil,
-        limit: Int? = nil
+        limit: Int? = nil,
+        expiringBefore: Int64? = nil
     ) throws(CofferError) -> ItemPage {
-        let params = ListParameters(prefix: prefix, store: store, after: after, limit: limit.map { Int64($0) })
+        let params = ListParameters(
+            prefix: prefix,
+            store: store,
+            after: after,
+            limit: limit.map { Int64($0) },
+            expiringBefore: expiringBefore
+        )
         return try call(.itemList, params, returning: ItemPage.self).value
     }
 

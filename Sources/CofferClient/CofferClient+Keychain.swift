@@ -126,7 +126,7 @@ extension CofferClient {
     public func updateKeychainItems(
         _ query: KeychainQuery,
         _ change: KeychainChange
-    ) throws(CofferError) -> Int { try updateKeychainItems(query, change, secret: nil) }
+    ) throws(CofferError) -> Int { Int(try updateKeychainItems(query, change, secret: nil).count) }
 
     /// Changes every item that is found, and its secret.
     ///
@@ -134,15 +134,15 @@ extension CofferClient {
     ///   - query: What they are to have.
     ///   - change: What is changed besides the secret.
     ///   - secret: The new secret; `nil` where it stays.
-    /// - Returns: How many there were.
+    /// - Returns: How many there were, and what there is to know about the change.
     /// - Throws: `itemNotFound`; `duplicateItem`; `interactionNotAllowed` where one of them is locked.
     package func updateKeychainItems(
         _ query: KeychainQuery,
         _ change: KeychainChange,
         secret: borrowing SecretBytes?
-    ) throws(CofferError) -> Int {
+    ) throws(CofferError) -> KeychainUpdateResult {
         let params = KeychainUpdateParameters(query, change)
-        return Int(try call(.keychainUpdate, params, payload: secret, returning: KeychainCount.self).value.count)
+        return try call(.keychainUpdate, params, payload: secret, returning: KeychainUpdateResult.self).value
     }
 
     /// Deletes every item that is found, in every state of the vault.

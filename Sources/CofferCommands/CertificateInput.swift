@@ -12,159 +12,16 @@ package enum CertificateInput {
     package static func der(from input: consuming SecretBytes) throws(CofferError) -> SecretBytes {
         let isDER = input.withBytes { bytes in bytes.byteCount > 0 && bytes.byte(at: 0) == 0x30 }
         if isDER { return input }
-        return try input.withBytes { (bytes) throws(CofferError) in try PEM(bytes.byteCount).certificate(in: bytes) }
+        return try input.withBytes { (bytes) throws(CofferError) in
+            try PEM(bytes.byteCount, .certificate).block(in: bytes).takeBytes()
+        }
     }
 }
 
-/// The blocks of a PEM text, as RFC 7468 has them, with lines of up to 76 characters.
-private struct PEM {
-    private static let front = Array("-----BEGIN ".utf8)
-    private static let back = Array("-----END ".utf8)
-    private static let dashes = Array("-----".utf8)
-    private static let lineCharacters = 76
-
-    private let byteCount: Int
-    private var place = 0
-    private var lineNumber = 0
-
-    init(_ byteCount: Int) { self.byteCount = byteCount }
-
-    consuming func certificate(in text: RawSpan) throws(CofferError) -> SecretBytes {
-        guard byteCount > 0 else { throw refusal("the input is empty") }
-        var others: [String] = []
-        while let line = nextLine(in: text) {
-            guard text.has(Self.front, at: line) else { continue }
-            let began = lineNumber
-            guard let label = label(of: line, behind: Self.front, in: text) else {
-                throw refusal("line \(began) begins a block and is malformed")
-            }
-            let lines = try block(label, from: began, in: text)
-            if label == "CERTIFICATE" { return try decode(lines, in: text) }
-            if !others.contains(label) && others.count < 4 { others.append(label) }
-        }
-        guard !others.isEmpty else { throw refusal("it is neither DER nor PEM") }
-        let found = others.map { quotedForDisplay($0) }.joined(separator: ", ")
-        throw refusal("it has no block of a CERTIFICATE, but \(found)")
-    }
-
-    /// The lines of a block, by their numbers, up to its end.
-    private mutating func block(
-        _ label: String,
-        from began: Int,
-        in text: RawSpan
-    ) throws(CofferError) -> [(number: Int, range: Range<Int>)] {
-        var lines: [(number: Int, range: Range<Int>)] = []
-        while let line = nextLine(in: text) {
-            guard !text.has(Self.dashes, at: line) else {
-                guard let ended = self.label(of: line, behind: Self.back, in: text), ended == label else {
-                    throw refusal(
-                        "line \(lineNumber) does not end the block \(quotedForDisplay(label)) of line \(began)"
-                    )
-                }
-                return lines
-            }
-            lines.append((lineNumber, line))
-        }
-        throw refusal("the block \(quotedForDisplay(label)) of line \(began) has no end")
-    }
-
-    /// Strict base64: nothing but its alphabet, padded, and no bits left over.
-    private func decode(
-        _ lines: [(number: Int, range: Range<Int>)],
-        in text: RawSpan
-    ) throws(CofferError) -> SecretBytes {
-        let characters = lines.reduce(0) { $0 + $1.range.count }
-        guard characters > 0 else { throw refusal("the block of the CERTIFICATE is empty") }
-        var der: SecretBytes
-        do { der = try SecretBytes(zeros: characters / 4 * 3) } catch { throw .noSecretMemory }
-        guard characters % 4 == 0 else {
-            throw refusal("the base64 in line \(lines[0].number) and on is cut off: it has \(characters) characters")
-        }
-        var bits: UInt32 = 0
-        var done = 0
-        var padding = 0
-        for line in lines {
-            guard !line.range.isEmpty, line.range.count <= Self.lineCharacters else {
-                let reason = line.range.isEmpty ? "is empty" : "has more than \(Self.lineCharacters) characters"
-                throw refusal("line \(line.number), inside the block of the CERTIFICATE, \(reason)")
-            }
-            for place in line.range {
-                let byte = text.byte(at: place)
-                let isPadding = byte == UInt8(ascii: "=") && done >= characters - 2
-                padding += isPadding ? 1 : 0
-                guard let value = isPadding ? 0 : Self.value(of: byte), isPadding || padding == 0 else {
-                    throw refusal(
-                        "line \(line.number) is not base64, at character \(place - line.range.lowerBound + 1)"
-                    )
-                }
-                bits = bits << 6 | UInt32(value)
-                done += 1
-                guard done % 4 == 0 else { continue }
-                let group = bits
-                unsafe der.withUnsafeMutableBytes { buffer in
-                    for index in 0..<3 {
-                        unsafe buffer[(done / 4 - 1) * 3 + index] = UInt8(truncatingIfNeeded: group >> (16 - 8 * index))
-                    }
-                }
-            }
-        }
-        guard bits & (padding == 0 ? 0 : padding == 1 ? 0xFF : 0xFFFF) == 0 else {
-            throw refusal("line \(lines[lines.count - 1].number) is not base64: bits are left over at its end")
-        }
-        der.truncate(to: der.count - padding)
-        return der
-    }
-
-    /// The next line, without its end.
-    private mutating func nextLine(in text: RawSpan) -> Range<Int>? {
-        guard place < byteCount else { return nil }
-        let start = place
-        while place < byteCount && text.byte(at: place) != 10 { place += 1 }
-        let end = place > start && text.byte(at: place - 1) == 13 ? place - 1 : place
-        place += 1
-        lineNumber += 1
-        return start..<end
-    }
-
-    /// The label between two marks: printable ASCII, at most 64 characters.
-    private func label(of line: Range<Int>, behind mark: [UInt8], in text: RawSpan) -> String? {
-        let start = line.lowerBound + mark.count
-        let end = line.upperBound - Self.dashes.count
-        guard text.has(mark, at: line), start < end, end - start <= 64, text.has(Self.dashes, at: end..<line.upperBound)
-        else { return nil }
-        var label = ""
-        for place in start..<end {
-            guard (0x20...0x7E).contains(text.byte(at: place)) else { return nil }
-            label.unicodeScalars.append(Unicode.Scalar(text.byte(at: place)))
-        }
-        return label
-    }
-
-    private static func value(of byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
-    }
-
-    private func refusal(_ finding: String) -> CofferError {
-        CofferError(
-            .param,
-            "can't read the certificate: \(finding)",
-            hint: "give an X.509 certificate in PEM, from its line '-----BEGIN CERTIFICATE-----' on, or in DER"
-        )
-    }
-}
-
-extension RawSpan {
-    fileprivate func byte(at place: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) }
-
-    /// Whether a line begins with a mark.
-    fileprivate func has(_ mark: [UInt8], at line: Range<Int>) -> Bool {
-        line.count >= mark.count && mark.indices.allSatisfy { byte(at: line.lowerBound + $0) == mark[$0] }
-    }
+extension PEM.Subject {
+    fileprivate static let certificate = PEM.Subject(
+        name: "the certificate",
+        labels: ["CERTIFICATE"],
+        hint: "give an X.509 certificate in PEM, from its line '-----BEGIN CERTIFICATE-----' on, or in DER"
+    )
 }

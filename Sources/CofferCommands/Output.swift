@@ -42,7 +42,12 @@ struct Output {
     func line(_ text: String) { write(text + "\n") }
 
     /// Writes a value as JSON, on a line of its own.
-    func line(_ json: JSONObject) { line(String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)) }
+    ///
+    /// On a terminal, what it would obey is written as JSON's escapes: it can be inside strings only.
+    func line(_ json: JSONObject) {
+        let text = String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)
+        line(isTerminal ? text.unicodeScalars.reduce(into: "") { $0 += $1.escapedInJSON } : text)
+    }
 
     /// Writes a secret that was asked for, on a line of its own, without a copy that nobody wipes.
     func line(_ secret: borrowing SecretBytes) throws(CofferError) {
@@ -64,6 +69,22 @@ struct Output {
         } else if case .afterDelay(let seconds) = error.retry {
             line("hint: try again in \(durationForDisplay(seconds: seconds))")
         }
+    }
+}
+
+extension Unicode.Scalar {
+    /// The scalar as it is, or by its number in UTF-16.
+    fileprivate var escapedInJSON: String {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+            UTF16.encode(self).map { units in units.reduce(into: "") { $0 += Self.escape($1) } } ?? ""
+        default: String(self)
+        }
+    }
+
+    private static func escape(_ unit: UInt16) -> String {
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 }
 

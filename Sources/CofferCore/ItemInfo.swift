@@ -14,6 +14,10 @@ public struct ItemInfo: Hashable, Sendable {
     public let modified: Int64
     /// Whether its content can be read now.
     public let isReadable: Bool
+    /// Until when it is good, in milliseconds since 1970; `nil` where nobody has said so.
+    public let expiryDate: Int64?
+    /// Whether the expiry date is past: the item is readable all the same.
+    public let isExpired: Bool
 
     /// Describes an item.
     public init(
@@ -23,7 +27,9 @@ public struct ItemInfo: Hashable, Sendable {
         kind: ItemKind?,
         created: Int64,
         modified: Int64,
-        isReadable: Bool
+        isReadable: Bool,
+        expiryDate: Int64? = nil,
+        isExpired: Bool = false
     ) {
         self.name = name
         self.protection = protection
@@ -32,6 +38,8 @@ public struct ItemInfo: Hashable, Sendable {
         self.created = created
         self.modified = modified
         self.isReadable = isReadable
+        self.expiryDate = expiryDate
+        self.isExpired = isExpired
     }
 }
 

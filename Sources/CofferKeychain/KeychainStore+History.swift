@@ -36,6 +36,7 @@ extension KeychainStore {
             values.append(try self.earlierValue(of: item, in: row))
             return true
         }
+        try checkPresent(item)
         return values
     }
 
@@ -71,6 +72,22 @@ extension KeychainStore {
             )
         }
         return secret
+    }
+
+    /// Refuses an item whose secret is one of its earlier ones: somebody has put an older row back.
+    ///
+    /// A value that is restored is sealed under a new key.
+    private func checkPresent(_ item: KeychainItem) throws {
+        let isEarlier = try connection.row(
+            """
+            SELECT 1 FROM keychain_history JOIN keychain_items USING (uuid, wrapped_key)
+            WHERE keychain_history.uuid = ? LIMIT 1
+            """,
+            .blob(item.id.bytes)
+        ) { _ in true }
+        if isEarlier ?? false {
+            throw CofferError.damaged(item.attributes.quoted, found: "its secret is one that it had earlier, put back")
+        }
     }
 
     // MARK: Keeping

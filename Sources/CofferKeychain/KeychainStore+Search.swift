@@ -130,13 +130,22 @@ extension KeychainStore {
     /// - Parameters:
     ///   - certificate: The certificate.
     ///   - groups: The access groups that are looked in.
+    ///   - attributes: What the key has to have besides.
     /// - Returns: A key of the same public key; `nil` where there is none.
     /// - Throws: ``DatabaseError``.
-    package func privateKey(of certificate: KeychainItem, in groups: [String]) throws -> KeychainItem? {
+    package func privateKey(
+        of certificate: KeychainItem,
+        in groups: [String],
+        with attributes: [KeychainAttribute: AttributeValue] = [:]
+    ) throws -> KeychainItem? {
         guard let hash = certificate.attributes.values[.publicKeyHash] else { return nil }
         var query = ItemQuery(groups: groups)
         query.itemClass = .key
         query.exact = [.applicationLabel: hash, .keyClass: .text("private")]
+        for (attribute, value) in attributes {
+            // Another value than the one that it has to have anyway is that of no key.
+            guard query.exact.updateValue(value, forKey: attribute).map({ $0 == value }) ?? true else { return nil }
+        }
         return try search(query, limit: 1, lookingAt: .max).items.first
     }
 

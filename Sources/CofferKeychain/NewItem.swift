@@ -13,6 +13,10 @@ package enum NewItem {
         .certificateType, .certificateEncoding, .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash,
     ]
     private static let fromKey: Set<KeychainAttribute> = [.keySizeInBits, .effectiveKeySize]
+    /// What a key of a pair has besides.
+    private static let fromPair: Set<KeychainAttribute> = [
+        .keyType, .applicationLabel, .canSign, .canVerify, .canDerive,
+    ]
 
     /// Refuses attributes that nobody may set.
     ///
@@ -47,6 +51,47 @@ package enum NewItem {
                     hint: "leave it out"
                 )
             }
+        }
+    }
+
+    /// Refuses a change after which an item would say of itself what is not true, or let out what stays inside.
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - attributes: What it is to say.
+    ///   - removed: What it is to say no more.
+    /// - Throws: `param`.
+    package static func check(
+        _ attributes: [KeychainAttribute: AttributeValue],
+        removing removed: Set<KeychainAttribute>,
+        of item: KeychainItem
+    ) throws(CofferError) {
+        let itemClass = item.attributes.itemClass
+        try check(attributes, of: itemClass)
+        var fixed = fields.union(fromCertificate).union(fromKey)
+        var isInside = false
+        if itemClass == .key {
+            fixed.formUnion([.keyClass])
+            if item.attributes.text(.keyClass) != "symmetric" { fixed.formUnion(fromPair) }
+            isInside = !item.isExtractable
+        }
+        for attribute in removed.sorted(by: { $0.rawValue < $1.rawValue }) where fixed.contains(attribute) {
+            throw CofferError(.param, "attribute '\(attribute.rawValue)' can't be taken away: every such item has it")
+        }
+        for attribute in fixed.subtracting(fields).sorted(by: { $0.rawValue < $1.rawValue }) {
+            guard let value = attributes[attribute], value != item.attributes.values[attribute] else { continue }
+            throw CofferError(
+                .param,
+                "attribute '\(attribute.rawValue)' can't be changed: it comes from the item itself",
+                hint: "leave it out"
+            )
+        }
+        if isInside && (removed.contains(.isExtractable) || attributes[.isExtractable] == .bool(true)) {
+            throw CofferError(
+                .param,
+                "\(item.attributes.quoted) is a key that stays inside: 'isExtractable' can't be changed any more",
+                hint: "make another key"
+            )
         }
     }
 
@@ -139,8 +184,16 @@ package enum NewItem {
             throw CofferError(.param, "a key of type '\(name)' has \(KeyType.keyBytes) bytes, and \(secret.count) came")
         }
         let publicKey = keyClass == "public" ? secret.exposeBytes() : try publicKey(of: secret, type)
-        attributes.values[.applicationLabel] =
-            attributes.values[.applicationLabel] ?? .bytes(publicKeyHash(of: publicKey))
+        // A certificate is joined with its key by it.
+        let hash = AttributeValue.bytes(publicKeyHash(of: publicKey))
+        guard attributes.values[.applicationLabel].map({ $0 == hash }) ?? true else {
+            throw CofferError(
+                .param,
+                "attribute 'applicationLabel' is the hash of the public key, and another one came",
+                hint: "leave it out; 'applicationTag' is free"
+            )
+        }
+        attributes.values[.applicationLabel] = hash
         let isPrivate = keyClass == "private"
         attributes.values[.canSign] = .bool(isPrivate && type == .ed25519)
         attributes.values[.canVerify] = .bool(!isPrivate && type == .ed25519)

@@ -110,6 +110,24 @@ final class Catalog {
         hint: "restore the file 'vault.sqlite' of the state directory from a backup"
     )
 
+    // MARK: The one namespace
+
+    /// The secret that a name stands for.
+    ///
+    /// Names of files are told apart by their bytes, and secrets after NFC: where a file has exactly that name, a secret
+    /// that is spelled in another way is another item, and neither hidden nor replaced with it.
+    func secret(named name: ItemName, in group: String) throws -> KeychainItem? {
+        guard let item = try keychain.find(GenericPasswordKey(name, in: group)) else { return nil }
+        if item.key.path.utf8.elementsEqual(name.path.utf8) { return item }
+        return try files.find(name, in: group) == nil ? item : nil
+    }
+
+    /// Whether a name stands for a file, though there is a secret that is spelled in another way.
+    func isOnlyFile(_ name: ItemName, in group: String) throws -> Bool {
+        if name.path.utf8.allSatisfy({ $0 < 0x80 }) { return false }
+        return try keychain.find(GenericPasswordKey(name, in: group)) != nil && secret(named: name, in: group) == nil
+    }
+
     // MARK: One commit a turn
 
     /// Whether changes wait for ``commit()``.

@@ -10,6 +10,8 @@ internal import CofferWire
 struct KeychainSearch {
     private let params: KeychainFindParameters
     private let query: ItemQuery
+    /// What the private key of an identity has to have.
+    private let keyAttributes: [KeychainAttribute: AttributeValue]
     private let keychain: KeychainStore
     private let context: AuthenticationContext
     private let describe: (KeychainItem, Int?) -> KeychainItemInfo
@@ -45,7 +47,9 @@ struct KeychainSearch {
         self.keychain = keychain
         self.context = context
         self.describe = describe
-        query = ItemQuery(params.query, groups: groups)
+        var query = ItemQuery(params.query, groups: groups)
+        keyAttributes = query.splitIdentity()
+        self.query = query
         guard let cursor = params.cursor else { return }
         guard params.order == nil, let number = Int64(cursor), number >= 0 else {
             throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page of the same query")
@@ -140,9 +144,14 @@ struct KeychainSearch {
     ///
     /// - Returns: Whether there was room for it.
     private mutating func take(_ item: KeychainItem, in state: VaultState) throws -> Bool {
-        if query.itemClass == .identity, try keychain.privateKey(of: item, in: query.groups) == nil { return true }
+        var key: KeychainItem?
+        if query.itemClass == .identity {
+            key = try keychain.privateKey(of: item, in: query.groups, with: keyAttributes)
+            if key == nil { return true }
+        }
         let wantsData = params.returns.contains(.data)
-        if wantsData && !item.accessibility.isAvailable(in: state) {
+        let isLocked = [item, key].contains { $0.map { !$0.accessibility.isAvailable(in: state) } ?? false }
+        if wantsData && isLocked {
             lockedCount += 1
             return true
         }
@@ -161,7 +170,10 @@ struct KeychainSearch {
             return true
         }
         // Texts grow where they are escaped, six times at the worst.
-        let size = 256 + (params.returns.contains(.attributes) ? 6 * item.attributes.byteCount : 0)
+        let size =
+            256
+            + (params.returns.contains(.attributes)
+                ? 6 * (item.attributes.byteCount + (key?.attributes.byteCount ?? 0)) : 0)
         let secretBytes = isGiven ? item.secretByteCount : 0
         guard
             items.isEmpty
@@ -169,7 +181,8 @@ struct KeychainSearch {
         else { return false }
         jsonBytes += size
         payloadBytes += secretBytes
-        items.append(describe(item, isGiven ? item.secretByteCount : nil))
+        let info = describe(item, isGiven ? item.secretByteCount : nil)
+        items.append(key.map { info.identity(with: describe($0, nil)) } ?? info)
         if isGiven { opened.append(item) }
         return true
     }

@@ -31,6 +31,9 @@ struct PageBuilder {
     }
 
     private mutating func add(_ info: ItemInfo) {
+        if let time = params.expiringBefore {
+            guard let date = info.expiryDate, date < time else { return }
+        }
         if let prefix = params.prefix, !info.name.utf8.starts(with: prefix.utf8) { return }
         if let after = params.after, !after.precedes(info.name) { return }
         if items.count > limit, let last = items.last, !info.name.precedes(last.name) { return }

@@ -22,7 +22,7 @@ extension Server {
         do {
             let catalog = try vault.catalog
             let state = try vault.keys.state
-            if let item = try catalog.keychain.find(GenericPasswordKey(name, in: group)) {
+            if let item = try catalog.secret(named: name, in: group) {
                 return Located(item: .keychain(item), info: ItemInfo(item, in: state))
             }
             return try catalog.files.find(name, in: group).map { file in
@@ -59,7 +59,9 @@ extension Server {
         do {
             let catalog = try vault.catalog
             let key = GenericPasswordKey(params.name, in: group)
-            if let opened = try catalog.keychain.open(key, with: caller.context) {
+            if try !catalog.isOnlyFile(params.name, in: group),
+                let opened = try catalog.keychain.open(key, with: caller.context)
+            {
                 let accessibility = opened.item.accessibility
                 return .now(try Self.secretReply(opened.takeSecret(), params, accessibility))
             }
@@ -233,7 +235,9 @@ extension ItemInfo {
             kind: item.kind,
             created: item.created,
             modified: item.modified,
-            isReadable: item.accessibility.isAvailable(in: state)
+            isReadable: item.accessibility.isAvailable(in: state),
+            expiryDate: item.expiryDate,
+            isExpired: item.isExpired
         )
     }
 
@@ -248,6 +252,16 @@ extension ItemInfo {
             isReadable: file.protectionClass.permits(.read, in: state)
         )
     }
+}
+
+extension KeychainItem {
+    /// Until when it is good, in milliseconds since 1970.
+    fileprivate var expiryDate: Int64? {
+        if case .date(let date) = attributes.values[.expiryDate] { date } else { nil }
+    }
+
+    /// Whether that is past.
+    var isExpired: Bool { expiryDate.map { $0 < wallClockMilliseconds() } ?? false }
 }
 
 extension CofferError {

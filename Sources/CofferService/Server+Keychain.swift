@@ -39,7 +39,7 @@ extension Server {
                     with: caller.context
                 )
             }
-            return try added(id, params.returns, in: catalog, caller)
+            return try added(id, params, in: catalog, caller)
         } catch {
             throw .init(mapping: error, "can't add \(attributes.quoted)")
         }
@@ -47,20 +47,22 @@ extension Server {
 
     private func added(
         _ id: ItemID,
-        _ returns: Set<KeychainReturn>,
+        _ params: KeychainAddParameters,
         in catalog: Catalog,
         _ caller: Caller
     ) throws -> Reply {
+        let returns = params.returns
+        let warnings = params.accessibility.warnings
         guard !returns.isEmpty, let item = try catalog.keychain.find(id) else {
-            return Reply(KeychainAddResult(reference: id, item: nil))
+            return Reply(KeychainAddResult(reference: id, item: nil, warnings: warnings))
         }
         guard returns.contains(.data), item.isExtractable else {
-            return Reply(KeychainAddResult(reference: id, item: info(item, returns)))
+            return Reply(KeychainAddResult(reference: id, item: info(item, returns), warnings: warnings))
         }
         let secret = try catalog.keychain.secret(of: item, with: caller.context)
         let shown = info(item, returns, byteCount: secret.count)
         return Reply(
-            KeychainAddResult(reference: id, item: shown),
+            KeychainAddResult(reference: id, item: shown, warnings: warnings),
             payload: secret,
             protection: .keychain(item.accessibility)
         )
@@ -96,8 +98,6 @@ extension Server {
     /// How an item is shown.
     func info(_ item: KeychainItem, _ returns: Set<KeychainReturn>, byteCount: Int? = nil) -> KeychainItemInfo {
         let state = vault.openKeys?.state ?? .noVault
-        var isExpired = false
-        if case .date(let expiry) = item.attributes.values[.expiryDate] { isExpired = expiry < wallClockMilliseconds() }
         let wantsAttributes = returns.contains(.attributes)
         return KeychainItemInfo(
             itemClass: item.attributes.itemClass,
@@ -107,7 +107,7 @@ extension Server {
             byteCount: byteCount,
             accessControl: wantsAttributes ? item.attributes.accessControl : nil,
             isLocked: !item.accessibility.isAvailable(in: state),
-            isExpired: isExpired
+            isExpired: item.isExpired
         )
     }
 
@@ -168,7 +168,8 @@ extension Server {
             let catalog = try vault.catalog
             try catalog.change {
                 for item in items {
-                    try NewItem.check(params.change.attributes, of: item.attributes.itemClass)
+                    let change = params.change
+                    try NewItem.check(change.attributes, removing: change.removedAttributes, of: item)
                     if secret != nil { try NewItem.checkReplaceable(item) }
                     let attributes = try item.attributes.changed(by: params.change, caller)
                     if attributes.name != item.attributes.name { try checkName(attributes, in: catalog) }
@@ -182,7 +183,8 @@ extension Server {
                     )
                 }
             }
-            return Reply(KeychainCount(count: Int64(items.count)))
+            let warnings = params.change.accessibility.warnings
+            return Reply(KeychainUpdateResult(count: Int64(items.count), warnings: warnings))
         } catch {
             throw .init(mapping: error, "can't update the keychain")
         }
@@ -213,6 +215,11 @@ extension ItemQuery {
         reference = query.reference
         expiringBefore = query.expiringBefore
     }
+}
+
+extension Accessibility? {
+    /// What the caller ought to know of an accessibility that it has named.
+    fileprivate var warnings: [String] { map { Protection.keychain($0).warnings(convertedFrom: nil) } ?? [] }
 }
 
 extension KeychainAddParameters {

@@ -184,7 +184,7 @@ extension Server {
     ) async throws(CofferError) {
         let write: ContentWrite
         do {
-            let item = try vault.catalog.keychain.find(target.key)
+            let item = try vault.catalog.secret(named: target.name, in: target.group)
             try checkReplacing(item)
             try checkMoving(item)
             write = try vault.catalog.files.prepareWrite(target.name, in: target.group, as: protectionClass)
@@ -219,7 +219,7 @@ extension Server {
         }
         let catalog = try vault.catalog
         try catalog.change {
-            let item = try catalog.keychain.find(target.key)
+            let item = try catalog.secret(named: target.name, in: target.group)
             try checkReplacing(item)
             try checkMoving(item)
             if item != nil { _ = try catalog.keychain.remove(target.key) }

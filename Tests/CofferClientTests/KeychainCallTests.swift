@@ -93,7 +93,7 @@ private func annaAnd(_ others: JSONObject) -> JSONObject {
         let changed = try daemon.client.updateKeychainItems(anna, change)
         let renewed = try daemon.client.updateKeychainItems(anna, KeychainChange(), secret: secret("new"))
         let deleted = try daemon.client.deleteKeychainItems(KeychainQuery(reference: reference))
-        #expect([changed, renewed, deleted] == [2, 1, 7])
+        #expect([changed, Int(renewed.count), deleted] == [2, 1, 7])
         let expected = [
             request(1, "keychain.update", annaAnd(["set": ["attributes": ["comment": .null, "label": "l"]]])),
             request(2, "keychain.update", annaParams, Array("new".utf8)),

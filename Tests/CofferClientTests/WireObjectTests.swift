@@ -54,7 +54,9 @@ private struct Sample: CustomStringConvertible {
             kind: .document,
             created: 1,
             modified: -2,
-            isReadable: true
+            isReadable: true,
+            expiryDate: 3,
+            isExpired: true
         )
         let bare = ItemInfo(
             name: "c",
@@ -67,7 +69,7 @@ private struct Sample: CustomStringConvertible {
         )
         let itemText = """
             {"name":"a/b","store":"file","protection":"complete","size":1099511627776,"kind":"document","created":1,\
-            "modified":-2,"readable":true}
+            "modified":-2,"readable":true,"expiryDate":3,"isExpired":true}
             """
         let bareText = """
             {"name":"c","store":"keychain","accessible":"Always","size":0,"created":0,"modified":0,"readable":false}

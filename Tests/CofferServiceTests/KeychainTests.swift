@@ -62,7 +62,8 @@ import Testing
             var content: SecretBytes?
             if let text { content = try SecretBytes(text.utf8) }
             let params = KeychainUpdateParameters(query, change)
-            return try client.call(.keychainUpdate, params, payload: content, returning: KeychainCount.self).value.count
+            return try client.call(.keychainUpdate, params, payload: content, returning: KeychainUpdateResult.self)
+                .value.count
         }
 
         func delete(_ query: KeychainQuery) throws -> Int64 {

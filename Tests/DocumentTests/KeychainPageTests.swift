@@ -82,7 +82,8 @@ import Testing
         )
         let results: [any WireObject] = [
             KeychainAddResult(reference: ItemID(), item: item), KeychainPage(items: [], lockedCount: 0, cursor: ""),
-            KeychainCount(count: 1), KeychainPublicKey(bytes: [], keyType: ""), KeychainHistory(values: []),
+            KeychainUpdateResult(count: 1), KeychainCount(count: 1), KeychainPublicKey(bytes: [], keyType: ""),
+            KeychainHistory(values: []),
             KeychainFormerValue(number: 1, replaced: 1, byteCount: 1),
         ]
         for result in results {

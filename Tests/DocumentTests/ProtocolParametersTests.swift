@@ -60,7 +60,9 @@ import Testing
             kind: .key,
             created: 1,
             modified: 1,
-            isReadable: true
+            isReadable: true,
+            expiryDate: 1,
+            isExpired: true
         )
         let status = VaultStatus(
             state: .locking,

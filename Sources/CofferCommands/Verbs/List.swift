@@ -17,15 +17,19 @@ struct List: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Show store, protection, size, date and whether it can be read now.")
     var long = false
 
+    @Option(help: ArgumentHelp("Items that expire within that time, such as 30d, or before a date.", valueName: "time"))
+    var expiring: String?
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let client = try connection.connect()
         var after: String?
         var damagedCount = 0
         repeat {
-            let page = try client.list(prefix: prefix, store: store, after: after)
+            let page = try client.list(prefix: prefix, store: store, after: after, expiringBefore: before)
             for item in page.items { show(item) }
             damagedCount = page.damagedCount
             after = page.next
@@ -43,7 +47,9 @@ struct List: ParsableCommand {
         let output = Output.standardOutput
         if format.json { return output.line(item.json) }
         let name = printable(item.name, to: output)
-        output.line(long ? "\(Self.columns(item))  \(name)" : name)
+        // What a script reads is the name and nothing else.
+        let mark = item.isExpired && (long || output.isTerminal) ? "  expired" : ""
+        output.line((long ? "\(Self.columns(item))  \(name)" : name) + mark)
     }
 
     private static func columns(_ item: ItemInfo) -> String {

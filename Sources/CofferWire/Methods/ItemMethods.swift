@@ -170,12 +170,21 @@ package struct ListParameters: WireObject {
     package let after: String?
     /// The most items.
     package let limit: Int64?
+    /// Items with an expiry date before that time only, in milliseconds since 1970.
+    package let expiringBefore: Int64?
 
-    package init(prefix: String? = nil, store: StoreName? = nil, after: String? = nil, limit: Int64? = nil) {
+    package init(
+        prefix: String? = nil,
+        store: StoreName? = nil,
+        after: String? = nil,
+        limit: Int64? = nil,
+        expiringBefore: Int64? = nil
+    ) {
         self.prefix = prefix
         self.store = store
         self.after = after
         self.limit = limit
+        self.expiringBefore = expiringBefore
     }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
@@ -183,6 +192,7 @@ package struct ListParameters: WireObject {
         store = try reader.value("store", as: StoreName.self)
         after = try reader.optionalString("after")
         limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
+        expiringBefore = try reader.optionalInteger("expiringBefore")
     }
 
     package var json: JSONObject {
@@ -191,6 +201,7 @@ package struct ListParameters: WireObject {
         object.set("store", store?.rawValue)
         object.set("after", after)
         object.set("limit", limit)
+        object.set("expiringBefore", expiringBefore)
         return object
     }
 }
@@ -252,7 +263,9 @@ extension ItemInfo: WireObject {
             kind: try reader.value("kind", as: ItemKind.self),
             created: try reader.integer("created"),
             modified: try reader.integer("modified"),
-            isReadable: try reader.optionalBool("readable") ?? false
+            isReadable: try reader.optionalBool("readable") ?? false,
+            expiryDate: try reader.optionalInteger("expiryDate"),
+            isExpired: try reader.optionalBool("isExpired") ?? false
         )
     }
 
@@ -265,6 +278,8 @@ extension ItemInfo: WireObject {
         object.set("created", created)
         object.set("modified", modified)
         object.set("readable", isReadable)
+        object.set("expiryDate", expiryDate)
+        if isExpired { object.set("isExpired", true) }
         return object
     }
 }

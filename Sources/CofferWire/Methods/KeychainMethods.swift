@@ -89,10 +89,13 @@ package struct KeychainAddResult: WireObject {
     package let reference: ItemID
     /// What was asked for of the item.
     package let item: KeychainItemInfo?
+    /// What the caller ought to know: a deprecated accessibility.
+    package let warnings: [String]
 
-    package init(reference: ItemID, item: KeychainItemInfo?) {
+    package init(reference: ItemID, item: KeychainItemInfo?, warnings: [String] = []) {
         self.reference = reference
         self.item = item
+        self.warnings = warnings
     }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
@@ -102,12 +105,14 @@ package struct KeychainAddResult: WireObject {
         } else {
             item = nil
         }
+        warnings = try reader.optionalStrings("warnings") ?? []
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.set("reference", reference.hexadecimal)
         if let item { object.set("item", .object(item.json)) }
+        object.set("warnings", .array(warnings.map { .string($0) }))
         return object
     }
 }
@@ -178,9 +183,31 @@ extension KeychainChange {
     }
 }
 
-/// The result of `keychain.update` and `keychain.delete`, as it travels.
+/// The result of `keychain.update`, as it travels.
+package struct KeychainUpdateResult: WireObject {
+    /// The items that were changed.
+    package let count: Int64
+    /// What the caller ought to know: a deprecated accessibility.
+    package let warnings: [String]
+
+    package init(count: Int64, warnings: [String] = []) {
+        self.count = count
+        self.warnings = warnings
+    }
+
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        count = try reader.integer("count")
+        warnings = try reader.optionalStrings("warnings") ?? []
+    }
+
+    package var json: JSONObject {
+        ["count": .integer(count), "warnings": .array(warnings.map { .string($0) })]
+    }
+}
+
+/// The result of `keychain.delete`, as it travels.
 package struct KeychainCount: WireObject {
-    /// The items that were changed, or are gone.
+    /// The items that are gone.
     package let count: Int64
 
     package init(count: Int64) { self.count = count }

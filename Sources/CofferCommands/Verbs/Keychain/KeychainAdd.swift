@@ -11,7 +11,8 @@ struct AddKeychainItem: ParsableCommand {
         abstract: "Add an item.",
         discussion: """
             The secret comes from FILE, or from standard input; on a terminal it is asked for without echo. A certificate is \
-            PEM or DER; a key is 32 raw bytes, or any with --key-class symmetric. Prints the reference of the item.
+            PEM or DER; a key is PKCS#8 or X.509 in PEM or DER, a private key of OpenSSH, 32 raw bytes, or any bytes with \
+            --key-class symmetric. Prints the reference of the item.
             """
     )
 
@@ -47,6 +48,8 @@ struct AddKeychainItem: ParsableCommand {
         let itemClass = item.itemClass?.itemClass ?? (generate == nil ? .genericPassword : .key)
         var attributes = try item.attributes()
         if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }
+        let given = try authentication.readGiven()
+        let secret: SecretBytes? = generate == nil ? try readSecret(itemClass, &attributes) : nil
         let params = KeychainAddParameters(
             itemClass,
             attributes,
@@ -56,28 +59,45 @@ struct AddKeychainItem: ParsableCommand {
             accessControl: try accessControl.map { (words) throws(CofferError) in try AccessControl(argument: words) },
             generates: generate?.keyType
         )
-        let given = try authentication.readGiven()
-        let secret: SecretBytes? = generate == nil ? try readSecret(itemClass) : nil
         let client = try connection.connect()
         if params.accessControl?.factors.contains(.applicationPassword) == true {
             try given.showNewApplicationPassword(to: client)
         }
         let result = try client.addKeychainItem(params, secret: secret).value
-        if let accessible { warn(about: accessible) }
+        warn(result.warnings)
         if format.json { return Output.standardOutput.line(result.json) }
         Output.standardOutput.line(result.reference.hexadecimal)
     }
 
-    private func readSecret(_ itemClass: ItemClass) throws(CofferError) -> SecretBytes {
+    private func readSecret(
+        _ itemClass: ItemClass,
+        _ attributes: inout [KeychainAttribute: AttributeValue]
+    ) throws(CofferError) -> SecretBytes {
         if itemClass == .certificate { return try SecretInput.certificate(of: file) }
+        if itemClass == .key && attributes[.keyClass] != .text("symmetric") { return try readKey(&attributes) }
         return try SecretInput.content(of: file, prompt: "Secret: ", limit: Limits.secretBytes)
+    }
+
+    /// A key that says what it is has these attributes; one that contradicts the options is refused.
+    private func readKey(_ attributes: inout [KeychainAttribute: AttributeValue]) throws(CofferError) -> SecretBytes {
+        let key = try KeyInput(from: try SecretInput.content(of: file, prompt: "Key: ", limit: Limits.secretBytes))
+        guard let kind = key.kind else { return key.takeBytes() }
+        let said: [(KeychainAttribute, String)] = [(.keyType, kind.type.rawValue), (.keyClass, kind.keyClass)]
+        for (attribute, text) in said {
+            guard attributes[attribute] == nil || attributes[attribute] == .text(text) else {
+                throw CofferError(
+                    .param,
+                    "the key has '\(attribute.rawValue)' \(quotedForDisplay(text)), and another one is asked for",
+                    hint: "leave '\(attribute.rawValue)' out"
+                )
+            }
+            attributes[attribute] = .text(text)
+        }
+        return key.takeBytes()
     }
 }
 
-/// Says what is known of an accessibility that its platform has given up.
-func warn(about accessibility: Accessibility) {
-    guard accessibility.isDeprecated else { return }
-    Output.standardError.line(
-        "warning: '\(accessibility.rawValue)' is deprecated: the secret is there in every state, and no passcode protects it"
-    )
+/// Tells a person what the daemon has to say of a change that it has made.
+func warn(_ warnings: [String]) {
+    for warning in warnings { Output.standardError.line("warning: \(warning)") }
 }

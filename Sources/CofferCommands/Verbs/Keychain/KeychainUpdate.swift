@@ -73,12 +73,12 @@ struct UpdateKeychainItems: ParsableCommand {
         if change.accessControl?.factors.contains(.applicationPassword) == true {
             try given.showNewApplicationPassword(to: client)
         }
-        let count = try given.satisfy(client) { () throws(CofferError) in
+        let result = try given.satisfy(client) { () throws(CofferError) in
             try client.updateKeychainItems(wanted, change, secret: value)
         }
-        if let accessible { warn(about: accessible) }
-        if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
-        Output.standardOutput.line("updated \(count)")
+        warn(result.warnings)
+        if format.json { return Output.standardOutput.line(result.json) }
+        Output.standardOutput.line("updated \(result.count)")
     }
 
     private func change() throws(CofferError) -> KeychainChange {

@@ -1,0 +1,270 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferService
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// Section 4 of the semantics, for every class, accessibility, state and verb: what is locked is neither missing nor denied.
+@Suite struct KeychainOracleTests {
+    /// How a vault comes to a state that the table is about.
+    enum Situation: String, CaseIterable, Sendable {
+        case noPasscode, beforeFirstUnlock, unlocked, locking, locked, lockedExpired
+
+        /// The column of the table.
+        fileprivate var column: Int {
+            switch self {
+            case .noPasscode, .unlocked, .locking: 0
+            case .locked, .lockedExpired: 1
+            case .beforeFirstUnlock: 2
+            }
+        }
+    }
+
+    /// Whether a secret is there: unlocked, locked after the first unlock, before the first unlock.
+    private static let table: [Accessibility: [Bool]] = [
+        .whenUnlocked: [true, false, false],
+        .afterFirstUnlock: [true, true, false],
+        .always: [true, true, true],
+        .whenUnlockedThisDeviceOnly: [true, false, false],
+        .afterFirstUnlockThisDeviceOnly: [true, true, false],
+        .alwaysThisDeviceOnly: [true, true, true],
+        .whenPasscodeSetThisDeviceOnly: [true, false, false],
+    ]
+
+    /// What is tried: the classes, and the two kinds of private keys.
+    enum Kind: String, CaseIterable, Sendable {
+        case genericPassword, internetPassword, certificate, signingKey, agreementKey
+
+        var itemClass: ItemClass {
+            switch self {
+            case .genericPassword: .genericPassword
+            case .internetPassword: .internetPassword
+            case .certificate: .certificate
+            case .signingKey, .agreementKey: .key
+            }
+        }
+
+        var isPassword: Bool { self == .genericPassword || self == .internetPassword }
+    }
+
+    /// An item of a kind, with a number of its own.
+    private static func item(
+        _ kind: Kind,
+        _ number: Int
+    ) throws -> (attributes: [KeychainAttribute: AttributeValue], secret: [UInt8]) {
+        let label = AttributeValue.text("l\(number)")
+        switch kind {
+        case .genericPassword: return ([.account: .text("a\(number)"), .label: label], Array("s\(number)".utf8))
+        case .internetPassword: return ([.server: .text("a\(number)"), .label: label], Array("s\(number)".utf8))
+        case .signingKey, .agreementKey:
+            let type = kind == .signingKey ? "ed25519" : "x25519"
+            let attributes: [KeychainAttribute: AttributeValue] = [
+                .keyClass: .text("private"), .keyType: .text(type), .label: label,
+            ]
+            return (attributes, pseudoRandomBytes(32, seed: UInt64(number)))
+        case .certificate:
+            let path = "\(Project.root)/Tests/Vectors/keys/ed25519-certificate.pem"
+            let pem = try String(contentsOfFile: path, encoding: .utf8)
+            let base64 = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+            var der = Array(try #require(Data(base64Encoded: base64)))
+            // Another serial number; who has signed it is not looked at.
+            let place = try #require(Data(der).range(of: Data([0x02, 0x14]))).upperBound
+            der[place + 19] = UInt8(number)
+            return ([.label: label], der)
+        }
+    }
+
+    /// A vault with an item of a kind for each accessibility, in a situation.
+    private struct Fixture {
+        let server: TestServer
+        let client: CofferClient
+        let kind: Kind
+        let accessibilities: [Accessibility]
+
+        init(_ kind: Kind, _ situation: Situation) throws {
+            self.kind = kind
+            let hasPasscode = situation != .noPasscode
+            accessibilities = Accessibility.allCases.filter { hasPasscode || $0 != .whenPasscodeSetThisDeviceOnly }
+            let clock = ManualClock()
+            let policy = LockSchedule.Policy(graceSeconds: 10, inactiveAfterSeconds: 60)
+            func serve(in directory: TemporaryDirectory?) throws -> TestServer {
+                try TestServer(in: directory, clock: clock.clock) { $0.lockPolicy = policy }
+            }
+            var running: TestServer? = try serve(in: nil)
+            var using: CofferClient? = try running?.connect()
+            if let using {
+                try using.makeVault(passcode: hasPasscode ? DaemonProcess.passcode : nil)
+                for (number, accessibility) in accessibilities.enumerated() {
+                    let (attributes, secret) = try KeychainOracleTests.item(kind, number)
+                    let first = kind.isPassword ? Array("first".utf8) : secret
+                    let reference = try using.add(kind.itemClass, attributes, first, accessible: accessibility)
+                    guard kind.isPassword else { continue }
+                    try using.update(KeychainQuery(reference: reference), KeychainChange(), secret)
+                }
+                switch situation {
+                case .noPasscode, .unlocked, .beforeFirstUnlock: break
+                case .locking: _ = try using.lock(graceSeconds: 10)
+                case .locked: _ = try using.lock(graceSeconds: 0)
+                case .lockedExpired:
+                    _ = try using.lock(graceSeconds: 0)
+                    clock.advance(by: 61)
+                }
+            }
+            if situation == .beforeFirstUnlock {
+                let directory = running?.directory
+                using = nil
+                running = nil
+                running = try serve(in: directory)
+                using = try running?.connect()
+            }
+            server = try #require(running)
+            client = try #require(using)
+            let state = try client.status().state
+            #expect(state.rawValue == situation.rawValue)
+        }
+
+        func query(_ number: Int) -> KeychainQuery {
+            KeychainQuery(kind.itemClass, [.label: .text("l\(number)")])
+        }
+    }
+
+    @Test(arguments: Kind.allCases, Situation.allCases)
+    func `an item is there, locked, missing or denied as the table says, whatever is done with it`(
+        kind: Kind,
+        situation: Situation
+    ) throws {
+        let fixture = try Fixture(kind, situation)
+        let client = fixture.client
+        let peer = [UInt8](repeating: 9, count: 32)
+        for (number, accessibility) in fixture.accessibilities.enumerated() {
+            let isThere = Self.table[accessibility]?[situation.column] == true
+            let answer: Outcome = isThere ? .done : .locked
+            let query = fixture.query(number)
+            let (attributes, secret) = try Self.item(kind, number)
+            func expect(_ verb: String, _ expected: Outcome, _ body: () throws -> Void) throws {
+                let outcome = try Outcome(body)
+                #expect(outcome == expected, "\(verb): \(accessibility)")
+            }
+            // What there is, is told in every state.
+            let shown = try client.find(query, returns: [.attributes]).page
+            #expect(shown.items.map(\.isLocked) == [!isThere], "\(accessibility)")
+            #expect(shown.items.first?.attributes?[.accessible] == .text(accessibility.rawValue))
+            #expect(shown.lockedCount == 0)
+            try expect("add over", .refused(.duplicateItem)) {
+                try client.add(kind.itemClass, attributes, secret, accessible: accessibility)
+            }
+            try expect("find one", answer) { _ = try client.find(query, limit: .count(1)) }
+            try expect("find all", answer) { _ = try client.find(query) }
+            if isThere { #expect(try client.find(query).secrets == [secret]) }
+            if kind == .signingKey {
+                try expect("sign", answer) { _ = try client.sign(Array("m".utf8), with: query) }
+                try expect("agree", .refused(.param)) { _ = try client.agree(with: peer, by: query) }
+            }
+            if kind == .agreementKey {
+                try expect("agree", answer) { _ = try client.agree(with: peer, by: query) }
+                try expect("sign", .refused(.param)) { _ = try client.sign(Array("m".utf8), with: query) }
+            }
+            if !kind.isPassword { try expect("public key", answer) { _ = try client.publicKey(of: query) } }
+            let values = try client.keychainHistory(of: query)
+            #expect(values.count == (kind.isPassword ? 1 : 0), "what there was is told in every state")
+            if let value = values.first {
+                try expect("former value", answer) { _ = try client.formerValue(value.number, of: query) }
+                try expect("restore", answer) { try client.restoreFormerValue(value.number, of: query) }
+                if isThere { #expect(try client.find(query).secrets == [Array("first".utf8)]) }
+                try expect("update the secret", answer) { try client.update(query, KeychainChange(), secret) }
+            }
+            let comment = KeychainChange(attributes: [.label: .text("l\(number)")], user: ["n": "v"])
+            try expect("update an attribute", answer) { try client.update(query, comment) }
+            try expect("update the accessibility", answer) {
+                try client.update(query, KeychainChange(accessibility: accessibility))
+            }
+            if isThere { #expect(try client.find(query).secrets == [secret]) }
+            let new = try Self.item(kind, number + 100)
+            try expect("add", answer) {
+                try client.add(kind.itemClass, new.attributes, new.secret, accessible: accessibility)
+            }
+            if isThere { _ = try client.deleteKeychainItems(fixture.query(number + 100)) }
+        }
+        // Missing and denied are what they are in every state.
+        let missing = fixture.query(99)
+        let denied = KeychainQuery(kind.itemClass, [.accessGroup: .text("somebody else's")])
+        for (query, expected) in [(missing, ErrorCode.itemNotFound), (denied, .missingEntitlement)] {
+            let verbs: [(String, () throws -> Void)] = [
+                ("find", { _ = try client.find(query) }),
+                ("update", { try client.update(query, KeychainChange(user: ["n": "v"])) }),
+                ("delete", { _ = try client.deleteKeychainItems(query) }),
+                ("sign", { _ = try client.sign(Array("m".utf8), with: query) }),
+                ("agree", { _ = try client.agree(with: peer, by: query) }),
+                ("public key", { _ = try client.publicKey(of: query) }),
+                ("history", { _ = try client.keychainHistory(of: query) }),
+                ("restore", { try client.restoreFormerValue(1, of: query) }),
+            ]
+            for (name, verb) in verbs {
+                let outcome = try Outcome(verb)
+                #expect(outcome == .refused(expected), "\(name)")
+            }
+        }
+        try checkAll(fixture, situation)
+        // Deleting wants no key.
+        for number in fixture.accessibilities.indices {
+            #expect(try client.deleteKeychainItems(fixture.query(number)) == 1)
+        }
+        let empty = try Outcome { _ = try client.find(KeychainQuery(kind.itemClass)) }
+        #expect(empty == .refused(.itemNotFound))
+    }
+
+    /// A query for all gives what can be read and counts what is locked; one for a change changes all or nothing.
+    private func checkAll(_ fixture: Fixture, _ situation: Situation) throws {
+        let client = fixture.client
+        let readable = fixture.accessibilities.filter { Self.table[$0]?[situation.column] ?? false }
+        let all = KeychainQuery(fixture.kind.itemClass)
+        let found = try client.find(all)
+        #expect(found.page.items.count == readable.count)
+        #expect(found.secrets.count == readable.count)
+        #expect(found.page.lockedCount == fixture.accessibilities.count - readable.count)
+        let names = found.page.items.compactMap { $0.attributes?[.accessible] }
+        #expect(names == readable.map { .text($0.rawValue) })
+        let first = try client.find(all, limit: .count(1), returns: [.data])
+        #expect(first.secrets.count == 1, "a locked one in front does not hide it")
+        let told = try client.find(all, returns: [.attributes]).page.items
+        #expect(told.count == fixture.accessibilities.count)
+        let isAnyLocked = readable.count < fixture.accessibilities.count
+        let changed = try Outcome { try client.update(all, KeychainChange(user: ["all": "of them"])) }
+        #expect(changed == (isAnyLocked ? .locked : .done))
+        let after = try client.find(all, returns: [.attributes]).page.items
+        #expect(after.allSatisfy { ($0.user?["all"] != nil) == !isAnyLocked }, "all or none")
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `where everything is locked, a query for all says so`(kind: Kind) throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        let (attributes, secret) = try Self.item(kind, 1)
+        try client.add(kind.itemClass, attributes, secret)
+        _ = try client.lock(graceSeconds: 0)
+        let outcome = try Outcome { _ = try client.find(KeychainQuery(kind.itemClass)) }
+        #expect(outcome == .locked)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `without a passcode nothing that wants one is added, or becomes so`(kind: Kind) throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault(passcode: nil)
+        let (attributes, secret) = try Self.item(kind, 1)
+        let added = try Outcome {
+            try client.add(kind.itemClass, attributes, secret, accessible: .whenPasscodeSetThisDeviceOnly)
+        }
+        #expect(added == .refused(.authFailed))
+        let query = KeychainQuery(reference: try client.add(kind.itemClass, attributes, secret))
+        let changed = try Outcome {
+            try client.update(query, KeychainChange(accessibility: .whenPasscodeSetThisDeviceOnly))
+        }
+        #expect(changed == .refused(.authFailed))
+        #expect(try client.find(query).secrets == [secret])
+    }
+}

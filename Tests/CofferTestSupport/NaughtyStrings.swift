@@ -1,0 +1,24 @@
+import Foundation
+
+/// The strings of `Tests/Vectors/naughty-strings.txt`, each one once, by their bytes.
+package enum NaughtyStrings {
+    package static let all: [String] = {
+        let text = try? String(contentsOfFile: "\(Project.root)/Tests/Vectors/naughty-strings.txt", encoding: .utf8)
+        var seen: Set<[UInt8]> = []
+        return (text ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
+            let string = try? JSONDecoder().decode(String.self, from: Data(line.utf8))
+            guard let string, seen.insert(Array(string.utf8)).inserted else { return nil }
+            return string
+        }
+    }()
+
+    /// The same, so many at a time: a query looks at all there are.
+    package static let portions = stride(from: 0, to: all.count, by: 32).map {
+        Array(all[$0..<min($0 + 32, all.count)])
+    }
+}
+
+extension String {
+    /// The bytes in Unicode's normalisation form C, by somebody else than the program that is tested.
+    package var composed: [UInt8] { Array(precomposedStringWithCanonicalMapping.utf8) }
+}
