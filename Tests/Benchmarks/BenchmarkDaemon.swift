@@ -54,11 +54,13 @@ final class BenchmarkDaemon {
 
     func connect() throws -> BenchmarkConnection { try BenchmarkConnection(to: socketPath) }
 
+    var processID: Int32 { process.processIdentifier }
+
     /// What the daemon has in memory.
     ///
     /// Its libraries are in it, and the pages of the C library that it shares with others.
     func memory() throws -> Memory {
-        let status = try String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         func kibibytes(_ name: String) throws -> Int {
             let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
             guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first, let count = Int(number)
@@ -70,7 +72,7 @@ final class BenchmarkDaemon {
 
     /// Has the kernel count the most from now on, if it lets us: the daemon is not ours to look into for everybody.
     func forgetMostMemory() {
-        try? Data("5".utf8).write(to: URL(filePath: "/proc/\(process.processIdentifier)/clear_refs"))
+        try? Data("5".utf8).write(to: URL(filePath: "/proc/\(processID)/clear_refs"))
     }
 
     /// Ends the daemon in good order.

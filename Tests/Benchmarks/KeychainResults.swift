@@ -66,7 +66,9 @@ struct KeychainResults {
             at least \(Self.rateTarget.formatted(1)) times its
             answers a second. Ratios are medians of \(plan.rounds) rounds, of what was measured side by side; spread is \
             the middle half of
-            them. Latency is the median of the requests. The exact search finds ten items by their service.
+            them. Latency is the median of the requests. One client shares the daemon's core, several have the other one. \
+            The
+            exact search finds ten items by their service.
             """
         )
     }

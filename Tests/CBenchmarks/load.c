@@ -3,6 +3,7 @@
 #include "common.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,4 +196,16 @@ bench_outcome bench_run(
     free(run.frame);
     free(clients);
     return run.outcome;
+}
+
+void bench_keep_on_core(int process, int core) {
+    static cpu_set_t all;
+    if (CPU_COUNT(&all) == 0 && sched_getaffinity(0, sizeof all, &all) != 0) return;
+    if (CPU_COUNT(&all) < 2) return;
+    cpu_set_t chosen;
+    CPU_ZERO(&chosen);
+    int passed = 0;
+    for (int index = 0; index < CPU_SETSIZE; index++)
+        if (CPU_ISSET(index, &all) && (core < 0 || passed++ == core)) CPU_SET(index, &chosen);
+    sched_setaffinity(process, sizeof chosen, &chosen);
 }

@@ -53,6 +53,10 @@ bench_outcome bench_run(
     bench_load load
 );
 
+/// Keeps the first thread of a process, or this thread for 0, on one of two cores, 0 or 1; or lets it run anywhere again, by
+/// -1. Does nothing where there is one core only.
+void bench_keep_on_core(int process, int core);
+
 // MARK: The floor
 
 /// Makes a database with so many items, and so many bytes in each secret. Returns 0, or prints what went wrong.
