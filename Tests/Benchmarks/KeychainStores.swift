@@ -69,8 +69,6 @@ final class KeychainStores {
     let items: Int
     /// How long the keychain took to fill, in milliseconds.
     let fillingTime: Double
-    /// The memory of the daemon before there were items, in KiB.
-    let emptyMemory: Memory
     private(set) var daemon: BenchmarkDaemon
     private let floor: BenchmarkDaemon
     private let setting: Setting
@@ -81,8 +79,6 @@ final class KeychainStores {
         tell("making a keychain and a floor of \(items.grouped) items ...")
         daemon = try BenchmarkDaemon(setting, "keychain-\(items)")
         try daemon.connect().call("vault.init", ["kdf": "interactive"], payload: BenchmarkDaemon.passcode)
-        daemon.forgetMostMemory()
-        emptyMemory = try daemon.memory()
         let clients = min(Self.fillingClients, items)
         let filled = try KeychainOperation.add.request
             .run(at: daemon.socketPath, clients: clients, .ascending(from: 0), until: .requests(items))
@@ -154,11 +150,11 @@ final class KeychainStores {
         return taken
     }
 
-    /// Starts the daemon anew, and unlocks its vault.
+    /// Starts the daemon anew, which comes up before the first unlock.
     func restart() throws {
         daemon.stop()
         daemon = try BenchmarkDaemon(setting, "keychain-\(items)")
-        try daemon.connect().call("vault.unlock", payload: BenchmarkDaemon.passcode)
+        try daemon.connect().call("vault.status")
     }
 
     /// Ends both.
