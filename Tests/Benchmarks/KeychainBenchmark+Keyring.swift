@@ -22,10 +22,9 @@ extension KeychainBenchmark {
             try keyring.fill(to: items)
             var contest = KeyringContest(keyring, stores, plan)
             for round in 0...plan.rounds { try contest.measure(round) }
-            let isFirst = items == plan.keyringSizes[0]
             for operation in KeyringContest.operations {
                 table.add(
-                    [isFirst ? operation.rawValue : "", items.grouped]
+                    [operation.rawValue, items.grouped]
                         + contest.cells(of: operation, target: operation == .find ? lookUpTarget : nil)
                 )
             }
