@@ -77,6 +77,7 @@ let programs: [Target] = [
 
 let tests: [Target] =
     [
+        .target(name: "CBenchmarks", dependencies: ["CSQLite"], path: "Tests/CBenchmarks"),
         .target(
             name: "CofferTestSupport",
             dependencies: [
@@ -88,7 +89,8 @@ let tests: [Target] =
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem", "CofferWire",
+                "CBenchmarks", "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem",
+                "CofferWire",
             ],
             path: "Tests/Benchmarks"
         ),
@@ -130,9 +132,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+let cTargets = ["CBenchmarks", "CCofferShims"]
+
 // One set of language rules for every Swift target. Tests are exempt from strict memory safety because the test macros
 // expand inside them.
-for target in package.targets where target.type != .system && target.name != "CCofferShims" {
+for target in package.targets where target.type != .system && !cTargets.contains(target.name) {
     var settings: [SwiftSetting] = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("ImmutableWeakCaptures"),

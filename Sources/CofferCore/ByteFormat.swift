@@ -6,12 +6,24 @@ public struct ByteWriter: Sendable {
     /// Begins with nothing.
     public init() {}
 
+    /// Appends a byte.
+    ///
+    /// - Parameter value: The byte.
+    public mutating func write(_ value: UInt8) { bytes.append(value) }
+
+    /// Appends bytes as they are.
+    ///
+    /// - Parameter value: The bytes.
+    public mutating func write(raw value: [UInt8]) { bytes.append(contentsOf: value) }
+
     /// Appends an integer, the most significant byte first.
     ///
-    /// - Parameter value: The integer.
+    /// - Parameter value: The integer, of at most 64 bits.
     public mutating func write(_ value: some FixedWidthInteger) {
+        // By way of one word: arithmetic on a generic type is a call each.
+        let word = UInt64(truncatingIfNeeded: value)
         for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+            bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
         }
     }
 
@@ -48,11 +60,14 @@ public struct ByteReader: Sendable {
     /// Whether nothing is left.
     public var isAtEnd: Bool { rest.isEmpty }
 
-    /// Takes an integer, the most significant byte first.
+    /// Takes an integer of at most 64 bits, the most significant byte first.
     ///
     /// - Returns: The integer.
     public mutating func read<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(Malformed) -> Value {
-        try readRaw(Value.bitWidth / 8).reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
+        // By way of one word: arithmetic on a generic type is a call each.
+        var word: UInt64 = 0
+        for byte in try readRaw(Value.bitWidth / 8) { word = word << 8 | UInt64(byte) }
+        return Value(truncatingIfNeeded: word)
     }
 
     /// Takes a number of bytes.

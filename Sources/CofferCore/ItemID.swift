@@ -18,8 +18,9 @@ public struct ItemID: Hashable, Sendable {
     /// - Parameter bytes: Exactly sixteen bytes; any other number gives `nil`.
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
-        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+        var words: (high: UInt64, low: UInt64) = (0, 0)
+        for byte in bytes { words = (words.high << 8 | words.low >> 56, words.low << 8 | UInt64(byte)) }
+        (high, low) = words
     }
 
     /// Reads one from its digits.
@@ -37,7 +38,10 @@ public struct ItemID: Hashable, Sendable {
 
     /// The sixteen bytes.
     public var bytes: [UInt8] {
-        [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        var writer = ByteWriter()
+        writer.write(high)
+        writer.write(low)
+        return writer.bytes
     }
 
     /// The identifier as 32 lower-case hexadecimal digits.
@@ -49,11 +53,12 @@ public struct ItemID: Hashable, Sendable {
 /// - Parameter bytes: Any bytes that are not secret.
 /// - Returns: Two digits a byte.
 public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".unicodeScalars)
-    var text = String.UnicodeScalarView()
+    func digit(_ half: UInt8) -> UInt8 { half + (half < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+    var digits: [UInt8] = []
+    digits.reserveCapacity(2 * bytes.underestimatedCount)
     for byte in bytes {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
+        digits.append(digit(byte >> 4))
+        digits.append(digit(byte & 15))
     }
-    return String(text)
+    return String(decoding: digits, as: UTF8.self)
 }

@@ -7,7 +7,9 @@ package import CofferSystem
 ///
 /// Lives on one actor.
 package final class VaultKeys {
-    private var keybag: Keybag
+    private var keybag: Keybag { didSet { hasPasscode = keybag.hasPasscode } }
+    /// Kept beside the keybag, which would be copied each time that a request asks for the state.
+    private var hasPasscode: Bool
     let deviceKey: DeviceKey
     private let directory: Directory
     private var attempts: PasscodeAttempts
@@ -22,6 +24,7 @@ package final class VaultKeys {
 
     private init(_ keybag: Keybag, _ deviceKey: DeviceKey, in directory: Directory, at now: UInt64) throws(KeyError) {
         self.keybag = keybag
+        hasPasscode = keybag.hasPasscode
         self.deviceKey = deviceKey
         self.directory = directory
         delayStart = now
@@ -50,7 +53,7 @@ package final class VaultKeys {
     package var vaultID: ItemID { keybag.vaultID }
 
     /// The state that clients see.
-    package var state: VaultState { keybag.hasPasscode ? lockState.name : .noPasscode }
+    package var state: VaultState { hasPasscode ? lockState.name : .noPasscode }
 
     // MARK: Coming up
 

@@ -2,10 +2,10 @@ import CofferCore
 import CofferWire
 import Foundation
 
-/// The real daemon on a vault of its own.
+/// The real daemon on a vault of its own, or the floor that it is compared with.
 final class BenchmarkDaemon {
     let statePath: String
-    private let socketPath: String
+    let socketPath: String
     private let process = Process()
 
     /// Starts a daemon and waits until it listens.
@@ -18,11 +18,31 @@ final class BenchmarkDaemon {
     init(_ setting: Setting, _ name: String, isAlone: Bool = false) throws {
         statePath = "\(setting.directory)/\(name)"
         socketPath = "\(setting.directory)/\(name).socket"
-        // With us, however we end, the daemon ends, too.
+        try start(
+            (isAlone ? Cores.daemonsAlone : []) + Self.endingWithUs
+                + [setting.daemonPath, "--socket", socketPath, "--state", statePath]
+        )
+    }
+
+    /// Starts a floor: this program again, by another word.
+    ///
+    /// - Parameters:
+    ///   - databasePath: What it serves, made by `floor_fill`.
+    ///   - setting: Where.
+    ///   - name: What its socket is called.
+    init(floorOf databasePath: String, _ setting: Setting, _ name: String) throws {
+        statePath = databasePath
+        socketPath = "\(setting.directory)/\(name).socket"
+        let ourselves = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        try start(Self.endingWithUs + [ourselves, Benchmarks.floorName, databasePath, socketPath])
+    }
+
+    /// However we end, what is started with this ends with us.
+    static let endingWithUs = ["setpriv", "--pdeathsig", "KILL"]
+
+    private func start(_ arguments: [String]) throws {
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments =
-            (isAlone ? Cores.daemonsAlone : []) + ["setpriv", "--pdeathsig", "KILL", setting.daemonPath]
-            + ["--socket", socketPath, "--state", statePath]
+        process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         try process.run()
         for _ in 0..<1000 {
@@ -34,11 +54,39 @@ final class BenchmarkDaemon {
 
     func connect() throws -> BenchmarkConnection { try BenchmarkConnection(to: socketPath) }
 
+    var processID: Int32 { process.processIdentifier }
+
+    /// What the daemon has in memory.
+    ///
+    /// Its libraries are in it, and the pages of the C library that it shares with others.
+    func memory() throws -> Memory {
+        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        func kibibytes(_ name: String) throws -> Int {
+            let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+            guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first, let count = Int(number)
+            else { throw CofferError(.internal, "the kernel says nothing about '\(name)'") }
+            return count
+        }
+        return Memory(resident: try kibibytes("VmRSS"), most: try kibibytes("VmHWM"))
+    }
+
+    /// Has the kernel count the most from now on, if it lets us: the daemon is not ours to look into for everybody.
+    func forgetMostMemory() {
+        try? Data("5".utf8).write(to: URL(filePath: "/proc/\(processID)/clear_refs"))
+    }
+
     /// Ends the daemon in good order.
     func stop() {
         process.terminate()
         process.waitUntilExit()
     }
+}
+
+/// What a process has in memory, in KiB.
+struct Memory {
+    let resident: Int
+    /// The most that it was.
+    let most: Int
 }
 
 /// Who runs where.

@@ -1,3 +1,4 @@
+import CBenchmarks
 import CofferCore
 import Foundation
 
@@ -33,10 +34,13 @@ enum Effort: String, CaseIterable {
 
 /// The command line: `benchmarks NAME COFFERD DIRECTORY [--quick | --check]`, as `packaging/bench` gives it.
 enum Benchmarks {
-    static var all: [any Benchmark.Type] { [KeysBenchmark.self] }
+    static var all: [any Benchmark.Type] { [KeychainBenchmark.self, KeysBenchmark.self] }
+    /// The word that makes a floor of this program, with a database and a socket behind it.
+    static let floorName = "floor"
 
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == floorName, words.count == 3 { exit(unsafe floor_serve(words[1], words[2])) }
         guard (3...4).contains(words.count),
             let benchmark = all.first(where: { $0.name == words[0] }),
             let effort = Effort(rawValue: words.count == 3 ? "full" : words[3].replacing("--", with: ""))

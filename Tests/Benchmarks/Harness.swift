@@ -1,10 +1,10 @@
 import Foundation
 
-/// What was measured again and again, in milliseconds.
+/// What was measured again and again: times in milliseconds, unless something else is said.
 struct Samples {
     private var values: [Double] = []
 
-    mutating func add(_ milliseconds: Double) { values.append(milliseconds) }
+    mutating func add(_ value: Double) { values.append(value) }
 
     /// The value below which that part of the samples lies.
     func quantile(_ part: Double) -> Double {
@@ -17,6 +17,14 @@ struct Samples {
     }
 
     var median: Double { quantile(0.5) }
+    var mean: Double { values.reduce(0, +) / Double(values.count) }
+
+    /// How many times those of others they are, sample by sample: what lies side by side was measured side by side.
+    func ratios(to others: Samples) -> Samples {
+        var ratios = Samples()
+        for (one, other) in zip(values, others.values) { ratios.add(one / other) }
+        return ratios
+    }
 
     /// The middle half of the samples, as a part of the median.
     var spread: Double { (quantile(0.75) - quantile(0.25)) / median }
@@ -76,6 +84,9 @@ extension Double {
 
     /// A time in milliseconds.
     var asTime: String { "\(formatted(3)) ms" }
+
+    /// A time in milliseconds, for one that is short.
+    var asShortTime: String { "\((self * 1000).formatted(1)) µs" }
 
     /// A part of a whole.
     var asPercent: String { "\((self * 100).formatted(0)) %" }

@@ -56,6 +56,19 @@ import Testing
         }
     }
 
+    @Test func `packaging/bench measures the keychain`() throws {
+        let result = try bench(["keychain", "--check"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        let measured = [
+            "keychain.find", "item.get", "exact search", "add", "update", "delete", "prefix", "contains",
+        ]
+        for name in measured {
+            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(name + "  ") }
+            #expect(isThere, "\(name)\n\(result.text)")
+        }
+        for number in ["nan", "inf"] { #expect(!result.text.contains(number), "\(result.text)") }
+    }
+
     @Test(arguments: [[], ["nonsense"], ["keys", "--nonsense"]])
     func `packaging/bench refuses what it does not know`(arguments: [String]) throws {
         #expect(try bench(arguments).status == 64)

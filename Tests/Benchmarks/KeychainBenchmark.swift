@@ -1,0 +1,164 @@
+import CofferCore
+import Foundation
+
+/// Getting, adding, changing, deleting and searching, at a hundred, ten thousand and a million items, by one client and by
+/// many; beside a daemon in C that does as little as can be, and beside gnome-keyring.
+enum KeychainBenchmark: Benchmark {
+    static let name = "keychain"
+
+    static func run(_ setting: Setting) throws {
+        let plan = KeychainPlan(setting.effort)
+        let stores = try plan.sizes.map { try KeychainStores(setting, items: $0) }
+        var results = KeychainResults(plan)
+        results.fillingTimes = stores.map(\.fillingTime)
+
+        try measureRequests(stores, plan, &results)
+        try measureSearches(stores, plan, &results)
+        try measureMemory(stores, &results)
+        results.printReadings()
+        results.printChanges()
+        results.printCommits()
+        results.printSearches()
+        results.printMemory()
+        try compareWithKeyring(setting, stores[0], plan)
+        for store in stores { store.stop() }
+    }
+
+    private static func measureRequests(
+        _ stores: [KeychainStores],
+        _ plan: KeychainPlan,
+        _ results: inout KeychainResults
+    ) throws {
+        tell("measuring (\(plan.rounds) rounds) ...")
+        for round in 0...plan.rounds {
+            for place in stores.indices {
+                let index = (place + round) % stores.count
+                for clients in plan.clients {
+                    let contest = Contest(stores[index], clients, plan, round)
+                    let measured = try contest.measure()
+                    if round > 0 { results.add(measured, size: index, clients: clients) }
+                }
+            }
+        }
+    }
+
+    private static func measureSearches(
+        _ stores: [KeychainStores],
+        _ plan: KeychainPlan,
+        _ results: inout KeychainResults
+    ) throws {
+        tell("looking through all items (\(plan.searchRounds) rounds) ...")
+        // Ten items at every size.
+        let part = "user-000001"
+        try interleave(rounds: plan.searchRounds, stores.count) { index, counts in
+            for (search, value) in [(KeychainSearch.prefix, part), (.contains, String(part.dropFirst(3)))] {
+                let taken = try stores[index].lookThrough((search.rawValue, value), expecting: 10)
+                if counts { results.add(taken, search, size: index) }
+            }
+        }
+    }
+
+    private static func measureMemory(_ stores: [KeychainStores], _ results: inout KeychainResults) throws {
+        for store in stores {
+            let loaded = try store.daemon.memory()
+            try store.restart()
+            let started = try store.daemon.memory()
+            try store.daemon.connect().call("vault.unlock", payload: BenchmarkDaemon.passcode)
+            let once = try store.run(.find, .coffer, clients: 1, .ascending(from: 0), until: .requests(1))
+            guard once.answerCount == 1 else { throw CofferError(.internal, "an item is gone after a restart") }
+            results.memories.append((started, try store.daemon.memory(), loaded))
+        }
+    }
+}
+
+/// How much is measured.
+struct KeychainPlan {
+    let sizes: [Int]
+    let clients: [Int]
+    let rounds: Int
+    let searchRounds: Int
+    /// How long the clients of a round ask for the same.
+    let sliceMilliseconds: Double
+    /// The items of gnome-keyring: each that it stores costs more than the one before.
+    let keyringSizes: [Int]
+    /// The look-ups of a round of it; a tenth of them are changes.
+    let keyringLookUps: Int
+
+    init(_ effort: Effort) {
+        switch effort {
+        case .check:
+            (sizes, clients, rounds, searchRounds, sliceMilliseconds) = ([20, 40], [1, 8], 1, 1, 5)
+            (keyringSizes, keyringLookUps) = ([20], 20)
+        case .quick:
+            (sizes, clients, rounds, searchRounds, sliceMilliseconds) = ([100, 10_000], [1, 8, 64], 7, 5, 200)
+            (keyringSizes, keyringLookUps) = ([100], 200)
+        case .full:
+            (sizes, clients, rounds, searchRounds, sliceMilliseconds) = (
+                [100, 10_000, 1_000_000], [1, 8, 64], 7, 3, 200
+            )
+            (keyringSizes, keyringLookUps) = ([100, 1000], 200)
+        }
+    }
+}
+
+/// A search that looks at every item.
+enum KeychainSearch: String, CaseIterable {
+    case prefix
+    case contains
+}
+
+/// What was measured of one operation.
+struct KeychainMeasurement {
+    let operation: KeychainOperation
+    let side: KeychainSide
+    let outcome: LoadRequest.Outcome
+}
+
+/// One round at one size, with one number of clients.
+private struct Contest {
+    private let stores: KeychainStores
+    private let clients: Int
+    private let plan: KeychainPlan
+    private let round: Int
+
+    init(_ stores: KeychainStores, _ clients: Int, _ plan: KeychainPlan, _ round: Int) {
+        self.stores = stores
+        self.clients = clients
+        self.plan = plan
+        self.round = round
+    }
+
+    func measure() throws -> (operations: [KeychainMeasurement], bareCommit: Double?) {
+        var measured: [KeychainMeasurement] = []
+        func run(
+            _ operation: KeychainOperation,
+            _ side: KeychainSide,
+            _ order: LoadRequest.Order,
+            until end: LoadRequest.End
+        ) throws {
+            let outcome = try stores.run(operation, side, clients: clients, order, until: end)
+            measured.append(KeychainMeasurement(operation: operation, side: side, outcome: outcome))
+        }
+        // Who comes first changes, for habits of the machine.
+        let sides: [KeychainSide] = round.isMultiple(of: 2) ? [.coffer, .floor] : [.floor, .coffer]
+        let slice = LoadRequest.End.milliseconds(plan.sliceMilliseconds)
+        let anywhere = LoadRequest.Order.random(among: stores.items, seed: round + 1)
+        for operation in KeychainOperation.readings + [.update] {
+            for side in sides where side == .coffer || operation.floorOperation == operation {
+                try run(operation, side, anywhere, until: slice)
+            }
+        }
+        // What is added is deleted again, so that the size stays.
+        let behind = LoadRequest.Order.ascending(from: stores.items)
+        for side in sides { try run(.add, side, behind, until: slice) }
+        let added = measured.suffix(2)
+        var bareCommit: Double?
+        if clients == 1, let count = added.first(where: { $0.side == .coffer })?.outcome.answerCount {
+            bareCommit = try stores.bareCommits(count)
+        }
+        for addition in added {
+            try run(.delete, addition.side, behind, until: .requests(addition.outcome.answerCount))
+        }
+        return (measured, bareCommit)
+    }
+}

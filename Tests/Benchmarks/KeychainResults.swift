@@ -1,0 +1,223 @@
+/// What was measured, and how it is shown.
+struct KeychainResults {
+    private struct Key: Hashable {
+        let operation: KeychainOperation
+        let side: KeychainSide
+        let size: Int
+        let clients: Int
+    }
+
+    private struct SearchKey: Hashable {
+        let search: KeychainSearch
+        let size: Int
+    }
+
+    private let plan: KeychainPlan
+    /// How long it took to fill the keychains, in milliseconds.
+    var fillingTimes: [Double] = []
+    /// Of each size: of a daemon that was started anew, after the unlock and a get, and after all that was measured.
+    var memories: [(started: Memory, unlocked: Memory, loaded: Memory)] = []
+    private var latencies: [Key: Samples] = [:]
+    /// Answers per second.
+    private var rates: [Key: Samples] = [:]
+    /// By size.
+    private var bareCommits: [Int: Samples] = [:]
+    private var searches: [SearchKey: Samples] = [:]
+
+    init(_ plan: KeychainPlan) { self.plan = plan }
+
+    mutating func add(
+        _ measured: (operations: [KeychainMeasurement], bareCommit: Double?),
+        size: Int,
+        clients: Int
+    ) {
+        for one in measured.operations {
+            let key = Key(operation: one.operation, side: one.side, size: size, clients: clients)
+            latencies[key, default: Samples()].add(one.outcome.medianLatency)
+            rates[key, default: Samples()].add(one.outcome.answersPerSecond)
+        }
+        if let bareCommit = measured.bareCommit { bareCommits[size, default: Samples()].add(bareCommit) }
+    }
+
+    mutating func add(_ milliseconds: Double, _ search: KeychainSearch, size: Int) {
+        searches[SearchKey(search: search, size: size), default: Samples()].add(milliseconds)
+    }
+
+    // MARK: Requests
+
+    private static let requestColumns = [
+        "operation", "items", "clients", "latency to C", "spread", "rate to C", "target", "latency", "in C", "rate",
+        "in C",
+    ]
+
+    func printReadings() {
+        for (items, time) in zip(plan.sizes, fillingTimes) {
+            let each = (time * 1000 / Double(items)).formatted(0)
+            print("Filled with \(items.grouped) items in \((time / 1000).formatted(1)) s, \(each) µs an item")
+        }
+        print("\nHow far from a C daemon that does the same SELECT, and nothing else?\n")
+        var table = Table(Self.requestColumns)
+        for operation in KeychainOperation.readings { addRows(of: operation, to: &table) }
+        table.printOut()
+        print(
+            """
+
+            Target: with one client, at most \(Self.latencyTarget.formatted(1)) times the C daemon's latency; with more, \
+            at least \(Self.rateTarget.formatted(1)) times its
+            answers a second. Ratios are medians of \(plan.rounds) rounds, of what was measured side by side; spread is \
+            the middle half of
+            them. Latency is the median of the requests. One client shares the daemon's core, several have the other one. \
+            The
+            exact search finds ten items by their service.
+            """
+        )
+    }
+
+    func printChanges() {
+        print("\nAnd from one that changes a row, and nothing else?\n")
+        var table = Table(Self.requestColumns)
+        for operation in [KeychainOperation.add, .update, .delete] { addRows(of: operation, to: &table) }
+        table.printOut()
+        print(
+            """
+
+            Every answer comes after a sync of the disk; changes of one turn of either daemon share it. Coffer writes the tags \
+            of
+            the search as well, keeps the former secret in an update, and overwrites what it deletes; the C daemon does not.
+            """
+        )
+    }
+
+    private static let latencyTarget = 1.5
+    private static let rateTarget = 0.7
+
+    private func addRows(of operation: KeychainOperation, to table: inout Table) {
+        for (size, items) in plan.sizes.enumerated() {
+            for clients in plan.clients {
+                let key = Key(operation: operation, side: .coffer, size: size, clients: clients)
+                let isFirst = size == 0 && clients == plan.clients[0]
+                var cells = [
+                    isFirst ? operation.rawValue : "", clients == plan.clients[0] ? items.grouped : "",
+                    clients.grouped,
+                ]
+                guard let latency = latencies[key], let rate = rates[key] else { continue }
+                let floor = operation.floorOperation.map {
+                    Key(operation: $0, side: .floor, size: size, clients: clients)
+                }
+                if let floor, let floorLatency = latencies[floor], let floorRate = rates[floor] {
+                    let latencyRatio = latency.ratios(to: floorLatency)
+                    let rateRatio = rate.ratios(to: floorRate)
+                    cells += [
+                        latencyRatio.median.formatted(2), latencyRatio.spread.asPercent,
+                        rateRatio.median.formatted(2),
+                    ]
+                    let isMet =
+                        clients == 1 ? latencyRatio.median <= Self.latencyTarget : rateRatio.median >= Self.rateTarget
+                    cells.append(KeychainOperation.readings.contains(operation) ? isMet ? "met" : "MISSED" : "")
+                    cells += [
+                        latency.median.asShortTime, floorLatency.median.asShortTime,
+                        Int(rate.median).grouped, Int(floorRate.median).grouped,
+                    ]
+                } else {
+                    cells += ["", "", "", "", latency.median.asShortTime, "", Int(rate.median).grouped, ""]
+                }
+                table.add(cells)
+            }
+        }
+    }
+
+    // MARK: Commits
+
+    func printCommits() {
+        print("\nWhat does a durable put cost?\n")
+        var table = Table([
+            "items", "to a commit", "spread", "at most 1.5", "to \(plan.sizes[0]) items", "the same",
+            "\(plan.clients.last ?? 1) writers to 1", "at least 8", "put", "a bare commit",
+        ])
+        func key(_ size: Int, _ clients: Int) -> Key {
+            Key(operation: .add, side: .coffer, size: size, clients: clients)
+        }
+        for (size, items) in plan.sizes.enumerated() {
+            guard let put = latencies[key(size, 1)], let first = latencies[key(0, 1)], let bare = bareCommits[size],
+                let one = rates[key(size, 1)], let last = plan.clients.last, let many = rates[key(size, last)]
+            else { continue }
+            let toCommit = put.ratios(to: bare)
+            let toFirst = put.ratios(to: first).median
+            let gain = many.ratios(to: one).median
+            table.add([
+                items.grouped,
+                toCommit.median.formatted(2),
+                toCommit.spread.asPercent,
+                toCommit.median <= 1.5 ? "met" : "MISSED",
+                toFirst.formatted(2),
+                size == 0 ? "" : toFirst <= 1.25 ? "met" : "MISSED",
+                gain.formatted(1),
+                gain >= 8 ? "met" : "MISSED",
+                put.median.asShortTime,
+                bare.median.asShortTime,
+            ])
+        }
+        table.printOut()
+        print(
+            """
+
+            A bare commit is one INSERT of the same row by itself, in WAL with synchronous=FULL, into a table of the same size \
+            in the
+            same directory, without a socket. The same: at most 1.25 times the put at \(plan.sizes[0]) items.
+            """
+        )
+    }
+
+    // MARK: Searches and memory
+
+    func printSearches() {
+        print("\nHow long does it take to look at every item?\n")
+        var table = Table(["search", "items", "in all", "spread", "an item"])
+        for search in KeychainSearch.allCases {
+            for (size, items) in plan.sizes.enumerated() {
+                guard let samples = searches[SearchKey(search: search, size: size)] else { continue }
+                table.add([
+                    size == 0 ? search.rawValue : "",
+                    items.grouped,
+                    samples.median.asTime,
+                    samples.spread.asPercent,
+                    (samples.median / Double(items)).asShortTime,
+                ])
+            }
+        }
+        table.printOut()
+        print("\nTen accounts are found, page by page, each page a request: other clients are served in between.")
+    }
+
+    func printMemory() {
+        print("\nWhat is in memory?\n")
+        var table = Table(["items", "started", "unlocked", "target", "after the load", "most"])
+        for (items, memory) in zip(plan.sizes, memories) {
+            // An idle daemon may have 12 MiB, and one with a million items 24.
+            let limit = items >= 1_000_000 ? 24 : 12
+            table.add([
+                items.grouped,
+                memory.started.resident.asMebibytes,
+                memory.unlocked.resident.asMebibytes,
+                memory.unlocked.resident <= limit << 10 ? "\(limit) MiB: met" : "\(limit) MiB: MISSED",
+                memory.loaded.resident.asMebibytes,
+                memory.loaded.most.asMebibytes,
+            ])
+        }
+        table.printOut()
+        print(
+            """
+
+            Started: on the filled keychain, before the first unlock. Unlocked: after one get, which is what the target is held \
+            to.
+            After the load, and the most: of the daemon that was filled over \(KeychainStores.fillingClients.grouped) \
+            connections and measured.
+            """
+        )
+    }
+}
+
+extension Int {
+    /// KiB as MiB.
+    fileprivate var asMebibytes: String { "\((Double(self) / 1024).formatted(1)) MiB" }
+}

@@ -1,0 +1,165 @@
+import CBenchmarks
+import CofferCore
+import CofferWire
+import Foundation
+
+/// Who is asked.
+enum KeychainSide: CaseIterable {
+    case coffer
+    case floor
+}
+
+/// What clients ask for.
+enum KeychainOperation: String, CaseIterable {
+    case find = "keychain.find"
+    case get = "item.get"
+    case search = "exact search"
+    case update
+    case add
+    case delete
+
+    /// Those that change nothing.
+    static let readings: [KeychainOperation] = [.find, .get, .search]
+
+    /// What the same is at the floor.
+    var floorOperation: KeychainOperation? {
+        switch self {
+        case .find, .get: .find
+        case .search: nil
+        case .update, .add, .delete: self
+        }
+    }
+
+    var request: LoadRequest {
+        let item: JSONValue = ["service": .string(LoadRequest.service), "account": .string(LoadRequest.account)]
+        let secret = Array("a secret of a usual length, 0000".utf8)
+        return switch self {
+        case .find:
+            LoadRequest(
+                "keychain.find",
+                ["class": "genericPassword", "attributes": item],
+                answerPayloadBytes: LoadRequest.secretBytes
+            )
+        case .get:
+            LoadRequest(
+                "item.get",
+                ["name": .string("\(LoadRequest.service)/\(LoadRequest.account)")],
+                answerPayloadBytes: LoadRequest.secretBytes
+            )
+        case .search:
+            LoadRequest(
+                "keychain.find",
+                [
+                    "class": "genericPassword", "attributes": ["service": .string(LoadRequest.service)],
+                    "limit": "all", "return": ["attributes"],
+                ]
+            )
+        case .update:
+            LoadRequest("keychain.update", ["class": "genericPassword", "attributes": item], payload: secret)
+        case .add: LoadRequest("keychain.add", ["class": "genericPassword", "attributes": item], payload: secret)
+        case .delete: LoadRequest("keychain.delete", ["class": "genericPassword", "attributes": item])
+        }
+    }
+}
+
+/// A keychain of a size, and a floor of the same.
+final class KeychainStores {
+    static let fillingClients = 2000
+
+    let items: Int
+    /// How long the keychain took to fill, in milliseconds.
+    let fillingTime: Double
+    private(set) var daemon: BenchmarkDaemon
+    private let floor: BenchmarkDaemon
+    private let setting: Setting
+
+    init(_ setting: Setting, items: Int) throws {
+        self.items = items
+        self.setting = setting
+        tell("making a keychain and a floor of \(items.grouped) items ...")
+        daemon = try BenchmarkDaemon(setting, "keychain-\(items)")
+        try daemon.connect().call("vault.init", ["kdf": "interactive"], payload: BenchmarkDaemon.passcode)
+        let clients = min(Self.fillingClients, items)
+        let filled = try KeychainOperation.add.request
+            .run(at: daemon.socketPath, clients: clients, .ascending(from: 0), until: .requests(items))
+        fillingTime = filled.milliseconds
+        daemon.forgetMostMemory()
+
+        let databasePath = "\(setting.directory)/floor-\(items).sqlite"
+        guard unsafe floor_fill(databasePath, UInt64(items), UInt32(LoadRequest.secretBytes)) == 0 else {
+            throw CofferError(.io, "the floor can't be filled")
+        }
+        floor = try BenchmarkDaemon(floorOf: databasePath, setting, "floor-\(items)")
+    }
+
+    /// Has clients ask one of the two.
+    func run(
+        _ operation: KeychainOperation,
+        _ side: KeychainSide,
+        clients: Int,
+        _ order: LoadRequest.Order,
+        until end: LoadRequest.End
+    ) throws -> LoadRequest.Outcome {
+        let asked = side == .coffer ? daemon : floor
+        // A core that sleeps takes longer to wake up than a request takes, now and then: one client shares the daemon's core,
+        // where it can do nothing before the daemon has done its work; several have the other one.
+        bench_keep_on_core(asked.processID, 0)
+        bench_keep_on_core(0, clients == 1 ? 0 : 1)
+        defer {
+            bench_keep_on_core(asked.processID, -1)
+            bench_keep_on_core(0, -1)
+        }
+        return try operation.request.run(at: asked.socketPath, clients: clients, order, until: end)
+    }
+
+    /// Has the floor commit so many single INSERTs, without a socket between.
+    ///
+    /// - Returns: How long one took, in milliseconds: the median.
+    func bareCommits(_ count: Int) throws -> Double {
+        let answer = try floor.connect().call("floor.commit", ["count": .integer(Int64(count))])
+        guard let median = answer["median"]?.integerValue else { throw CofferError(.internal, "the floor failed") }
+        return Double(median) / 1e6
+    }
+
+    /// Looks through the accounts, page by page.
+    ///
+    /// - Parameter part: `prefix` or `contains`, with what is looked for in the account.
+    /// - Returns: How long it took, in milliseconds.
+    func lookThrough(_ part: (String, String), expecting count: Int) throws -> Double {
+        var params: JSONObject = [
+            "class": "genericPassword", "limit": "all", "return": ["attributes"],
+        ]
+        params.set(part.0, .object(["account": .string(part.1)]))
+        let connection = try daemon.connect()
+        var found = 0
+        let taken = try milliseconds {
+            while true {
+                let page: JSONObject
+                do {
+                    page = try connection.call("keychain.find", params)
+                } catch let error as CofferError where error.code == .itemNotFound && found > 0 {
+                    // The last page has nothing.
+                    break
+                }
+                found += page["items"]?.arrayValue?.count ?? 0
+                guard let cursor = page["cursor"] else { break }
+                params.set("cursor", cursor)
+            }
+        }
+        guard found == count else { throw CofferError(.internal, "a search found \(found) items and not \(count)") }
+        return taken
+    }
+
+    /// Starts the daemon anew, which comes up before the first unlock.
+    func restart() throws {
+        daemon.stop()
+        daemon = try BenchmarkDaemon(setting, "keychain-\(items)")
+        try daemon.connect().call("vault.status")
+    }
+
+    /// Ends both.
+    func stop() {
+        daemon.stop()
+        floor.stop()
+    }
+}
