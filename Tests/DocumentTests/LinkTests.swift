@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: [
         ("PROTOCOL.md", 360), ("KEYS.md", 205), ("FORMATS.md", 200), ("CLI.md", 150), ("THREATS.md", 130),
-        ("KEYCHAIN.md", 160), ("ACCESS-CONTROL.md", 90), ("README.md", 26),
+        ("KEYCHAIN.md", 160), ("FILES.md", 160), ("ACCESS-CONTROL.md", 90), ("README.md", 26),
     ])
     func `a page is short enough to be read`(name: String, limit: Int) throws {
         let lineCount = try Page(name).text.count { $0 == "\n" }
