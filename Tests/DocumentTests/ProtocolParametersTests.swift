@@ -9,9 +9,10 @@ import Testing
 
     init() throws { page = try Page("PROTOCOL.md") }
 
-    /// The methods that are on this page: those of the keychain, of contexts and of the doctor have pages of their own.
+    /// The methods that are on this page: others have pages of their own.
     static let methods = Method.allCases.filter {
-        !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods).contains($0)
+        !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + FilesPageTests.methods)
+            .contains($0)
     }
 
     @Test(arguments: methods)
@@ -144,6 +145,12 @@ import Testing
         .slotList: [:],
         .slotRemove: ["slot": 1],
         .slotTest: [:],
+        .fileAllocate: ["handle": 1, "offset": 0, "length": 0],
+        .fileClose: ["handle": 1],
+        .fileRead: ["handle": 1, "offset": 0, "length": 0],
+        .fileSync: ["handle": 1],
+        .fileTruncate: ["handle": 1, "bytes": 0],
+        .fileWrite: ["handle": 1],
         .itemList: [:],
         .keychainAdd: ["class": "key"],
         .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
@@ -180,6 +187,13 @@ import Testing
         case .passcodeSet: _ = try PasscodeSetParameters(params: params)
         case .slotAdd, .slotTest, .vaultUnlock: _ = try CredentialParameters(params: params)
         case .slotRemove: _ = try SlotRemoveParameters(params: params)
+        case .fileAllocate: _ = try FileAllocateParameters(params: params)
+        case .fileClose, .fileSync: _ = try FileHandleParameters(params: params)
+        case .fileOpen: _ = try FileOpenParameters(params: params)
+        case .fileRead: _ = try FileReadParameters(params: params)
+        case .fileSalvage: _ = try FileSalvageParameters(params: params)
+        case .fileTruncate: _ = try FileTruncateParameters(params: params)
+        case .fileWrite: _ = try FileWriteParameters(params: params)
         case .itemExplain: _ = try ExplainParameters(params: params)
         case .itemGet: _ = try GetParameters(params: params)
         case .itemList: _ = try ListParameters(params: params)

@@ -1,0 +1,111 @@
+import CofferCore
+import CofferService
+import CofferWire
+import Testing
+
+/// The tables of `proto-docs/FILES.md`.
+@Suite struct FilesPageTests {
+    private let page: Page
+
+    init() throws { page = try Page("FILES.md") }
+
+    /// The methods that are on this page, and on no other.
+    static let methods = Method.allCases.filter { $0.rawValue.hasPrefix("file.") }
+
+    @Test func `the table of classes is that of the code`() throws {
+        let classes = ProtectionClass.allCases
+        let rows = try page.table(["state"] + classes.map { "`\($0.rawValue)`" })
+        let states = VaultState.allCases.filter { $0 != .noVault && $0 != .deviceKeyMissing }
+        #expect(rows.map { $0[0] } == states.map { "`\($0.rawValue)`" })
+        for (row, state) in zip(rows, states) {
+            for (cell, protectionClass) in zip(row.dropFirst(), classes) {
+                #expect(cell == Self.letters(of: protectionClass, in: state), "\(protectionClass) in \(state)")
+            }
+        }
+    }
+
+    private static func letters(of protectionClass: ProtectionClass, in state: VaultState) -> String {
+        let operations: [(String, ItemOperation)] = [("R", .read), ("W", .write), ("N", .create), ("O", .proceed)]
+        let letters = operations.filter { protectionClass.permits($0.1, in: state) }.map(\.0)
+        return letters.isEmpty ? "–" : letters.joined(separator: " ")
+    }
+
+    @Test func `every method is in both tables`() throws {
+        let states = try stateRows().flatMap { $0[0].quotedWords }
+        #expect(states.sorted() == Self.methods.map(\.rawValue).sorted())
+        let rows = try page.table(["method", "parameters", "payload", "result"]).map { $0[0] }
+        #expect(rows.sorted() == Self.methods.map { "`\($0.rawValue)`" }.sorted())
+    }
+
+    @Test(arguments: methods, VaultState.allCases)
+    func `the table of states is the gate`(method: Method, state: VaultState) throws {
+        let row = try #require(try stateRows().first { $0[0].quotedWords.contains(method.rawValue) })
+        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
+        let answer = Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"
+        #expect(row[place] == answer)
+    }
+
+    @Test(arguments: methods)
+    func `the parameters of the page are those that the method reads, in their order`(method: Method) throws {
+        let known = ProtocolParametersTests.parametersRead(by: method)
+        let found = try parameters(of: method).map(\.name)
+        #expect(found == known)
+    }
+
+    @Test(arguments: methods)
+    func `a parameter that is required on the page is required`(method: Method) throws {
+        let required = try parameters(of: method).filter(\.isRequired).map(\.name)
+        let missed = ProtocolParametersTests.parametersMissed(by: method)
+        #expect(required == missed)
+    }
+
+    @Test func `the members of the results of handles are on the page`() throws {
+        let opened = FileOpenResult(handle: 1, byteCount: 1, protectionClass: .complete, isNew: true)
+        let salvage = Salvage(byteCount: 1, damagedByteCount: 1, damaged: [])
+        let results: [(Method, JSONObject)] = [
+            (.fileOpen, opened.json), (.fileRead, FileByteCount(byteCount: 1).json),
+            (.fileWrite, FileWriteResult(offset: 1, byteCount: 1).json),
+            (.fileAllocate, FileByteCount(byteCount: 1).json), (.fileSalvage, salvage.json),
+            (.fileSalvage, DamagedRange(offset: 1, byteCount: 1).json),
+        ]
+        for (method, result) in results {
+            let named = Set(try row(of: method)[3].quotedWords)
+            let members = Set(result.members.map(\.key))
+            #expect(members.isSubset(of: named), "\(method): \(members.subtracting(named))")
+        }
+    }
+
+    @Test func `every access is on the page`() throws {
+        let rows = try page.table(["parameter", "type", "bounds", "default"])
+        let row = try #require(rows.first { $0[0] == "`access`" })
+        #expect(row[2].quotedWords == FileAccess.allCases.map(\.rawValue))
+    }
+
+    @Test func `the limits are those of the code`() throws {
+        let rows = try page.table(["limit", "value", "of"])
+        let expected = [
+            "chunkBytes": "\(Limits.chunkBytes)", "framePayloadBytes": "\(Limits.framePayloadBytes)",
+            "fileBytes": "\(Limits.fileBytes)", "pageItems": "\(Limits.pageItems)",
+        ]
+        #expect(Dictionary(uniqueKeysWithValues: rows.map { ($0[0].quotedWords.first ?? "", $0[1]) }) == expected)
+    }
+
+    private func stateRows() throws -> [[String]] {
+        try page.table(["method"] + VaultState.allCases.map(\.rawValue), below: "## Methods")
+    }
+
+    private func row(of method: Method) throws -> [String] {
+        let rows = try page.table(["method", "parameters", "payload", "result"])
+        return try #require(rows.first { $0[0].quotedWords == [method.rawValue] })
+    }
+
+    /// The parameters that the page gives a method.
+    private func parameters(of method: Method) throws -> [(name: String, isRequired: Bool)] {
+        let described = try page.table(["parameter", "type", "bounds", "default"])
+        return try row(of: method)[1].quotedWords.map { name in
+            let row = try #require(described.first { $0[0].quotedWords.contains(name) }, "\(name)")
+            let isOptionalHere = row[3].contains("of `\(method.rawValue)`")
+            return (name, row[3].hasPrefix("required") && !isOptionalHere)
+        }
+    }
+}
