@@ -20,7 +20,35 @@ private struct Examination {
 }
 
 extension FileStore {
+    /// The table of what was moved out of the way; the rows of its chunks stay where they are.
+    static let quarantineMigration = Migration(
+        name: "files: quarantine",
+        generation: 6,
+        // Of any type: a row is kept as it was found.
+        sql: """
+            CREATE TABLE file_quarantine (
+                id INTEGER PRIMARY KEY,
+                damage TEXT NOT NULL,
+                moved INTEGER NOT NULL,
+                row INTEGER NOT NULL,
+                parent ANY,
+                name_tag ANY,
+                kind ANY,
+                class_key ANY,
+                content ANY,
+                wrapped_key ANY,
+                metadata ANY
+            ) STRICT;
+            DROP TRIGGER file_nodes_chunks;
+            CREATE TRIGGER file_nodes_chunks AFTER DELETE ON file_nodes
+                WHEN OLD.kind = 2 AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)
+                BEGIN DELETE FROM file_chunks WHERE node = OLD.id; END;
+            """
+    )
+
     /// Looks at some files and directories.
+    ///
+    /// One that is open is left alone: what is known of it is whole, and is written again.
     ///
     /// A file whose directory is missing or damaged gets another one, under the root: nothing else is wrong with it.
     ///
@@ -44,7 +72,8 @@ extension FileStore {
             slice.checkedCount += 1
             slice.next = number
             guard let seen = try examine(number), let damage = seen.damage else { continue }
-            if order.repairs {
+            let repairs = order.repairs && openFiles[number] == nil
+            if repairs {
                 if seen.lacksDirectory, let node = seen.node {
                     slice.quarantinedCount += try replaceDirectory(of: node, order.now)
                 } else {
@@ -57,7 +86,7 @@ extension FileStore {
                     name: seen.name(for: order.groups),
                     damage,
                     repair: seen.lacksDirectory ? .directory : .quarantine,
-                    isRepaired: order.repairs
+                    isRepaired: repairs
                 )
             )
         }
@@ -270,23 +299,22 @@ extension FileStore {
             return true
         }
         try connection.transaction {
+            try connection.execute(
+                """
+                DELETE FROM file_chunks WHERE node = (SELECT row FROM file_quarantine WHERE id = ?)
+                    AND NOT EXISTS (SELECT 1 FROM file_nodes WHERE id = node)
+                """,
+                .integer(number)
+            )
             try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
             if let parent { try tree.prune(parent) }
-            guard let content, try !isNamed(content) else { return }
+            guard let content, try !tree.contains(content) else { return }
             try connection.execute(
                 "INSERT OR IGNORE INTO file_dead_contents (content) VALUES (?)",
                 .blob(content.bytes)
             )
             toRemove.append(content)
         }
-    }
-
-    private func isNamed(_ content: ItemID) throws -> Bool {
-        if try tree.contains(content) { return true }
-        return try connection.row(
-            "SELECT 1 FROM file_quarantine WHERE content = ? LIMIT 1",
-            .blob(content.bytes)
-        ) { _ in true } ?? false
     }
 
     // MARK: The count

@@ -149,6 +149,18 @@ extension Finding {
         #expect(try open.store.count() == 4)
     }
 
+    @Test func `keeps what is known of rewritten chunks, for as long as the file may go back`() throws {
+        let number = try row("a")
+        try open.connection.execute("INSERT INTO file_chunks VALUES (?, 0, 0, 5, x'00')", .integer(number))
+        try open.connection.execute("UPDATE file_nodes SET metadata = x'00' WHERE id = ?", .integer(number))
+        _ = try open.store.check(repairs: true)
+        #expect(try open.count("SELECT count(*) FROM file_chunks") == 1)
+        try open.store.discardQuarantined(try #require(try open.store.quarantine.first).number)
+        #expect(try open.count("SELECT count(*) FROM file_chunks") == 0)
+        try open.remove("b")
+        #expect(try open.store.check() == [])
+    }
+
     @Test func `destroys the content of what is discarded, unless another one has it`() throws {
         let path = try open.contentPath("dir/sub/d")
         let other = try open.contentPath("b")
