@@ -101,14 +101,14 @@ public final class OpenedFile {
         _ = try client.call(.fileSync, FileHandleParameters(handle: try openHandle()), returning: Nothing.self)
     }
 
-    /// Syncs what was written, and gives the handle back, whatever comes of it.
+    /// Syncs what was written, and gives the handle back; where that fails, it can be tried again.
     public func close() throws(CofferError) {
         guard isOpen else { return }
-        isOpen = false
         _ = try client.call(.fileClose, FileHandleParameters(handle: handle), returning: Nothing.self)
+        isOpen = false
     }
 
-    /// The daemon may give the number of a handle that was closed to another file.
+    /// The number of the handle, which means nothing once it was given back.
     private func openHandle() throws(CofferError) -> Int64 {
         guard isOpen else { throw CofferError(.param, "\(name.quoted) is closed") }
         return handle
