@@ -109,7 +109,14 @@ extension FileStore {
         } catch {
             throw error.cofferError(subject, in: keys.state, for: operation)
         }
-        if let open = openFiles[file.node] { return FileOpening(file, found: open) }
+        if let open = openFiles[file.node] {
+            guard open.isRevoked else { return FileOpening(file, found: open) }
+            // A lock has ended it: its handles are dead, and what was written is kept before anybody opens the file anew.
+            if open.hasChanges {
+                throw CofferError(.notAvailable, "\(subject) is still being synced after a lock", hint: "try again")
+            }
+            openFiles[file.node] = nil
+        }
         // The same key again when the rows have been gone through: until then it need not be in memory.
         _ = consume key
         return FileOpening(file, found: nil)

@@ -28,12 +28,14 @@ extension Server {
             let file = opened.file
             file.handleCount += 1
             let handle = FileHandle(file, access, appends: params.appends, in: store)
+            var isWriter = false
             do throws(CofferError) {
                 if access.writes { try await self.becomeWriter(of: file, waits: params.waits, store, transfer) }
+                isWriter = access.writes
                 try self.checkUsable(handle, for: access.writes ? .write : .read)
                 if params.truncates && !opened.isNew { try await self.cut(file, to: 0, store) }
             } catch {
-                await self.release(handle, isWriter: false)
+                await self.release(handle, isWriter: isWriter)
                 throw error
             }
             return Reply(
