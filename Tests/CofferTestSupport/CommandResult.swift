@@ -13,6 +13,8 @@ package struct CommandResult: Sendable {
     package var text: String { String(decoding: output, as: UTF8.self) }
 }
 
+private let mostSeconds = 900
+
 /// Runs a program to its end.
 ///
 /// - Parameters:
@@ -21,7 +23,7 @@ package struct CommandResult: Sendable {
 ///   - environment: All of its environment.
 ///   - input: What it reads from standard input.
 ///   - descriptors: What it reads from descriptors 3 and on.
-/// - Returns: What it left behind.
+/// - Returns: What it left behind; status 124 where it was not done within 15 minutes.
 package func runCommand(
     _ path: String,
     _ arguments: [String],
@@ -31,10 +33,11 @@ package func runCommand(
     passcode: String? = nil
 ) throws -> CommandResult {
     let process = Process()
-    // Foundation passes no descriptor but the three: a shell opens the fourth.
+    // Foundation passes no descriptor but the three: a shell opens the fourth. It passes the signals that the threads of
+    // tasks block: a program with those could never be ended. And one that hangs is not to hang everything.
     let scratch = try TemporaryDirectory()
     let inputPath = try scratch.write(input, to: "input")
-    var script = "exec \"$0\" \"$@\" <\(inputPath)"
+    var script = "exec env --default-signal timeout --kill-after=9 \(mostSeconds) \"$0\" \"$@\" <\(inputPath)"
     if let passcode { script += " 3<\(try scratch.write(Array(passcode.utf8), to: "passcode"))" }
     process.executableURL = URL(filePath: "/bin/bash")
     process.arguments = ["-c", script, path] + arguments
