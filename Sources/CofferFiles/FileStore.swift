@@ -77,6 +77,11 @@ package final class FileStore {
                 """
         ),
         quarantineMigration,
+        Migration(
+            name: "files: directories",
+            generation: 6,
+            sql: "CREATE INDEX file_directories ON file_nodes (parent) WHERE kind = 1;"
+        ),
     ]
 
     /// Opens the store in a catalog that was migrated.
@@ -278,12 +283,8 @@ package final class FileStore {
             // The parents come first: removing the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
             if let existing {
-                try unlink(existing)
-                try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(existing.node))
-                try connection.execute(
-                    "INSERT INTO file_dead_contents (content) VALUES (?)",
-                    .blob(existing.content.bytes)
-                )
+                try unlink(existing.node)
+                try tree.delete(existing.node, content: existing.content)
             }
             let metadata = NodeMetadata(
                 group: group,
@@ -340,17 +341,19 @@ package final class FileStore {
     package func remove(_ file: FileItem) throws {
         try connection.transaction {
             try forgetRemoved()
-            try unlink(file)
+            try unlink(file.node)
             try tree.remove(file)
         }
         toRemove.append(file.content)
     }
 
     /// Lets the handles of a file whose row goes use it to their end.
-    func unlink(_ file: FileItem) throws {
-        guard let open = openFiles[file.node] else { return }
-        open.unlink(keeping: try chunks.rows(of: file.node, from: 0))
-        openFiles[file.node] = nil
+    ///
+    /// - Parameter node: The number of the row.
+    func unlink(_ node: Int64) throws {
+        guard let open = openFiles[node] else { return }
+        open.unlink(keeping: try chunks.rows(of: node, from: 0))
+        openFiles[node] = nil
         unlinking.append(open)
     }
 
@@ -360,13 +363,7 @@ package final class FileStore {
     package func discard(_ write: ContentWrite) { contents.discardStaged(write.id) }
 
     func checkPath(_ name: ItemName, in group: String) throws {
-        if try tree.fileInTheWay(of: name, in: group) {
-            throw CofferError(
-                .param,
-                "can't store \(name.quoted): the path, or a part of it, is taken by a file or a directory",
-                hint: "'coffer list' shows what is there"
-            )
-        }
+        if try tree.fileInTheWay(of: name, in: group) { throw CofferError.fileInTheWay(name) }
     }
 }
 
@@ -387,22 +384,5 @@ private struct NodePlace {
             next = parent
         }
         return nil
-    }
-}
-
-extension FileItem {
-    fileprivate init?(_ node: FileTree.Node, path: String) {
-        guard node.kind == .file, let protectionClass = node.protectionClass, let content = node.content else {
-            return nil
-        }
-        self.init(
-            node: node.id,
-            parent: node.parent,
-            metadata: node.metadata,
-            path: path,
-            protectionClass: protectionClass,
-            content: content,
-            wrappedKey: node.wrappedKey
-        )
     }
 }

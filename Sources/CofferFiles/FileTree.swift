@@ -17,13 +17,13 @@ struct FileTree {
     /// A row of the tree.
     struct Node {
         let id: Int64
-        let parent: Int64
+        var parent: Int64
         let kind: Kind
         /// A file's class; `nil` for a directory.
-        let protectionClass: ProtectionClass?
+        var protectionClass: ProtectionClass?
         let content: ItemID?
-        let wrappedKey: [UInt8]
-        let metadata: NodeMetadata
+        var wrappedKey: [UInt8]
+        var metadata: NodeMetadata
     }
 
     let connection: Connection
@@ -44,6 +44,18 @@ struct FileTree {
         return try node(components[components.count - 1], under: parent, in: group, name)
     }
 
+    /// Looks at the directories that a path lies in, from the root on, as far as they are there.
+    func forEachDirectory(around name: ItemName, in group: String, _ each: (Node) throws -> Void) throws {
+        var parent = Self.root
+        for component in name.components.dropLast() {
+            guard let next = try node(component, under: parent, in: group, name), next.kind == .directory else {
+                return
+            }
+            try each(next)
+            parent = next.id
+        }
+    }
+
     /// Whether a part of the path that has to be a directory is a file.
     func fileInTheWay(of name: ItemName, in group: String) throws -> Bool {
         var parent = Self.root
@@ -56,7 +68,8 @@ struct FileTree {
         return try node(components[components.count - 1], under: parent, in: group, name)?.kind == .directory
     }
 
-    private func node(
+    /// The node that a part of a path is.
+    func node(
         _ component: Substring,
         under parent: Int64,
         in group: String,
@@ -128,6 +141,7 @@ struct FileTree {
         var parent = Self.root
         for component in name.components.dropLast() {
             if let next = try node(component, under: parent, in: group, name) {
+                guard next.kind == .directory else { throw CofferError.fileInTheWay(name) }
                 parent = next.id
             } else {
                 let metadata = NodeMetadata(group: group, name: String(component), created: now, modified: now)
@@ -176,55 +190,31 @@ struct FileTree {
     ) throws {
         var metadata = file.metadata
         metadata.modified = modified
-        let tag = tag(file.name[...], under: file.parent, in: file.group)
-        let classKey = Self.code(of: protectionClass)
-        let context = Self.context(file.node, file.parent, tag, .file, classKey, file.content, wrappedKey)
-        try connection.execute(
-            "UPDATE file_nodes SET class_key = ?, wrapped_key = ?, metadata = ? WHERE id = ?",
-            .integer(classKey),
-            .blob(wrappedKey),
-            unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context)),
-            .integer(file.node)
+        try update(
+            Node(
+                id: file.node,
+                parent: file.parent,
+                kind: .file,
+                protectionClass: protectionClass,
+                content: file.content,
+                wrappedKey: wrappedKey,
+                metadata: metadata
+            )
         )
     }
 
-    /// Gives a node other attributes; its name and its place stay.
+    /// Gives a node other attributes; its place stays.
     func update(_ node: Node, to metadata: NodeMetadata) throws {
-        let tag = tag(metadata.name[...], under: node.parent, in: metadata.group)
-        let classKey = Self.code(of: node.protectionClass)
-        let context = Self.context(node.id, node.parent, tag, node.kind, classKey, node.content, node.wrappedKey)
-        try connection.execute(
-            "UPDATE file_nodes SET metadata = ? WHERE id = ?",
-            unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context)),
-            .integer(node.id)
-        )
+        var node = node
+        node.metadata = metadata
+        try update(node)
     }
 
-    /// Removes a file, remembers its content as dead, and removes the directories that are empty then.
+    /// Removes a file, remembers its content as dead, and removes the directories that are empty then and were made by the
+    /// way.
     func remove(_ file: FileItem) throws {
-        try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(file.node))
-        try connection.execute("INSERT INTO file_dead_contents (content) VALUES (?)", .blob(file.content.bytes))
+        try delete(file.node, content: file.content)
         try prune(file.parent)
-    }
-
-    /// Removes a directory in which nothing is any more, nor anything that may go back there, and so on upwards.
-    func prune(_ directory: Int64) throws {
-        var directory = directory
-        while directory != Self.root {
-            let isEmpty = try connection.row(
-                """
-                SELECT 1 FROM file_nodes WHERE parent = ?1
-                UNION ALL SELECT 1 FROM file_quarantine WHERE parent = ?1 LIMIT 1
-                """,
-                .integer(directory)
-            ) { _ in false }
-            if isEmpty == false { return }
-            let parent = try connection.row("SELECT parent FROM file_nodes WHERE id = ?", .integer(directory)) {
-                try $0.integer(0)
-            }
-            try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(directory))
-            directory = parent ?? Self.root
-        }
     }
 
     // MARK: Rows
@@ -275,11 +265,11 @@ struct FileTree {
         )
     }
 
-    private static func code(of protectionClass: ProtectionClass?) -> Int64 {
+    static func code(of protectionClass: ProtectionClass?) -> Int64 {
         protectionClass.map { Int64(ClassKeyName($0).rawValue) } ?? 0
     }
 
-    private static func context(
+    static func context(
         _ id: Int64,
         _ parent: Int64,
         _ tag: [UInt8],

@@ -70,5 +70,5 @@ extension ItemInfo {
 
 extension String {
     /// The order of the names' bytes: the same in every language and for every client.
-    fileprivate func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+    func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

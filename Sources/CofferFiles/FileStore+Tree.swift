@@ -1,0 +1,408 @@
+package import CofferCore
+internal import CofferDatabase
+
+// Directories, and what is done to them and to files by their names: it needs the store key only, and so works in every
+// state of the vault.
+
+extension FileStore {
+    // MARK: Finding
+
+    /// Finds a file or a directory.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    /// - Returns: The entry; `nil` where there is none.
+    /// - Throws: `decode` where it, or a directory on its way, is damaged.
+    package func entry(_ name: ItemName, in group: String) throws -> FileEntry? {
+        try tree.node(at: name, in: group).map { FileEntry(node: $0, path: name.path) }
+    }
+
+    /// Finds a file or a directory that has to be there.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    /// - Throws: `itemNotFound`; `decode` where it, or a directory on its way, is damaged.
+    package func requireEntry(_ name: ItemName, in group: String) throws -> FileEntry {
+        guard let entry = try entry(name, in: group) else { throw CofferError.noEntry(name) }
+        return entry
+    }
+
+    /// How many entries a directory has, those that are damaged among them.
+    ///
+    /// - Parameter directory: The directory.
+    package func childCount(of directory: FileEntry) throws -> Int { try tree.childCount(of: directory.node.id) }
+
+    /// The class that a new file gets where nobody names one: that of the nearest directory around it that has one.
+    ///
+    /// - Parameters:
+    ///   - name: The path of the file.
+    ///   - group: The caller's group.
+    /// - Returns: `nil` where no directory says anything of it.
+    package func defaultClass(for name: ItemName, in group: String) throws -> ProtectionClass? {
+        var found: ProtectionClass?
+        try tree.forEachDirectory(around: name, in: group) { found = $0.metadata.defaultClass ?? found }
+        return found
+    }
+
+    /// Whether a name is that of a directory that was made for its own sake.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    package func hasMadeDirectory(_ name: ItemName, in group: String) throws -> Bool {
+        guard let node = try tree.node(at: name, in: group) else { return false }
+        return node.kind == .directory && node.metadata.flags.contains(.stays)
+    }
+
+    /// Begins to go through what is in a directory.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory; `nil` for the root.
+    ///   - group: The caller's group.
+    ///   - isRecursive: Whether to go into the directories in it.
+    package func walk(below directory: FileEntry?, in group: String, isRecursive: Bool) -> TreeWalk {
+        TreeWalk(tree, below: tree.start(at: directory), in: group, isRecursive: isRecursive)
+    }
+
+    // MARK: Directories
+
+    /// Makes a directory that stays when nothing is in it, within the transaction that is open.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    ///   - defaultClass: The class of new files in it; `nil` to leave that to the directories around it.
+    ///   - makesParents: Whether to make those that it lies in as well, and to be content with one that is there.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `duplicateItem` where there is something; `itemNotFound` where a directory on its way is not there; `param`
+    ///   where that is a file.
+    package func makeDirectory(
+        _ name: ItemName,
+        in group: String,
+        defaultClass: ProtectionClass?,
+        makesParents: Bool,
+        now: Int64
+    ) throws {
+        let components = name.components
+        try connection.transaction {
+            var parent = FileTree.root
+            for (index, component) in components.enumerated() {
+                let isLast = index == components.count - 1
+                if let node = try tree.node(component, under: parent, in: group, name) {
+                    if isLast {
+                        try acceptDirectory(node, name, defaultClass, makesParents)
+                    } else if node.kind == .file {
+                        throw CofferError.fileInTheWay(name)
+                    }
+                    parent = node.id
+                    continue
+                }
+                guard isLast || makesParents else { throw Self.noParent(name) }
+                let metadata = NodeMetadata(
+                    group: group,
+                    name: String(component),
+                    created: now,
+                    modified: now,
+                    flags: .stays,
+                    defaultClass: isLast ? defaultClass : nil
+                )
+                parent = try tree.insert(metadata, under: parent, .directory, class: nil, content: nil, wrappedKey: [])
+            }
+        }
+    }
+
+    /// What is at the path of a directory that is to be made.
+    private func acceptDirectory(
+        _ node: FileTree.Node,
+        _ name: ItemName,
+        _ defaultClass: ProtectionClass?,
+        _ isContentWithOne: Bool
+    ) throws {
+        guard node.kind == .directory, isContentWithOne else { throw Self.exists(name, node.kind) }
+        guard defaultClass == nil || defaultClass == node.metadata.defaultClass else {
+            throw CofferError(
+                .duplicateItem,
+                "there is a directory \(name.quoted) already, and its new files have another class",
+                hint: "'coffer file protect --default' changes that",
+                operation: .create
+            )
+        }
+        if node.metadata.flags.contains(.stays) { return }
+        var node = node
+        node.metadata.flags.insert(.stays)
+        try tree.update(node)
+    }
+
+    /// Changes the class of new files in a directory, in every state of the vault, within the transaction that is open.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory.
+    ///   - protectionClass: The class; files that are there keep theirs.
+    ///   - now: Milliseconds since 1970.
+    package func setDefaultClass(of directory: FileEntry, to protectionClass: ProtectionClass, now: Int64) throws {
+        precondition(directory.isDirectory, "a file has no default class")
+        var node = directory.node
+        if node.metadata.defaultClass == protectionClass { return }
+        node.metadata.defaultClass = protectionClass
+        node.metadata.modified = now
+        try tree.update(node)
+    }
+
+    /// Changes the class of a file, or that of new files in a directory, within the transaction that is open.
+    ///
+    /// - Parameters:
+    ///   - entry: The file or directory.
+    ///   - protectionClass: The class.
+    ///   - now: Milliseconds since 1970.
+    /// - Returns: Whether it had another one.
+    /// - Throws: `interactionNotAllowed` where a key is not there that a file's change of class wants.
+    package func protect(_ entry: FileEntry, as protectionClass: ProtectionClass, now: Int64) throws -> Bool {
+        if entry.protectionClass == protectionClass { return false }
+        if let file = entry.file {
+            try protect(file, as: protectionClass, now: now)
+        } else {
+            try setDefaultClass(of: entry, to: protectionClass, now: now)
+        }
+        return true
+    }
+
+    /// Whether somebody has a file open for writing.
+    ///
+    /// - Parameter entry: The file.
+    package func isOpenForWriting(_ entry: FileEntry) -> Bool { openFiles[entry.node.id]?.hasWriter ?? false }
+
+    /// The bytes of a file, as those see it who have it open; 0 for a directory.
+    ///
+    /// - Parameter entry: The file.
+    package func byteCount(of entry: FileEntry) -> Int64 {
+        openFiles[entry.node.id]?.byteCount ?? entry.metadata.byteCount
+    }
+
+    // MARK: Moving
+
+    /// Gives a file or a directory another path, within the transaction that is open.
+    ///
+    /// One row is changed, whatever is in a directory. What is moved keeps its class; the directories that its new path needs
+    /// are made by the way.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - target: The path it is to have.
+    ///   - group: The caller's group.
+    ///   - replaces: Whether a file there is replaced, or an empty directory by a directory.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `itemNotFound`; `duplicateItem` where there is something that is not to be replaced; `param` where a part of
+    ///   the path is a file, a directory would come to lie in itself, or a path would become too long.
+    package func move(
+        _ name: ItemName,
+        to target: ItemName,
+        in group: String,
+        replaces: Bool,
+        now: Int64
+    ) throws {
+        guard var node = try tree.node(at: name, in: group) else { throw CofferError.noEntry(name) }
+        if name == target { return }
+        if node.kind == .directory {
+            if target.isBelow(name) {
+                throw CofferError(.param, "can't move \(name.quoted) to \(target.quoted): that is inside of it")
+            }
+            try checkDepth(of: FileEntry(node: node, path: name.path), at: target)
+        }
+        let existing = try tree.node(at: target, in: group)
+        if let existing {
+            guard replaces else { throw Self.exists(target, existing.kind) }
+            guard existing.kind == node.kind else {
+                throw CofferError(
+                    .duplicateItem,
+                    "can't replace \(target.quoted): a file takes the place of a file only, a directory of a directory",
+                    operation: .write
+                )
+            }
+            if existing.kind == .directory, try !tree.isEmpty(existing.id) {
+                throw Self.notEmpty(target, .duplicateItem)
+            }
+        }
+        try connection.transaction {
+            try forgetRemoved()
+            // The parents come first: removing what is replaced would not prune them, but what is moved may be all they hold.
+            let parent = try tree.makeParents(of: target, in: group, now: now)
+            if let existing {
+                try unlink(existing.id)
+                try tree.delete(existing.id, content: existing.content)
+            }
+            let former = node.parent
+            node.parent = parent
+            node.metadata.name = String(target.components[target.components.count - 1])
+            try tree.update(node)
+            try tree.prune(former)
+        }
+        if let content = existing?.content { toRemove.append(content) }
+    }
+
+    /// Checks that every path below a directory is one, also after the directory was moved.
+    private func checkDepth(of directory: FileEntry, at target: ItemName) throws {
+        let depth = target.components.count
+        let byteCount = target.path.utf8.count
+        let formerDepth = directory.path.utf8.count { $0 == UInt8(ascii: "/") } + 1
+        if depth <= formerDepth && byteCount <= directory.path.utf8.count { return }
+        let height = try tree.height(of: directory.node.id) + 1
+        // Most trees are so flat that not a name has to be looked at.
+        let isShort = byteCount + height * (Limits.nameComponentBytes + 1) <= Limits.nameBytes
+        if depth + height <= Limits.nameComponents && isShort { return }
+        var walk = walk(below: directory, in: directory.metadata.group, isRecursive: true)
+        let growth = byteCount - directory.path.utf8.count
+        while let visit = try walk.next() {
+            guard case .entry(let entry) = visit else { continue }
+            let parts = entry.path.utf8.count { $0 == UInt8(ascii: "/") } + 1 - formerDepth + depth
+            guard parts <= Limits.nameComponents, entry.path.utf8.count + growth <= Limits.nameBytes else {
+                throw CofferError(
+                    .param,
+                    "can't move \(directory.quoted) to \(target.quoted): the path of \(entry.quoted) would become too long",
+                    hint: "a path has at most \(Limits.nameComponents) parts and \(Limits.nameBytes) bytes"
+                )
+            }
+        }
+    }
+
+    // MARK: Removing
+
+    /// Removes a file, or a directory in which nothing is, within the transaction that is open.
+    ///
+    /// One that is damaged is removed as well.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    /// - Throws: `itemNotFound`; `param` where something is in the directory.
+    package func removeEntry(_ name: ItemName, in group: String) throws {
+        guard let found = try tree.rawNode(at: name, in: group) else { throw CofferError.noEntry(name) }
+        guard try tree.isEmpty(found.id) else { throw Self.notEmpty(name, .param) }
+        try remove(found.id, content: found.content, under: found.parent)
+    }
+
+    /// Begins to remove a directory with all that is in it.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    /// - Returns: What is to be carried out; `nil` where there is a file.
+    /// - Throws: `itemNotFound`.
+    package func beginRemoval(of name: ItemName, in group: String) throws -> TreeRemoval? {
+        guard let found = try tree.rawNode(at: name, in: group) else { throw CofferError.noEntry(name) }
+        guard found.kind == FileTree.Kind.directory.rawValue else { return nil }
+        let start = TreeWalk.Start(id: found.id, parent: found.parent, tag: found.tag, path: name.path)
+        let walk = TreeWalk(tree, below: start, in: group, isRecursive: true, entersDamaged: true)
+        return TreeRemoval(top: found.id, parent: found.parent, walk: walk)
+    }
+
+    /// Removes some of what is in a directory, and in the end the directory, within the transaction that is open.
+    ///
+    /// - Parameters:
+    ///   - removal: What was begun.
+    ///   - isEnough: Asked after each entry.
+    /// - Returns: Whether it is done.
+    package func goOn(with removal: inout TreeRemoval, until isEnough: () -> Bool) throws -> Bool {
+        // Changed as a copy: what an error undoes in the catalog was not counted either.
+        var next = removal
+        var contents: [ItemID] = []
+        let isDone = try connection.transaction {
+            try forgetRemoved()
+            if try next.walk.resume() != nil { next.keptCount += 1 }
+            repeat {
+                guard let visit = try next.walk.next() else { return true }
+                try take(visit, &next, &contents)
+            } while !isEnough()
+            return false
+        }
+        removal = next
+        for content in contents { toRemove.append(content) }
+        return isDone
+    }
+
+    private func take(_ visit: TreeWalk.Visit, _ removal: inout TreeRemoval, _ contents: inout [ItemID]) throws {
+        switch visit {
+        case .entry(let entry) where entry.isDirectory: return
+        case .entry(let entry):
+            try unlink(entry.node.id)
+            try tree.delete(entry.node.id, content: entry.node.content)
+            if let content = entry.node.content { contents.append(content) }
+        case .damaged(let entry) where entry.isDirectory: return
+        case .damaged(let entry):
+            try unlink(entry.id)
+            try tree.delete(entry.id, content: entry.content)
+            if let content = entry.content { contents.append(content) }
+        case .end(let directory):
+            // Somebody may have put something into it while others had their turns.
+            guard try tree.isEmpty(directory.id) else {
+                removal.keptCount += 1
+                return
+            }
+            try tree.delete(directory.id, content: nil)
+            if directory.id == removal.top { try tree.prune(removal.parent) }
+        }
+        removal.removedCount += 1
+    }
+
+    private func remove(_ id: Int64, content: ItemID?, under parent: Int64) throws {
+        try connection.transaction {
+            try forgetRemoved()
+            try unlink(id)
+            try tree.delete(id, content: content)
+            try tree.prune(parent)
+        }
+        if let content { toRemove.append(content) }
+    }
+
+    // MARK: Errors
+
+    private static func exists(_ name: ItemName, _ kind: FileTree.Kind) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "there is a \(kind == .file ? "file" : "directory") \(name.quoted) already",
+            hint: "choose another name, or remove it",
+            operation: .create
+        )
+    }
+
+    private static func noParent(_ name: ItemName) -> CofferError {
+        CofferError(
+            .itemNotFound,
+            "can't make \(name.quoted): the directory that it would be in is not there",
+            hint: "'--parents' makes it as well",
+            operation: .create
+        )
+    }
+
+    private static func notEmpty(_ name: ItemName, _ code: ErrorCode) -> CofferError {
+        CofferError(
+            code,
+            "the directory \(name.quoted) is not empty",
+            hint: "'coffer file remove --recursive' removes it with all that is in it",
+            operation: .write
+        )
+    }
+}
+
+/// The removal of a directory with all that is in it, on its way.
+package struct TreeRemoval {
+    let top: Int64
+    let parent: Int64
+    var walk: TreeWalk
+    /// The entries that are gone.
+    package var removedCount = 0
+    /// The directories that stay because something came into them, or they were moved, meanwhile.
+    package var keptCount = 0
+
+    init(top: Int64, parent: Int64, walk: TreeWalk) {
+        self.top = top
+        self.parent = parent
+        self.walk = walk
+    }
+}
+
+extension ItemName {
+    /// Whether a path lies below another one.
+    fileprivate func isBelow(_ other: ItemName) -> Bool { path.utf8.starts(with: (other.path + "/").utf8) }
+}

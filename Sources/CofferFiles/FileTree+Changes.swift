@@ -1,0 +1,108 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+
+// How rows of the tree come to stand elsewhere, change and go.
+
+extension FileTree {
+    /// Writes a row anew: all of it but its number, its kind and its content may have changed.
+    ///
+    /// Its children are found by its number, so they stay its children wherever it goes.
+    func update(_ node: Node) throws {
+        let tag = tag(node.metadata.name[...], under: node.parent, in: node.metadata.group)
+        let classKey = Self.code(of: node.protectionClass)
+        let context = Self.context(
+            node.id,
+            node.parent,
+            tag,
+            node.kind,
+            classKey,
+            node.content,
+            node.wrappedKey
+        )
+        let sealed = unsafe AEAD.seal(
+            node.metadata.encoded.span.bytes,
+            under: keys.catalog.fileMetadata,
+            context: context
+        )
+        try connection.execute(
+            """
+            UPDATE file_nodes SET parent = ?, name_tag = ?, class_key = ?, wrapped_key = ?, metadata = ? WHERE id = ?
+            """,
+            .integer(node.parent),
+            .blob(tag),
+            .integer(classKey),
+            .blob(node.wrappedKey),
+            .blob(sealed),
+            .integer(node.id)
+        )
+    }
+
+    /// Removes a row, and remembers its content as dead.
+    func delete(_ id: Int64, content: ItemID?) throws {
+        try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(id))
+        guard let content else { return }
+        // What a damaged row names may be among the dead already.
+        try connection.execute(
+            "INSERT OR IGNORE INTO file_dead_contents (content) VALUES (?)",
+            .blob(content.bytes)
+        )
+    }
+
+    /// Removes a directory in which nothing is, nor anything that may go back there, and so on upwards, but none that was
+    /// made for its own sake.
+    func prune(_ directory: Int64) throws {
+        var directory = directory
+        while directory != Self.root, try isEmpty(directory), try !isAwaited(directory) {
+            let parent = try connection.row(
+                """
+                SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+                """,
+                .integer(directory)
+            ) { row -> Int64? in
+                // One whose flags can't be read stays: somebody may want to know of it.
+                guard let node = try? decode(row, "a directory"), node.kind == .directory,
+                    !node.metadata.flags.contains(.stays)
+                else { return nil }
+                return node.parent
+            }
+            guard let parent, let parent else { return }
+            try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(directory))
+            directory = parent
+        }
+    }
+
+    /// Whether something is in the quarantine that was in a directory.
+    private func isAwaited(_ directory: Int64) throws -> Bool {
+        try connection.row("SELECT 1 FROM file_quarantine WHERE parent = ? LIMIT 1", .integer(directory)) { _ in true }
+            ?? false
+    }
+
+    /// Whether nothing is in a directory.
+    func isEmpty(_ directory: Int64) throws -> Bool {
+        try connection.row("SELECT 1 FROM file_nodes WHERE parent = ? LIMIT 1", .integer(directory)) { _ in false }
+            ?? true
+    }
+
+    /// How many entries a directory has.
+    func childCount(of directory: Int64) throws -> Int {
+        try connection.row("SELECT count(*) FROM file_nodes WHERE parent = ?", .integer(directory)) {
+            Int(try $0.integer(0))
+        } ?? 0
+    }
+
+    /// How many directories lie within one another below a directory; no more than names have parts.
+    func height(of directory: Int64) throws -> Int {
+        try connection.row(
+            """
+            WITH RECURSIVE below (id, depth) AS (
+                VALUES (?, 0)
+                UNION SELECT file_nodes.id, below.depth + 1 FROM below JOIN file_nodes ON file_nodes.parent = below.id
+                WHERE file_nodes.kind = 1 AND below.depth < 64
+            ) SELECT max(depth) FROM below
+            """,
+            .integer(directory)
+        ) { Int(try $0.integer(0)) } ?? 0
+    }
+}
