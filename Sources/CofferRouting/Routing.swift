@@ -40,6 +40,10 @@ package enum Routing {
         scenario: Scenario?
     ) -> (Protection, ProtectionSource) {
         if let named { return (named, .caller) }
+        // Replacing a file is making a new one in its directory. What comes out of the keychain keeps its policy.
+        if store == .file, wishes.existing?.store != .keychain, let directory = wishes.directory {
+            return (.file(directory), .directory)
+        }
         if let existing = wishes.existing { return (existing, .existingItem) }
         if let entitled = wishes.entitled { return (entitled, .entitlement) }
         if let scenario { return (scenario.protection, .scenario) }

@@ -10,6 +10,8 @@ package struct RoutingWishes: Hashable, Sendable {
     package let accessibility: Accessibility?
     /// The protection of the item that is being replaced.
     package let existing: Protection?
+    /// The class that new files get where it would be as a file.
+    package let directory: ProtectionClass?
     /// The default that the client's entitlements give.
     package let entitled: Protection?
 
@@ -20,18 +22,21 @@ package struct RoutingWishes: Hashable, Sendable {
     ///   - protectionClass: The protection class that the caller named.
     ///   - accessibility: The accessibility that the caller named.
     ///   - existing: The protection of the item that is being replaced.
+    ///   - directory: The class that new files get where it would be as a file.
     ///   - entitled: The default that the client's entitlements give.
     package init(
         store: StoreName? = nil,
         protectionClass: ProtectionClass? = nil,
         accessibility: Accessibility? = nil,
         existing: Protection? = nil,
+        directory: ProtectionClass? = nil,
         entitled: Protection? = nil
     ) {
         self.store = store
         self.protectionClass = protectionClass
         self.accessibility = accessibility
         self.existing = existing
+        self.directory = directory
         self.entitled = entitled
     }
 

@@ -16,6 +16,8 @@ package enum StoreSource: String, CaseIterable, Sendable {
 package enum ProtectionSource: String, CaseIterable, Sendable {
     /// The caller, who named a class or an accessibility.
     case caller
+    /// The directory of a file, which has a class for what is new in it.
+    case directory
     /// The item that is being replaced.
     case existingItem
     /// The client's entitlements.

@@ -53,6 +53,7 @@ package enum Gate {
         case .passcodeSet: .noPasscode
         case .slotAdd, .slotRemove, .slotTest: .vault
         case .contextAuthenticate, .contextEnd: .vault
+        case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: .vault
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: .vault
         case .vaultCheck, .vaultQuarantine: .vault
         case .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault

@@ -26,6 +26,7 @@ extension Method {
             false
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: true
         case .vaultCheck, .vaultQuarantine: true
+        case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: true
         case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: true
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
@@ -81,6 +82,9 @@ extension Server {
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSync, .fileTruncate:
             try attachments.refuseLeftovers(of: method)
             return try respondOfHandle(to: method, params, from: caller)
+        case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat:
+            try attachments.refuseLeftovers(of: method)
+            return try respondOfTree(to: method, params, from: caller)
         case .keychainAdd:
             return .now(try addKeychainItem(KeychainAddParameters(params: params), attachments, from: caller))
         case .keychainUpdate:
@@ -105,6 +109,23 @@ extension Server {
         case .fileRead: return try readFile(FileReadParameters(params: params), from: caller)
         case .fileSync: return try syncFile(FileHandleParameters(params: params), from: caller)
         case .fileTruncate: return try truncateFile(FileTruncateParameters(params: params), from: caller)
+        default: preconditionFailure("answered by the caller of this function")
+        }
+    }
+
+    private func respondOfTree(
+        to method: Method,
+        _ params: JSONObject,
+        from caller: Caller
+    ) throws(CofferError) -> Answer {
+        switch method {
+        case .fileList: return try listFiles(FileListParameters(params: params), from: caller)
+        case .fileMkdir:
+            return .now(Reply(try makeDirectory(FileMakeDirectoryParameters(params: params), from: caller)))
+        case .fileProtect: return try protectFile(FileProtectParameters(params: params), from: caller)
+        case .fileRemove: return try removeFile(FileRemoveParameters(params: params), from: caller)
+        case .fileRename: return .now(Reply(try renameFile(FileRenameParameters(params: params), from: caller)))
+        case .fileStat: return .now(Reply(try statFile(FileStatParameters(params: params), from: caller)))
         default: preconditionFailure("answered by the caller of this function")
         }
     }

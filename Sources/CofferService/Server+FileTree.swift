@@ -1,6 +1,8 @@
 internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
+internal import CofferKeys
+internal import CofferSystem
 internal import CofferWire
 
 // The tree of files and directories: names need the store key only, so all but changing a class works in every state.
@@ -79,6 +81,26 @@ extension Server {
         } catch {
             throw .init(mapping: error, "can't move \(params.name.quoted)")
         }
+    }
+
+    /// The class of new files where a name is.
+    func directoryClass(of name: ItemName, in group: String) throws(CofferError) -> ProtectionClass? {
+        do { return try vault.catalog.files.defaultClass(for: name, in: group) } catch {
+            throw .init(mapping: error, "can't look for \(name.quoted)")
+        }
+    }
+
+    /// One name is in one store at a time.
+    ///
+    /// A directory that was made by the way goes with its last entry, and is in nobody's way.
+    func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
+        guard try catalog.files.hasMadeDirectory(name, in: group) else { return }
+        throw CofferError(
+            .duplicateItem,
+            "there is a directory \(name.quoted) already",
+            hint: "choose another name, or remove the directory",
+            operation: .write
+        )
     }
 
     /// One name is in one store at a time.

@@ -105,7 +105,8 @@ extension Server {
     }
 
     private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) throws -> OpenFile {
-        let protectionClass = params.protectionClass ?? .completeUntilFirstUserAuthentication
+        let inherited = try params.protectionClass ?? store.defaultClass(for: params.name, in: group)
+        let protectionClass = inherited ?? .completeUntilFirstUserAuthentication
         let state = try vault.keys.state
         guard protectionClass.permits(.create, in: state) else {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)

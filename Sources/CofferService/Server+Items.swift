@@ -221,7 +221,9 @@ extension Server {
             looksStructured = sample.withBytes { CofferRouting.looksStructured($0) }
         default: looksStructured = false
         }
-        let verdict = try route(located?.info, wishes, .exactly(byteCount), looksStructured)
+        let directory = try params.name.flatMap { (name) throws(CofferError) in try directoryClass(of: name, in: group)
+        }
+        let verdict = try route(located?.info, directory, wishes, .exactly(byteCount), looksStructured)
         return Reply(Placement(verdict))
     }
 }

@@ -70,7 +70,9 @@ extension Server {
 
     /// One name is in one store at a time.
     private func checkName(_ attributes: ItemAttributes, in catalog: Catalog) throws {
-        guard let name = attributes.name, try catalog.files.find(name, in: attributes.group) != nil else { return }
+        guard let name = attributes.name else { return }
+        try checkNoDirectory(name, in: attributes.group, catalog)
+        guard try catalog.files.find(name, in: attributes.group) != nil else { return }
         throw CofferError(
             .duplicateItem,
             "there is a file \(name.quoted) already",

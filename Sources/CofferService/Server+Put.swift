@@ -58,7 +58,8 @@ extension Server {
             let before = try self.stored(params.name, in: group)?.info
             var wishes = params.wishes
             wishes.kind = wishes.kind ?? before?.kind
-            let verdict = try self.route(before, wishes, intake.size, intake.looksStructured)
+            let directory = try self.directoryClass(of: params.name, in: group)
+            let verdict = try self.route(before, directory, wishes, intake.size, intake.looksStructured)
             switch verdict.protection {
             case .keychain(let accessibility):
                 try self.putInKeychain(params, intake.prefix, accessibility, group, caller.context)
@@ -120,6 +121,7 @@ extension Server {
     /// What the matrix says of an item, the one that is stored under the name considered.
     func route(
         _ existing: ItemInfo?,
+        _ directory: ProtectionClass?,
         _ wishes: ItemWishes,
         _ size: RoutingFacts.Size,
         _ looksStructured: Bool
@@ -138,7 +140,8 @@ extension Server {
                 store: wishes.store,
                 protectionClass: wishes.protectionClass,
                 accessibility: wishes.accessibility,
-                existing: existing?.protection
+                existing: existing?.protection,
+                directory: directory
             )
         )
     }
@@ -155,6 +158,7 @@ extension Server {
         do {
             let catalog = try vault.catalog
             try catalog.change {
+                try checkNoDirectory(params.name, in: group, catalog)
                 let file = try catalog.files.find(params.name, in: group)
                 try checkReplacing(file)
                 try catalog.keychain.put(

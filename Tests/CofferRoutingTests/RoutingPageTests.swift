@@ -106,7 +106,7 @@ private struct Example {
 
     init(item: String, bytes: String, asked: String) throws {
         let known = try Self.words(item, allowed: ["kind", "scenario", "declared", "looks", "presented"])
-        let said = try Self.words(asked, allowed: ["store", "class", "accessibility", "existing", "entitled"])
+        let said = try Self.words(asked, allowed: Self.wishNames)
         guard let count = Int64(bytes.drop { $0 == ">" }) else { throw Unreadable(text: bytes) }
         facts = RoutingFacts(
             kind: try known["kind"].map { try Self.value(ItemKind(rawValue: $0), $0) },
@@ -121,9 +121,12 @@ private struct Example {
             protectionClass: try said["class"].map { try Self.value(ProtectionClass(rawValue: $0), $0) },
             accessibility: try said["accessibility"].map { try Self.value(Accessibility(rawValue: $0), $0) },
             existing: try said["existing"].map(Self.protection),
+            directory: try said["directory"].map { try Self.value(ProtectionClass(rawValue: $0), $0) },
             entitled: try said["entitled"].map(Self.protection)
         )
     }
+
+    private static let wishNames: Set = ["store", "class", "accessibility", "existing", "directory", "entitled"]
 
     private static func words(_ cell: String, allowed: Set<String>) throws -> [String: String] {
         guard cell != "-" else { return [:] }

@@ -102,31 +102,54 @@ import Testing
     // MARK: Precedence
 
     // Each source says something of its own, so that the answer shows who was heard.
-    @Test(arguments: 0..<16)
+    @Test(arguments: 0..<32)
     func `the first source that says something wins`(bits: Int) throws {
-        let says = (0..<4).map { bits >> $0 & 1 == 1 }
+        let says = (0..<5).map { bits >> $0 & 1 == 1 }
         let expected: [(ProtectionSource, ProtectionClass)] = [
-            (.caller, .none), (.existingItem, .completeWhenUserInactive), (.entitlement, .completeUnlessOpen),
-            (.scenario, .complete), (.standard, .completeUntilFirstUserAuthentication),
+            (.caller, .none), (.directory, .complete), (.existingItem, .completeWhenUserInactive),
+            (.entitlement, .completeUnlessOpen), (.scenario, .complete),
+            (.standard, .completeUntilFirstUserAuthentication),
         ]
         let verdict = try Routing.route(
-            RoutingFacts(size: .exactly(100_000), scenario: says[3] ? .health : nil),
+            RoutingFacts(size: .exactly(100_000), scenario: says[4] ? .health : nil),
             wishes: RoutingWishes(
                 protectionClass: says[0] ? ProtectionClass.none : nil,
-                existing: says[1] ? .file(.completeWhenUserInactive) : nil,
-                entitled: says[2] ? .file(.completeUnlessOpen) : nil
+                existing: says[2] ? .file(.completeWhenUserInactive) : nil,
+                directory: says[1] ? .complete : nil,
+                entitled: says[3] ? .file(.completeUnlessOpen) : nil
             )
         )
-        let winner = expected[says.firstIndex(of: true) ?? 4]
+        let winner = expected[says.firstIndex(of: true) ?? 5]
         #expect(verdict.protectionSource == winner.0)
         #expect(verdict.protection == .file(winner.1))
         #expect(verdict.convertedFrom == nil)
     }
 
+    @Test func `a directory says nothing of the keychain, and nothing of what comes out of it`() throws {
+        let small = try Routing.route(Self.small, wishes: RoutingWishes(directory: .complete))
+        #expect(small.protection == .keychain(.whenUnlocked))
+        #expect(small.protectionSource == .standard)
+        for accessibility in Accessibility.allCases {
+            let existing = Protection.keychain(accessibility)
+            let grown = try Routing.route(
+                Self.large,
+                wishes: RoutingWishes(existing: existing, directory: ProtectionClass.none)
+            )
+            #expect(grown.protection == existing.converted(to: .file))
+            #expect(grown.protectionSource == .existingItem)
+        }
+        let shrunk = try Routing.route(
+            Self.small,
+            wishes: RoutingWishes(existing: .file(.complete), directory: ProtectionClass.none)
+        )
+        #expect(shrunk.protection == .keychain(.whenUnlocked))
+        #expect(shrunk.protectionSource == .existingItem)
+    }
+
     @Test func `the sources keep their names`() {
         #expect(
             ProtectionSource.allCases.map(\.rawValue)
-                == ["caller", "existingItem", "entitlement", "scenario", "standard"]
+                == ["caller", "directory", "existingItem", "entitlement", "scenario", "standard"]
         )
         #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller"])
     }
