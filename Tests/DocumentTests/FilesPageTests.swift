@@ -75,6 +75,36 @@ import Testing
         }
     }
 
+    @Test func `the members of the results of the tree are on the page`() throws {
+        let info = FileInfo(
+            name: "a",
+            isDirectory: true,
+            protectionClass: .complete,
+            byteCount: 1,
+            kind: .key,
+            created: 1,
+            modified: 1,
+            isReadable: true,
+            isOpenForWriting: true,
+            childCount: 1
+        )
+        let sentence = try #require(page.text.firstMatch(of: /A \*file\* has ([^.]+)\./)?.1)
+        let shown = Set(info.json.members.map(\.key))
+        #expect(Set(String(sentence).quotedWords) == shown)
+        let unchanged = FileProtectionChange.Unchanged(name: "a", code: .decode, message: "")
+        let results: [(Method, JSONObject)] = [
+            (.fileList, FilePage(entries: [info], cursor: "a", damagedCount: 1).json),
+            (.fileRemove, FileRemoveResult(count: 1).json),
+            (.fileProtect, FileProtectionChange(changedCount: 1, unchanged: [], unchangedCount: 0).json),
+            (.fileProtect, unchanged.json),
+        ]
+        for (method, result) in results {
+            let named = Set(try row(of: method)[3].quotedWords)
+            let members = Set(result.members.map(\.key))
+            #expect(members.isSubset(of: named), "\(method): \(members.subtracting(named))")
+        }
+    }
+
     @Test func `every access is on the page`() throws {
         let rows = try page.table(["parameter", "type", "bounds", "default"])
         let row = try #require(rows.first { $0[0] == "`access`" })

@@ -147,6 +147,9 @@ import Testing
         .slotTest: [:],
         .fileAllocate: ["handle": 1, "offset": 0, "length": 0],
         .fileClose: ["handle": 1],
+        .fileList: [:],
+        .fileProtect: ["name": "a", "class": "complete"],
+        .fileRename: ["name": "a", "to": "b"],
         .fileRead: ["handle": 1, "offset": 0, "length": 0],
         .fileSync: ["handle": 1],
         .fileTruncate: ["handle": 1, "bytes": 0],
@@ -189,6 +192,12 @@ import Testing
         case .slotRemove: _ = try SlotRemoveParameters(params: params)
         case .fileAllocate: _ = try FileAllocateParameters(params: params)
         case .fileClose, .fileSync: _ = try FileHandleParameters(params: params)
+        case .fileList: _ = try FileListParameters(params: params)
+        case .fileMkdir: _ = try FileMakeDirectoryParameters(params: params)
+        case .fileProtect: _ = try FileProtectParameters(params: params)
+        case .fileRemove: _ = try FileRemoveParameters(params: params)
+        case .fileRename: _ = try FileRenameParameters(params: params)
+        case .fileStat: _ = try FileStatParameters(params: params)
         case .fileOpen: _ = try FileOpenParameters(params: params)
         case .fileRead: _ = try FileReadParameters(params: params)
         case .fileSalvage: _ = try FileSalvageParameters(params: params)

@@ -1,0 +1,228 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+
+/// The verb `coffer file list`, with its options.
+struct ListFiles: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List a directory, sorted by name.",
+        discussion: "A directory is shown with a slash behind its name. Names and sizes are known while locked, too."
+    )
+
+    @Argument(help: "The directory; the topmost one if none is named.")
+    var name: String?
+
+    @Flag(name: .shortAndLong, help: "Show class, size, date and whether it can be read now.")
+    var long = false
+
+    @Flag(name: .shortAndLong, help: "List what is in its directories as well.")
+    var recursive = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let directory = try name.map { try ItemName(argument: $0) }
+        let client = try connection.connect()
+        var cursor: String?
+        var damagedCount = 0
+        repeat {
+            let page = try client.listFiles(in: directory, recursive: recursive, cursor: cursor)
+            for entry in page.entries { show(entry) }
+            damagedCount += page.damagedCount
+            cursor = page.cursor
+        } while cursor != nil
+        if damagedCount > 0 {
+            throw CofferError(
+                .decode,
+                "\(damagedCount) entries are damaged or were tampered with, and have no name to list",
+                hint: "'coffer doctor' says more; 'coffer file remove --recursive' removes a directory with them"
+            )
+        }
+    }
+
+    private func show(_ entry: FileInfo) {
+        let output = Output.standardOutput
+        if format.json { return output.line(entry.json) }
+        let name = printable(entry.name, to: output) + (entry.isDirectory ? "/" : "")
+        output.line(long ? "\(Self.columns(entry))  \(name)" : name)
+    }
+
+    private static func columns(_ entry: FileInfo) -> String {
+        let size = entry.childCount.map { $0 == 1 ? "1 entry" : "\($0) entries" } ?? ByteCount.text(entry.byteCount)
+        return [
+            entry.isReadable ? "readable" : "locked  ",
+            padded(entry.protectionClass?.rawValue ?? "-", 36),
+            padded(size, 10),
+            Timestamp.text(entry.modified),
+        ].joined(separator: "  ")
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+/// The verb `coffer file stat`, with its options.
+struct ShowFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stat",
+        abstract: "Show what is known of a file or a directory, without its content."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let entry = try connection.connect().fileInfo(try ItemName(argument: name))
+        let output = Output.standardOutput
+        if format.json { return output.line(entry.json) }
+        output.line("name:        \(printable(entry.name, to: output))")
+        output.line("is:          \(entry.isDirectory ? "a directory" : "a file")")
+        if let protectionClass = entry.protectionClass {
+            output.line("class:       \(protectionClass.rawValue)\(entry.isDirectory ? ", of new files" : "")")
+        }
+        if let count = entry.childCount { output.line("entries:     \(count)") }
+        if !entry.isDirectory { output.line("size:        \(entry.byteCount) bytes") }
+        if let kind = entry.kind { output.line("kind:        \(kind.rawValue)") }
+        output.line("created:     \(Timestamp.text(entry.created))")
+        output.line("modified:    \(Timestamp.text(entry.modified))")
+        if entry.isDirectory { return }
+        output.line("readable:    \(entry.isReadable ? "now" : "after 'coffer unlock'")")
+        if entry.isOpenForWriting { output.line("writing:     somebody has it open") }
+    }
+}
+
+/// The verb `coffer file mkdir`, with its options.
+struct MakeDirectory: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mkdir",
+        abstract: "Make a directory, which stays when nothing is in it."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(name: .customLong("class"), help: "The protection class of new files in it.")
+    var protectionClass: ProtectionClass?
+
+    @Flag(name: .shortAndLong, help: "Make the directories that it lies in as well; one that is there will do.")
+    var parents = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let directory = try ItemName(argument: name)
+        try connection.connect().makeDirectory(directory, class: protectionClass, parents: parents)
+    }
+}
+
+/// The verb `coffer file move`, with its options.
+struct MoveFile: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move",
+        abstract: "Give a file, or a directory with all that is in it, another name."
+    )
+
+    @Argument(help: "The name.")
+    var old: String
+
+    @Argument(help: "The name it is to have.")
+    var new: String
+
+    @Flag(help: "Replace a file that is there, or an empty directory by a directory.")
+    var replace = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let name = try ItemName(argument: old)
+        let target = try ItemName(argument: new)
+        try connection.connect().moveFile(name, to: target, replace: replace)
+    }
+}
+
+/// The verb `coffer file remove`, with its options.
+struct RemoveFiles: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove files and directories."
+    )
+
+    @Argument(help: "The names.")
+    var names: [String]
+
+    @Flag(name: .shortAndLong, help: "Remove directories with all that is in them.")
+    var recursive = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let files = try names.map { try ItemName(argument: $0) }
+        let client = try connection.connect()
+        var firstFailure: CofferError?
+        for file in files {
+            do throws(CofferError) {
+                try client.removeFile(file, recursive: recursive)
+            } catch {
+                // The others are removed all the same, as rm does it.
+                Output.standardError.write(error)
+                firstFailure = firstFailure ?? error
+            }
+        }
+        if let firstFailure { throw ExitStatus(firstFailure.code) }
+    }
+}
+
+/// The verb `coffer file protect`, with its options.
+struct ProtectFiles: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "protect",
+        abstract: "Change the protection class of a file, or of what is in a directory; contents stay as they are."
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("The protection class.", valueName: "class"))
+    var protectionClass: ProtectionClass
+
+    @Flag(name: .shortAndLong, help: "Change all files that are in a directory, and new ones.")
+    var recursive = false
+
+    @Flag(name: .customLong("default"), help: "Change the class of new files in a directory only.")
+    var isDefault = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let file = try ItemName(argument: name)
+        if recursive && isDefault {
+            throw CofferError(
+                .param,
+                "--recursive and --default were both given",
+                hint: "--default changes what new files get, --recursive that and the files that are there"
+            )
+        }
+        let scope: CofferClient.FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
+        let change = try connection.connect().protectFile(file, as: protectionClass, scope)
+        for entry in change.unchanged {
+            Output.standardError.line("unchanged: \(quotedForDisplay(entry.name)): \(entry.message)")
+        }
+        let unnamedCount = change.unchangedCount - change.unchanged.count
+        if unnamedCount > 0 { Output.standardError.line("unchanged: \(unnamedCount) more") }
+        if format.json {
+            Output.standardOutput.line(change.json)
+        } else {
+            let words = change.changedCount == 1 ? "1 entry is" : "\(change.changedCount) entries are"
+            Output.standardOutput.line("\(words) \(protectionClass.rawValue) now")
+        }
+        if let first = change.unchanged.first { throw ExitStatus(first.code) }
+    }
+}
