@@ -1,0 +1,310 @@
+import CofferClient
+import CofferCore
+import CofferService
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Synchronization
+import Testing
+
+/// The calls of the tree, through the socket.
+@Suite struct FileTreeTests {
+    /// A vault in a state of the oracle, with a file of each class and a directory.
+    private struct Fixture {
+        let server: TimedServer
+        var client: CofferClient { server.client }
+
+        init(_ state: VaultState) throws {
+            server = try TimedServer(passcode: state == .noPasscode ? nil : DaemonProcess.passcode)
+            for protectionClass in ProtectionClass.allCases {
+                try client.put("d/\(protectionClass)", [1, 2, 3]) {
+                    $0.kind = .document
+                    $0.protectionClass = protectionClass
+                }
+            }
+            try client.makeDirectory(try ItemName("made"), class: .complete)
+            switch state {
+            case .locking: _ = try client.lock(graceSeconds: 10)
+            case .locked: _ = try client.lock(graceSeconds: 0)
+            case .lockedExpired:
+                _ = try client.lock(graceSeconds: 0)
+                server.clock.advance(by: Double(Limits.defaultInactiveSeconds + 1))
+            case .beforeFirstUnlock:
+                _ = try client.lock(graceSeconds: 0)
+                server.clock.advance(by: Double(Limits.defaultForgetSeconds + 1))
+            default: break
+            }
+            let found = try client.status().state
+            try #require(found == state)
+        }
+    }
+
+    private static let states: [VaultState] = [
+        .noPasscode, .beforeFirstUnlock, .unlocked, .locking, .locked, .lockedExpired,
+    ]
+
+    private static func names(_ page: FilePage) -> [String] {
+        page.entries.map { $0.name + ($0.isDirectory ? "/" : "") }
+    }
+
+    private static func code(_ body: () throws -> Void) -> ErrorCode? {
+        do {
+            try body()
+            return nil
+        } catch let error as CofferError {
+            return error.code
+        } catch {
+            Issue.record(error)
+            return .internal
+        }
+    }
+
+    @Test(arguments: states)
+    func `names are dealt with in every state`(state: VaultState) throws {
+        let fixture = try Fixture(state)
+        let client = fixture.client
+        let listed = try Self.names(client.listFiles())
+        #expect(listed == ["d/", "made/"])
+        let below = try client.listFiles(in: try ItemName("d"))
+        #expect(below.entries.count == ProtectionClass.allCases.count)
+        #expect(below.damagedCount == 0)
+        for entry in below.entries {
+            let protectionClass = try #require(entry.protectionClass)
+            #expect(entry.name == "d/\(protectionClass)")
+            #expect(entry.byteCount == 3)
+            #expect(entry.isReadable == protectionClass.permits(.read, in: state))
+            let shown = try client.fileInfo(try ItemName(entry.name))
+            #expect(shown == entry)
+        }
+        let made = try client.makeDirectory(try ItemName("x/y"), class: ProtectionClass.none, parents: true)
+        #expect(made.isDirectory)
+        #expect(made.childCount == 0)
+        let moved = try client.moveFile(try ItemName("d/complete"), to: try ItemName("x/y/moved"))
+        #expect(moved.protectionClass == .complete)
+        try client.moveFile(try ItemName("d"), to: try ItemName("x/d"))
+        let over = try client.moveFile(try ItemName("x/d/none"), to: try ItemName("x/y/moved"), replace: true)
+        #expect(over.protectionClass == ProtectionClass.none)
+        let all = try Self.names(client.listFiles(recursive: true))
+        #expect(
+            all == [
+                "made/", "x/", "x/d/", "x/d/completeUnlessOpen", "x/d/completeUntilFirstUserAuthentication",
+                "x/d/completeWhenUserInactive", "x/y/", "x/y/moved",
+            ]
+        )
+        let removed = try client.removeFile(try ItemName("x/d"), recursive: true)
+        #expect(removed == 4)
+        #expect(try client.removeFile(try ItemName("x/y/moved")) == 1)
+        #expect(try client.removeFile(try ItemName("made")) == 1)
+        let rest = try Self.names(client.listFiles(recursive: true))
+        #expect(rest == ["x/", "x/y/"])
+    }
+
+    @Test(arguments: states, ProtectionClass.allCases)
+    func `a class is changed where both keys are there`(state: VaultState, target: ProtectionClass) throws {
+        let fixture = try Fixture(state)
+        let client = fixture.client
+        func isPermitted(_ old: ProtectionClass) -> Bool {
+            old == target || (old.permits(.read, in: state) && target.permits(.create, in: state))
+        }
+        let permitted = ProtectionClass.allCases.filter(isPermitted)
+        let expected = ProtectionClass.allCases.filter { $0 != target }
+        let change = try client.protectFile(try ItemName("d"), as: target, .everything)
+        // The directory counts: it has a class for new files now.
+        #expect(change.changedCount == permitted.filter { $0 != target }.count + 1)
+        #expect(change.unchangedCount == expected.count - permitted.filter { $0 != target }.count)
+        #expect(change.unchanged.count == change.unchangedCount)
+        #expect(change.unchanged.allSatisfy { $0.code == .interactionNotAllowed })
+        let kept = Set(change.unchanged.map(\.name))
+        #expect(kept == Set(ProtectionClass.allCases.filter { !isPermitted($0) }.map { "d/\($0)" }))
+        for old in ProtectionClass.allCases {
+            let entry = try client.fileInfo(try ItemName("d/\(old)"))
+            #expect(entry.protectionClass == (isPermitted(old) ? target : old))
+        }
+        let directory = try client.fileInfo(try ItemName("d"))
+        #expect(directory.protectionClass == target)
+    }
+
+    @Test func `new files have the class of their directory`() throws {
+        let client = try Fixture(.unlocked).client
+        let content = pseudoRandomBytes(40_000)
+        let inherited = try client.put("made/below/file", content)
+        #expect(inherited.protection == .file(.complete))
+        #expect(inherited.protectionSource == "directory")
+        let named = try client.put("made/named", content) { $0.protectionClass = .completeUnlessOpen }
+        #expect(named.protection == .file(.completeUnlessOpen))
+        let replaced = try client.put("made/named", content)
+        #expect(replaced.protection == .file(.complete))
+        try client.put("elsewhere", content)
+        try client.moveFile(try ItemName("elsewhere"), to: try ItemName("made/moved"))
+        let moved = try client.fileInfo(try ItemName("made/moved"))
+        #expect(moved.protectionClass == .completeUntilFirstUserAuthentication)
+        let opened = try client.openFile(try ItemName("made/handle"), for: .write, .create)
+        #expect(opened.protectionClass == .complete)
+        let writing = try client.fileInfo(try ItemName("made/handle"))
+        #expect(writing.isOpenForWriting)
+        try opened.close()
+        let change = try client.protectFile(try ItemName("made"), as: ProtectionClass.none, .newFiles)
+        #expect(change == FileProtectionChange(changedCount: 1, unchanged: [], unchangedCount: 0))
+        let kept = try client.fileInfo(try ItemName("made/below/file"))
+        #expect(kept.protectionClass == .complete)
+        let next = try client.put("made/below/next", content)
+        #expect(next.protection == .file(.none))
+    }
+
+    @Test func `what makes no sense is refused, and nothing is changed`() throws {
+        let client = try Fixture(.unlocked).client
+        let before = try Self.names(client.listFiles(recursive: true))
+        func name(_ path: String) throws -> ItemName { try ItemName(path) }
+        #expect(Self.code { _ = try client.fileInfo(try name("no")) } == .itemNotFound)
+        #expect(Self.code { _ = try client.listFiles(in: try name("no")) } == .itemNotFound)
+        #expect(Self.code { _ = try client.listFiles(in: try name("d/none")) } == .param)
+        #expect(Self.code { try client.makeDirectory(try name("made")) } == .duplicateItem)
+        #expect(Self.code { try client.makeDirectory(try name("d/none/x"), parents: true) } == .param)
+        #expect(Self.code { try client.makeDirectory(try name("no/x")) } == .itemNotFound)
+        #expect(Self.code { try client.removeFile(try name("d")) } == .param)
+        #expect(Self.code { try client.removeFile(try name("no"), recursive: true) } == .itemNotFound)
+        #expect(Self.code { try client.moveFile(try name("d"), to: try name("d/inside")) } == .param)
+        #expect(Self.code { try client.moveFile(try name("d"), to: try name("made")) } == .duplicateItem)
+        #expect(Self.code { try client.protectFile(try name("d"), as: .complete) } == .param)
+        #expect(Self.code { try client.protectFile(try name("d/none"), as: .complete, .newFiles) } == .param)
+        #expect(Self.code { try client.protectFile(try name("no"), as: .complete, .everything) } == .itemNotFound)
+        let after = try Self.names(client.listFiles(recursive: true))
+        #expect(after == before)
+    }
+
+    @Test func `one name is in one store at a time`() throws {
+        let client = try Fixture(.unlocked).client
+        try client.put("secret", [1])
+        try client.put("to/none", [2])
+        func name(_ path: String) throws -> ItemName { try ItemName(path) }
+        #expect(Self.code { try client.makeDirectory(try name("secret")) } == .duplicateItem)
+        #expect(
+            Self.code { try client.moveFile(try name("d/none"), to: try name("secret"), replace: true) }
+                == .duplicateItem
+        )
+        #expect(Self.code { try client.moveFile(try name("d"), to: try name("to")) } == .duplicateItem)
+        #expect(Self.code { try client.put("made", [3]) } == .duplicateItem)
+        #expect(
+            Self.code { _ = try client.openFile(try name("secret"), for: .write, .create) } == .duplicateItem
+        )
+        try client.remove(try name("to/none"))
+        try client.put("to/other", [2])
+        try client.moveFile(try name("d"), to: try name("to"))
+        let listed = try client.list(prefix: "to/").items.map(\.name)
+        #expect(listed.count == 6)
+        let secret = try client.get("secret")
+        #expect(secret == [1])
+    }
+
+    // MARK: Pages
+
+    @Test(arguments: [1, 2, 3, 7, 1000], [false, true])
+    func `pages show everything once, in the order of the bytes`(limit: Int, isRecursive: Bool) throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault(passcode: nil)
+        // A directory's own name, and those that come between it and what is in it.
+        let paths = ["a", "a-b", "a/x", "a/y/z", "a0", "b/ü", "b/z", "c", "é", "\u{1F600}", "Z"]
+        for path in paths where !["a"].contains(path) { try client.put(path, [1]) { $0.kind = .document } }
+        try client.makeDirectory(try ItemName("empty"))
+        var expected = paths + ["a/y", "b", "empty"]
+        if !isRecursive { expected.removeAll { $0.contains("/") } }
+        expected.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        var found: [String] = []
+        var cursor: String?
+        repeat {
+            let page = try client.listFiles(recursive: isRecursive, limit: limit, cursor: cursor)
+            #expect(page.entries.count <= limit)
+            found += page.entries.map(\.name)
+            cursor = page.cursor
+        } while cursor != nil
+        #expect(found == expected)
+    }
+
+    @Test func `a page fits into a frame, whatever the names are`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault(passcode: nil)
+        let part = String(repeating: "\u{1}", count: 255)
+        let directory = Array(repeating: part, count: 15).joined(separator: "/")
+        for number in 0..<30 { try client.put("\(directory)/\(number)", [1]) { $0.kind = .document } }
+        var count = 0
+        var pages = 0
+        var cursor: String?
+        repeat {
+            let page = try client.listFiles(in: try ItemName(directory), cursor: cursor)
+            count += page.entries.count
+            pages += 1
+            cursor = page.cursor
+        } while cursor != nil
+        #expect(count == 30)
+        #expect(pages > 1)
+    }
+
+    // MARK: Many
+
+    /// A server with so many files that what is done to all of them takes several turns.
+    private static let manyCount = 1500
+
+    private static func many(_ fileSystem: FileSystem = .real) throws -> (TestServer, CofferClient) {
+        let server = try TestServer(fileSystem: fileSystem)
+        let client = try server.connect()
+        try client.makeVault()
+        for number in 0..<manyCount {
+            try client.put("many/\(number % 7)/\(number)", [1]) { $0.kind = .cache }
+        }
+        return (server, client)
+    }
+
+    @Test func `nobody waits while many files are protected and removed`() throws {
+        let (server, client) = try Self.many()
+        let other = try server.connect()
+        let worst = Shared<Double>(0)
+        let isDone = Shared(false)
+        let watcher = Background {
+            while !isDone.value {
+                let start = ContinuousClock.now
+                _ = try other.status()
+                let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+                worst.change { $0 = max($0, milliseconds) }
+            }
+        }
+        let reports = Shared<[Int64]>([])
+        let change = try client.protectFile(try ItemName("many"), as: .complete, .everything) { done, _ in
+            reports.change { $0.append(done) }
+        }
+        #expect(change.changedCount == Self.manyCount + 1)
+        #expect(change.unchangedCount == 0)
+        let listed = try client.listFiles(in: try ItemName("many"), recursive: true)
+        #expect(listed.entries.count == 1000)
+        #expect(listed.entries.allSatisfy { $0.isDirectory || $0.protectionClass == .complete })
+        let removed = try client.removeFile(try ItemName("many"), recursive: true)
+        #expect(removed == Self.manyCount + 8)
+        isDone.change { $0 = true }
+        try watcher.wait()
+        let empty = try client.listFiles()
+        #expect(empty.entries.isEmpty)
+        let progress = reports.value
+        #expect(progress == progress.sorted())
+        // A generous bound: the machine may be busy with other tests. All at once would take far longer.
+        #expect(worst.value < 1000, "\(worst.value) ms")
+        let blobs = server.directory.appending("state/blobs")
+        let left = try FileManager.default.subpathsOfDirectory(atPath: blobs).filter { $0.utf8.count > 32 }
+        #expect(left.isEmpty)
+    }
+
+    @Test func `a client that goes away ends what it has begun`() throws {
+        let (server, client) = try Self.many()
+        var raw: RawConnection? = try RawConnection(server)
+        try raw?.send(.fileRemove, ["name": "many", "recursive": true])
+        raw = nil
+        // Whatever was removed is so for good, and the rest is well.
+        let page = try client.listFiles(recursive: true, limit: 1000)
+        #expect(page.damagedCount == 0)
+        let rest = try client.listFiles().entries
+        if !rest.isEmpty { try client.removeFile(try ItemName("many"), recursive: true) }
+        let left = try client.listFiles(recursive: true)
+        #expect(left.entries.isEmpty)
+    }
+}
