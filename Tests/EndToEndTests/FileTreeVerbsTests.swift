@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -117,8 +118,7 @@ import Testing
         _ = try text(daemon, ["mkdir", "empty", "--class", "complete"])
         _ = try text(daemon, ["move", "d/sub", "moved"])
         _ = try text(daemon, ["remove", "d", "--recursive"])
-        daemon.kill()
-        try daemon.start()
+        try daemon.restart()
         #expect(try text(daemon, ["list", "--recursive"]) == "empty/\nmoved/\nmoved/three\nmoved/two\ntop\n")
         #expect(try text(daemon, ["stat", "empty"]).contains("class:       complete, of new files\n"))
         #expect(try contents(daemon).count == 3)
@@ -131,10 +131,10 @@ import Testing
         let count = 2000
         for number in 0..<count { try client.put("many/\(number % 5)/\(number)", [1]) { $0.kind = .cache } }
         let removal = Background { try daemon.coffer(["file", "remove", "--recursive", "many"]).status }
-        while try contents(daemon).count > count - 300 { usleep(1000) }
+        while try contents(daemon).count > count - 300 { sleepSeconds(0.001) }
         daemon.kill()
         _ = try? removal.wait()
-        try daemon.start()
+        try daemon.restart()
         let page = try daemon.connect().listFiles(recursive: true)
         #expect(page.damagedCount == 0)
         let files = try daemon.connect().status().fileCount
