@@ -22,8 +22,6 @@ final class FileListing: SlicedWork {
 
     var subject: String { params.name.map { "list \($0.quoted)" } ?? "list the files" }
 
-    var changedCount: Int { 0 }
-
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         _ = try walk.resume()
         repeat {

@@ -215,7 +215,6 @@ private final class DirectoryRemoval: SlicedWork {
         }
         return Reply(FileRemoveResult(count: Int64(removal.removedCount)))
     }
-
 }
 
 /// The change of the class of all that is in a directory, a part of it a turn.

@@ -38,7 +38,8 @@ package actor Server {
     var lockTimerDeadline: UInt64?
     /// What those who watch were told last.
     var isDataAvailable = false
-
+    /// The time for work on the catalog that takes several turns.
+    let slices = SliceBudget()
     /// Where keys are kept while no daemon runs.
     var carryOver: CarryOver?
     /// The keys that are kept there.

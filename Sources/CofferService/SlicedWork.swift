@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferFiles
+internal import CofferSystem
 
 /// Work on the catalog that may take long, and is done a slice at a time, so that nobody waits for it.
 ///
@@ -19,12 +20,48 @@ protocol SlicedWork: AnyObject {
     /// - Parameter isEnough: Asked after each entry.
     /// - Returns: The answer, where it is done.
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply?
+}
 
+extension SlicedWork {
+    var changedCount: Int { 0 }
+}
+
+/// The time that slices take of a turn, all of them together, however many works are under way.
+///
+/// A work that goes on gets its part in every turn, and be it one entry: it comes to its end, whatever others do.
+final class SliceBudget {
+    private static let turn = Duration.milliseconds(3)
+
+    private var workCount = 0
+    private var number: UInt64 = 0
+    private var left = turn
+
+    /// What is left in a turn for the first slices of new works.
+    ///
+    /// - Parameter number: The turn's number.
+    /// - Returns: `nil` where nothing is.
+    func beginning(in number: UInt64) -> Duration? {
+        if number != self.number {
+            self.number = number
+            left = Self.turn
+        }
+        return left > .zero ? left : nil
+    }
+
+    /// Takes what a first slice took from what is left.
+    func spend(_ duration: Duration) { left -= duration }
+
+    /// The part of one of the works that go on.
+    var part: Duration { Self.turn / max(1, workCount) }
+
+    /// Counts a work that goes on over turns.
+    func add() { workCount += 1 }
+
+    /// Counts the end of one.
+    func remove() { workCount -= 1 }
 }
 
 extension Server {
-    /// The time that a slice takes of a turn.
-    private static let sliceDuration = Duration.milliseconds(3)
     /// The entries after which a slice ends, however quick it is: their changes are written in one transaction.
     private static let sliceEntries = 512
 
@@ -35,13 +72,21 @@ extension Server {
         do {
             catalog = try vault.catalog
             undoneCount = catalog.undoneCount
-            if let reply = try Self.slice(work, catalog) { return .now(reply) }
+            // A connection with many requests at once has the others of this turn wait as well.
+            if let duration = slices.beginning(in: loop.turn) {
+                let clock = ContinuousClock()
+                let start = clock.now
+                defer { slices.spend(clock.now - start) }
+                if let reply = try Self.slice(work, catalog, within: duration) { return .now(reply) }
+            }
         } catch {
             throw .init(mapping: error, "can't \(work.subject)")
         }
         return .later { (transfer) async throws(CofferError) in
             let report = self.progressReport(wantsProgress, total: nil, transfer)
             var safeCount = 0
+            self.slices.add()
+            defer { self.slices.remove() }
             do {
                 while true {
                     await Task.yield()
@@ -51,7 +96,7 @@ extension Server {
                     guard self.vault.openCatalog === catalog else { throw CofferError.vaultIsGone }
                     try self.checkWanted(transfer)
                     report(Int64(work.doneCount))
-                    if let reply = try Self.slice(work, catalog) { return reply }
+                    if let reply = try Self.slice(work, catalog, within: self.slices.part) { return reply }
                 }
             } catch {
                 throw CofferError(mapping: error, "can't \(work.subject)").after(safeCount)
@@ -59,9 +104,13 @@ extension Server {
         }
     }
 
-    private static func slice(_ work: some SlicedWork, _ catalog: Catalog) throws -> Reply? {
+    private static func slice(
+        _ work: some SlicedWork,
+        _ catalog: Catalog,
+        within duration: Duration
+    ) throws -> Reply? {
         let clock = ContinuousClock()
-        let end = clock.now + sliceDuration
+        let end = clock.now + duration
         var count = 0
         return try work.slice(catalog) {
             count += 1

@@ -41,6 +41,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var isStopping = false
+    /// How many turns there were.
+    package private(set) var turn: UInt64 = 0
     private var endOfTurn: (@Sendable () -> Void)?
 
     /// Makes a loop that belongs to the calling thread until another one runs it.
@@ -59,6 +61,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         thread.store(UInt(pthread_self()), ordering: .releasing)
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
         while true {
+            turn += 1
             runJobs()
             endOfTurn?()
             if isStopping { return }

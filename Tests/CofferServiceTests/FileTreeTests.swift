@@ -126,7 +126,8 @@ import Testing
     }
 
     @Test func `new files have the class of their directory`() throws {
-        let client = try Fixture(.unlocked).client
+        let fixture = try Fixture(.unlocked)
+        let client = fixture.client
         let content = pseudoRandomBytes(40_000)
         let inherited = try client.put("made/below/file", content)
         #expect(inherited.protection == .file(.complete))
@@ -153,7 +154,8 @@ import Testing
     }
 
     @Test func `what makes no sense is refused, and nothing is changed`() throws {
-        let client = try Fixture(.unlocked).client
+        let fixture = try Fixture(.unlocked)
+        let client = fixture.client
         let before = try Self.names(client.listFiles(recursive: true))
         func name(_ path: String) throws -> ItemName { try ItemName(path) }
         #expect(Self.code { _ = try client.fileInfo(try name("no")) } == .itemNotFound)
@@ -174,7 +176,8 @@ import Testing
     }
 
     @Test func `one name is in one store at a time`() throws {
-        let client = try Fixture(.unlocked).client
+        let fixture = try Fixture(.unlocked)
+        let client = fixture.client
         try client.put("secret", [1])
         try client.put("to/none", [2])
         func name(_ path: String) throws -> ItemName { try ItemName(path) }
@@ -240,71 +243,5 @@ import Testing
         } while cursor != nil
         #expect(count == 30)
         #expect(pages > 1)
-    }
-
-    // MARK: Many
-
-    /// A server with so many files that what is done to all of them takes several turns.
-    private static let manyCount = 1500
-
-    private static func many(_ fileSystem: FileSystem = .real) throws -> (TestServer, CofferClient) {
-        let server = try TestServer(fileSystem: fileSystem)
-        let client = try server.connect()
-        try client.makeVault()
-        for number in 0..<manyCount {
-            try client.put("many/\(number % 7)/\(number)", [1]) { $0.kind = .cache }
-        }
-        return (server, client)
-    }
-
-    @Test func `nobody waits while many files are protected and removed`() throws {
-        let (server, client) = try Self.many()
-        let other = try server.connect()
-        let worst = Shared<Double>(0)
-        let isDone = Shared(false)
-        let watcher = Background {
-            while !isDone.value {
-                let start = ContinuousClock.now
-                _ = try other.status()
-                let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
-                worst.change { $0 = max($0, milliseconds) }
-            }
-        }
-        let reports = Shared<[Int64]>([])
-        let change = try client.protectFile(try ItemName("many"), as: .complete, .everything) { done, _ in
-            reports.change { $0.append(done) }
-        }
-        #expect(change.changedCount == Self.manyCount + 1)
-        #expect(change.unchangedCount == 0)
-        let listed = try client.listFiles(in: try ItemName("many"), recursive: true)
-        #expect(listed.entries.count == 1000)
-        #expect(listed.entries.allSatisfy { $0.isDirectory || $0.protectionClass == .complete })
-        let removed = try client.removeFile(try ItemName("many"), recursive: true)
-        #expect(removed == Self.manyCount + 8)
-        isDone.change { $0 = true }
-        try watcher.wait()
-        let empty = try client.listFiles()
-        #expect(empty.entries.isEmpty)
-        let progress = reports.value
-        #expect(progress == progress.sorted())
-        // A generous bound: the machine may be busy with other tests. All at once would take far longer.
-        #expect(worst.value < 1000, "\(worst.value) ms")
-        let blobs = server.directory.appending("state/blobs")
-        let left = try FileManager.default.subpathsOfDirectory(atPath: blobs).filter { $0.utf8.count > 32 }
-        #expect(left.isEmpty)
-    }
-
-    @Test func `a client that goes away ends what it has begun`() throws {
-        let (server, client) = try Self.many()
-        var raw: RawConnection? = try RawConnection(server)
-        try raw?.send(.fileRemove, ["name": "many", "recursive": true])
-        raw = nil
-        // Whatever was removed is so for good, and the rest is well.
-        let page = try client.listFiles(recursive: true, limit: 1000)
-        #expect(page.damagedCount == 0)
-        let rest = try client.listFiles().entries
-        if !rest.isEmpty { try client.removeFile(try ItemName("many"), recursive: true) }
-        let left = try client.listFiles(recursive: true)
-        #expect(left.entries.isEmpty)
     }
 }

@@ -37,8 +37,10 @@ import Testing
         let blobs = daemon.statePath + "/blobs"
         var found: [Int: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: blobs) {
-            let attributes = try FileManager.default.attributesOfItem(atPath: "\(blobs)/\(name)")
-            guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
+            // What is being removed may be gone by now.
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: "\(blobs)/\(name)"),
+                attributes[.type] as? FileAttributeType == .typeRegular
+            else { continue }
             found[try #require(attributes[.systemFileNumber] as? Int)] = FileManager.default.contents(
                 atPath: "\(blobs)/\(name)"
             )

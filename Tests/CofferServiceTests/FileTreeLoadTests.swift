@@ -1,0 +1,238 @@
+import CofferClient
+import CofferCore
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// Directories with so much in them that what is done to all of it takes many turns.
+@Suite struct FileTreeLoadTests {
+    private static let fileCount = 1500
+
+    private static func many(in server: TestServer) throws -> CofferClient {
+        let client = try server.connect()
+        try client.makeVault()
+        for number in 0..<fileCount {
+            try client.put("many/\(number % 7)/\(number)", [1]) { $0.kind = .cache }
+        }
+        return client
+    }
+
+    /// Makes directories, many in a turn.
+    private static func makeDirectories(_ paths: [String], _ server: TestServer) throws {
+        var raw = try RawConnection(server)
+        for start in stride(from: 0, to: paths.count, by: 64) {
+            let batch = paths[start..<min(start + 64, paths.count)]
+            for path in batch { try raw.send(.fileMkdir, ["name": .string(path), "parents": true]) }
+            for _ in batch {
+                let code = try raw.refusal()
+                #expect(code == nil)
+            }
+        }
+    }
+
+    private static func contents(_ server: TestServer) throws -> Int {
+        let blobs = server.directory.appending("state/blobs")
+        return try FileManager.default.subpathsOfDirectory(atPath: blobs).filter { $0.utf8.count > 32 }.count
+    }
+
+    private static func all(_ client: CofferClient, limit: Int? = nil) throws -> [FileInfo] {
+        var entries: [FileInfo] = []
+        var cursor: String?
+        repeat {
+            let page = try client.listFiles(recursive: true, limit: limit, cursor: cursor)
+            entries += page.entries
+            cursor = page.cursor
+        } while cursor != nil
+        return entries
+    }
+
+    /// A client that asks something small again and again.
+    private final class Watcher {
+        private struct Seen {
+            var answers = 0
+            var worst = 0.0
+            var isDone = false
+        }
+
+        private let seen = Shared(Seen())
+        private let thread: Background<Void>
+
+        init(_ server: TestServer) throws {
+            let client = try server.connect()
+            thread = Background { [seen] in
+                while !seen.value.isDone {
+                    let start = ContinuousClock.now
+                    _ = try client.status()
+                    let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+                    seen.change { seen in
+                        seen.answers += 1
+                        seen.worst = max(seen.worst, milliseconds)
+                    }
+                }
+            }
+            while answers == 0 { usleep(1000) }
+        }
+
+        var answers: Int { seen.value.answers }
+
+        /// Ends it.
+        ///
+        /// - Returns: The milliseconds that the slowest answer took.
+        func end() throws -> Double {
+            seen.change { $0.isDone = true }
+            try thread.wait()
+            return seen.value.worst
+        }
+    }
+
+    /// Generous: the machine may be busy with other tests. All at once would take far longer.
+    private static let patience = 1000.0
+
+    // MARK: Others
+
+    @Test func `nobody waits while many files are protected and removed`() throws {
+        let server = try TestServer()
+        let client = try Self.many(in: server)
+        let watcher = try Watcher(server)
+        let reports = Shared<[Int64]>([])
+        let answersBefore = watcher.answers
+        let change = try client.protectFile(try ItemName("many"), as: .complete, .everything) { done, _ in
+            reports.change { $0.append(done) }
+        }
+        let answersWhileProtecting = watcher.answers - answersBefore
+        #expect(answersWhileProtecting > 5)
+        #expect(change.changedCount == Self.fileCount + 1)
+        #expect(change.unchangedCount == 0)
+        let files = try Self.all(client).filter { !$0.isDirectory }
+        #expect(files.count == Self.fileCount)
+        #expect(files.allSatisfy { $0.protectionClass == .complete })
+        let answersBetween = watcher.answers
+        let removed = try client.removeFile(try ItemName("many"), recursive: true)
+        #expect(watcher.answers > answersBetween + 5)
+        #expect(removed == Self.fileCount + 8)
+        let worst = try watcher.end()
+        #expect(worst < Self.patience, "\(worst) ms")
+        let empty = try client.listFiles()
+        #expect(empty.entries.isEmpty)
+        let progress = reports.value
+        #expect(!progress.isEmpty)
+        #expect(progress == progress.sorted())
+        #expect(try Self.contents(server) == 0)
+    }
+
+    @Test func `ten thousand entries come in bounded pages, and others are answered meanwhile`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault(passcode: nil)
+        let paths = (0..<10_000).map { "d/\($0 % 3)/\($0)" }
+        try Self.makeDirectories(paths, server)
+        let watcher = try Watcher(server)
+        let answersBefore = watcher.answers
+        var found: [String] = []
+        var cursor: String?
+        repeat {
+            let page = try client.listFiles(recursive: true, cursor: cursor)
+            #expect(page.entries.count <= Limits.pageItems)
+            found += page.entries.map(\.name)
+            cursor = page.cursor
+        } while cursor != nil
+        #expect(watcher.answers > answersBefore + 20)
+        let worst = try watcher.end()
+        #expect(worst < Self.patience, "\(worst) ms")
+        let expected = (paths + ["d", "d/0", "d/1", "d/2"]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        #expect(found == expected)
+    }
+
+    @Test func `works that are under way at once share a turn, and each comes to its end`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault(passcode: nil)
+        try Self.makeDirectories((0..<3000).map { "d/\($0)" }, server)
+        let watcher = try Watcher(server)
+        let listings = try (0..<30).map { _ in
+            let other = try server.connect()
+            return Background { try Self.all(other).count }
+        }
+        for listing in listings {
+            let count = try listing.wait()
+            #expect(count == 3001)
+        }
+        let worst = try watcher.end()
+        #expect(worst < Self.patience, "\(worst) ms")
+    }
+
+    @Test func `a work comes to its end while others ask without a pause`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault(passcode: nil)
+        try Self.makeDirectories((0..<3000).map { "d/\($0)" }, server)
+        let isDone = Shared(false)
+        let others = (0..<3).map { _ in
+            Background {
+                var raw = try RawConnection(server)
+                while !isDone.value {
+                    for _ in 0..<64 { try raw.send(.vaultStatus) }
+                    for _ in 0..<64 { _ = try raw.refusal() }
+                }
+            }
+        }
+        let removed = try client.removeFile(try ItemName("d"), recursive: true)
+        #expect(removed == 3001)
+        isDone.value = true
+        for other in others { try other.wait() }
+    }
+
+    // MARK: Ends
+
+    @Test func `a client that goes away ends what it has begun`() throws {
+        let server = try TestServer()
+        let client = try Self.many(in: server)
+        do {
+            var raw = try RawConnection(server)
+            try raw.send(.fileRemove, ["name": "many", "recursive": true, "progress": true])
+            // It is on its way.
+            let first = try raw.next()
+            #expect(first != nil)
+        }
+        // Nobody goes on with it: what is left stays as it is.
+        var before = -1
+        let isAtRest = settles {
+            let count = try client.status().fileCount ?? 0
+            defer { before = count }
+            return count == before
+        }
+        #expect(isAtRest)
+        let rest = try Self.all(client)
+        let files = rest.count { !$0.isDirectory }
+        #expect(files > 0)
+        #expect(files < Self.fileCount)
+        let page = try client.listFiles(recursive: true)
+        #expect(page.damagedCount == 0)
+        let contents = try Self.contents(server)
+        #expect(contents == files)
+        let removed = try client.removeFile(try ItemName("many"), recursive: true)
+        #expect(removed == rest.count)
+        #expect(try Self.contents(server) == 0)
+    }
+
+    @Test func `a lock in the middle of a change of class ends it for what it takes away, and says so`() throws {
+        let server = try TestServer(graceSeconds: 0)
+        let client = try Self.many(in: server)
+        let other = try server.connect()
+        let hasLocked = Shared(false)
+        let change = try client.protectFile(try ItemName("many"), as: .complete, .everything) { _, _ in
+            if hasLocked.value { return }
+            hasLocked.value = true
+            _ = try? other.lock(graceSeconds: 0)
+        }
+        #expect(hasLocked.value)
+        #expect(change.changedCount + change.unchangedCount == Self.fileCount + 1)
+        #expect(change.unchangedCount > 0)
+        #expect(change.unchanged.count == 100)
+        #expect(change.unchanged.allSatisfy { $0.code == .interactionNotAllowed })
+        let files = try Self.all(client).filter { !$0.isDirectory }
+        #expect(files.count { $0.protectionClass == .complete } == change.changedCount - 1)
+    }
+}
