@@ -131,7 +131,15 @@ import Testing
         let client = try daemon.connect()
         try client.makeVault(passcode: nil)
         let count = 2000
-        for number in 0..<count { try client.put("many/\(number % 5)/\(number)", [1]) { $0.kind = .cache } }
+        let puts = try (0..<8).map { part in
+            let other = try daemon.connect()
+            return Background {
+                for number in stride(from: part, to: count, by: 8) {
+                    try other.put("many/\(number % 5)/\(number)", [1]) { $0.kind = .cache }
+                }
+            }
+        }
+        for put in puts { try put.wait() }
         let removal = Background { try daemon.coffer(["file", "remove", "--recursive", "many"]).status }
         while try contents(daemon).count > count - 300 { sleepSeconds(0.001) }
         daemon.kill()
