@@ -34,7 +34,7 @@ extension CofferClient {
         return try call(.fileList, params, returning: FilePage.self).value
     }
 
-    /// Makes a directory, in every state of the vault. It stays when nothing is in it.
+    /// Makes a directory that stays when nothing is in it, in every state of the vault.
     ///
     /// - Parameters:
     ///   - name: Its name.

@@ -1,22 +1,23 @@
 internal import CofferCore
 internal import CofferFiles
+internal import CofferKeys
 internal import CofferWire
 
 /// One page of a listing of files and directories: goes through all that is there and holds no more of it than a page.
 final class FileListing: SlicedWork {
     private let params: FileListParameters
     private let limit: Int
-    private let state: VaultState
+    private let keys: VaultKeys
     private var walk: TreeWalk
     /// Sorted by the paths' bytes; one more than the page, to know whether there is another.
     private var entries: [FileEntry] = []
     private var damagedCount = 0
     private(set) var doneCount = 0
 
-    init(_ params: FileListParameters, _ walk: TreeWalk, in state: VaultState) {
+    init(_ params: FileListParameters, _ walk: TreeWalk, _ keys: VaultKeys) {
         self.params = params
         self.walk = walk
-        self.state = state
+        self.keys = keys
         limit = Int(params.limit ?? Int64(Limits.pageItems))
     }
 
@@ -71,7 +72,7 @@ final class FileListing: SlicedWork {
         var page: [FileInfo] = []
         var byteCount = 0
         for entry in entries.prefix(limit) {
-            let info = try FileInfo(entry, files, in: state)
+            let info = try FileInfo(entry, files, in: keys.state)
             byteCount += info.greatestJSONByteCount
             if byteCount > Limits.pageJSONBytes && !page.isEmpty { break }
             page.append(info)

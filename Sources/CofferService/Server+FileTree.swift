@@ -30,7 +30,7 @@ extension Server {
             let directory = try params.name.map { try files.requireEntry($0, in: group) }
             if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
             let walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
-            listing = FileListing(params, walk, in: try vault.keys.state)
+            listing = FileListing(params, walk, try vault.keys)
         } catch {
             throw .init(mapping: error, "can't list the files")
         }

@@ -175,6 +175,21 @@ import Testing
         #expect(after == before)
     }
 
+    @Test func `without a vault there is no tree`() throws {
+        let server = try TestServer()
+        var raw = try RawConnection(server)
+        let calls: [(CofferWire.Method, JSONObject)] = [
+            (.fileStat, ["name": "a"]), (.fileList, [:]), (.fileMkdir, ["name": "a"]),
+            (.fileRename, ["name": "a", "to": "b"]), (.fileRemove, ["name": "a"]),
+            (.fileProtect, ["name": "a", "class": "none"]),
+        ]
+        for (method, params) in calls {
+            try raw.send(method, params)
+            let code = try raw.refusal()
+            #expect(code == .notAvailable, "\(method)")
+        }
+    }
+
     @Test func `one name is in one store at a time`() throws {
         let fixture = try Fixture(.unlocked)
         let client = fixture.client

@@ -273,7 +273,7 @@ import Testing
         _ = try client.lock(graceSeconds: 0)
         // They are sealed with a key that is always there.
         let listed = try client.listFiles(recursive: true).entries
-        #expect(listed.count == 6)
+        #expect(listed.count == 7)
         #expect(listed.contains { $0.byteCount == size })
         try check("locked")
         daemon.kill()
