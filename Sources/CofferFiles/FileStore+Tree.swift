@@ -335,12 +335,12 @@ extension FileStore {
             if let content = entry.content { contents.append(content) }
         case .end(let directory):
             // Somebody may have put something into it while others had their turns.
-            guard try tree.isEmpty(directory.id) else {
+            guard try tree.isEmpty(directory) else {
                 removal.keptCount += 1
                 return
             }
-            try tree.delete(directory.id, content: nil)
-            if directory.id == removal.top { try tree.prune(removal.parent) }
+            try tree.delete(directory, content: nil)
+            if directory == removal.top { try tree.prune(removal.parent) }
         }
         removal.removedCount += 1
     }

@@ -12,8 +12,8 @@ package struct TreeWalk {
         case entry(FileEntry)
         /// A row that can't be opened.
         case damaged(DamagedEntry)
-        /// The end of a directory: all that is in it was visited.
-        case end(of: FinishedDirectory)
+        /// The end of the directory with this number: all that is in it was visited.
+        case end(of: Int64)
     }
 
     /// A row that can't be opened.
@@ -26,13 +26,6 @@ package struct TreeWalk {
         package let directory: String
         /// What is wrong with it.
         package let error: CofferError
-    }
-
-    /// A directory that was walked through.
-    package struct FinishedDirectory {
-        let id: Int64
-        /// Its path; that of the nearest directory around it where its own can't be read.
-        package let path: String
     }
 
     private struct Level {
@@ -110,8 +103,7 @@ package struct TreeWalk {
         while let index = levels.indices.last {
             if levels[index].pending.isEmpty { try refill(index) }
             guard let tag = levels[index].pending.popLast() else {
-                let level = levels.removeLast()
-                return .end(of: FinishedDirectory(id: level.id, path: level.path))
+                return .end(of: levels.removeLast().id)
             }
             if let visit = try visit(tag, in: levels[index]) { return visit }
         }

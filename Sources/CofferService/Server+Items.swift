@@ -221,8 +221,8 @@ extension Server {
             looksStructured = sample.withBytes { CofferRouting.looksStructured($0) }
         default: looksStructured = false
         }
-        let directory = try params.name.flatMap { (name) throws(CofferError) in try directoryClass(of: name, in: group)
-        }
+        var directory: ProtectionClass?
+        if let name = params.name { directory = try directoryClass(of: name, in: group) }
         let verdict = try route(located?.info, directory, wishes, .exactly(byteCount), looksStructured)
         return Reply(Placement(verdict))
     }

@@ -82,16 +82,22 @@ import Testing
 
         /// Ends it.
         ///
-        /// - Returns: The milliseconds that the slowest answer took, and that one of two took at most.
-        func end() throws -> (worst: Double, median: Double) {
+        /// - Returns: The milliseconds that the slowest answer took, and those that it took at most for half of the time.
+        func end() throws -> (worst: Double, usual: Double) {
             seen.change { $0.isDone = true }
             try thread.wait()
             let sorted = seen.value.milliseconds.sorted()
-            return (sorted[sorted.count - 1], sorted[sorted.count / 2])
+            // Of the time, and not of the answers: there are most of them while nothing else goes on.
+            var left = sorted.reduce(0, +) / 2
+            let usual = sorted.first { milliseconds in
+                left -= milliseconds
+                return left <= 0
+            }
+            return (try #require(sorted.last), try #require(usual))
         }
     }
 
-    /// Milliseconds, and many: the machine may be busy with other tests. All at once would take far longer.
+    /// So many milliseconds because the machine may be busy with other tests; all at once would take far longer.
     private static let patience = 1000.0
 
     // MARK: Others
@@ -153,20 +159,20 @@ import Testing
         let server = try TestServer()
         let client = try server.connect()
         try client.makeVault(passcode: nil)
-        try Self.makeDirectories((0..<3000).map { "d/\($0)" }, server)
+        try Self.makeDirectories((0..<2000).map { "d/\($0)" }, server)
         let watcher = try Watcher(server)
-        let listings = try (0..<60).map { _ in
+        let listings = try (0..<40).map { _ in
             let other = try server.connect()
             return Background { try Self.all(other).count }
         }
         for listing in listings {
             let count = try listing.wait()
-            #expect(count == 3001)
+            #expect(count == 2001)
         }
-        let (worst, median) = try watcher.end()
+        let (worst, usual) = try watcher.end()
         #expect(worst < Self.patience, "\(worst) ms")
-        // Three milliseconds for each of them would be 180 a turn.
-        #expect(median < 90, "\(median) ms")
+        // Three milliseconds for each of them would be 120 a turn.
+        #expect(usual < 60, "\(usual) ms")
     }
 
     @Test func `a work comes to its end while others ask without a pause`() throws {
