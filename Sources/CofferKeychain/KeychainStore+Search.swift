@@ -26,7 +26,9 @@ package struct ItemQuery: Sendable {
     package init(groups: [String]) { self.groups = groups }
 
     /// Whether an item is meant.
-    func matches(_ item: KeychainItem) -> Bool {
+    ///
+    /// - Parameter item: The item.
+    package func matches(_ item: KeychainItem) -> Bool {
         // An identity is a certificate; whether there is a key to it is looked for behind this.
         let wanted = itemClass == .identity ? .certificate : itemClass
         guard wanted == nil || item.attributes.itemClass == wanted,

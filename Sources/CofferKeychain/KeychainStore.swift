@@ -24,6 +24,9 @@ package final class KeychainStore {
         self.keys = keys
     }
 
+    /// The state of the vault.
+    package var state: VaultState { keys.state }
+
     // MARK: Finding
 
     /// Finds a generic password, in every state of the vault.

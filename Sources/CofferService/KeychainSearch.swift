@@ -7,7 +7,7 @@ internal import CofferWire
 ///
 /// A page has an end: so many rows that are looked at, and so many bytes that an answer has. What is left is asked for with the
 /// cursor.
-struct KeychainSearch {
+final class KeychainSearch: SlicedWork {
     private let params: KeychainFindParameters
     private let query: ItemQuery
     /// What the private key of an identity has to have.
@@ -17,7 +17,15 @@ struct KeychainSearch {
     private let describe: (KeychainItem, Int?) -> KeychainItemInfo
 
     private var place: Int64?
+    private(set) var doneCount = 0
+    private var damaged: CofferError?
+    /// What is to be sorted: an item's date, and what is to be found of it again.
+    private var unsorted: [(date: Int64, id: ItemID)] = []
+    private var turnCount = 0
+
     private var items: [KeychainItemInfo] = []
+    /// The items that are on the page.
+    private var given: [KeychainItem] = []
     /// The items whose secrets come along.
     private var opened: [KeychainItem] = []
     private var lockedCount = 0
@@ -64,63 +72,106 @@ struct KeychainSearch {
         }
     }
 
-    /// Looks, and makes the answer.
-    ///
-    /// - Parameter state: The state of the vault.
-    mutating func run(in state: VaultState) throws -> Reply {
-        let found = try params.order == nil ? look(in: state) : sorted(in: state)
-        if items.isEmpty && found.next == nil {
+    var subject: String { "look into the keychain" }
+    var changedCount: Int { 0 }
+
+    private var state: VaultState { keychain.state }
+
+    func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        turnCount += 1
+        if params.order == nil {
+            guard try look(until: isEnough) else { return nil }
+            if turnCount > 1 { try lookAgain() }
+        } else {
+            guard try collect(until: isEnough) else { return nil }
+            try takeSorted()
+        }
+        if items.isEmpty && place == nil {
             if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
-            throw refusal ?? found.damaged ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
+            throw refusal ?? damaged ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
         }
         let page = KeychainPage(
             items: items,
             lockedCount: lockedCount,
             unauthenticatedCount: unauthenticatedCount,
             damagedCount: damagedCount,
-            cursor: found.next.map { "\($0)" }
+            cursor: place.map { "\($0)" }
         )
         return Reply(page, payload: try payload(), protection: strictest)
     }
 
-    private typealias Found = (next: Int64?, damaged: CofferError?)
+    /// Looks at some more rows.
+    private func nextBatch() throws -> SearchPage {
+        let looks = min(Limits.queryBatch, Limits.queryItems - doneCount)
+        let batch = try keychain.search(query, after: place, lookingAt: looks)
+        doneCount += batch.lookedAt
+        damaged = damaged ?? batch.damaged.first
+        return batch
+    }
 
-    /// Takes items in the order of their adding, up to the end of the page.
-    private mutating func look(in state: VaultState) throws -> Found {
-        var looks = Limits.queryItems
-        var damaged: CofferError?
-        while looks > 0 {
-            let page = try keychain.search(query, after: place, limit: Limits.queryBatch, lookingAt: looks)
-            damaged = damaged ?? page.damaged.first
-            looks -= page.lookedAt
-            for item in page.items {
-                guard try items.count < limit && take(item, in: state) else {
+    /// Takes items in the order of their adding.
+    ///
+    /// - Returns: Whether the page has come to its end.
+    private func look(until isEnough: () -> Bool) throws -> Bool {
+        repeat {
+            let batch = try nextBatch()
+            for item in batch.items {
+                guard try items.count < limit && take(item) else {
                     // Those behind the place are looked at again by whoever goes on.
-                    damagedCount += page.damagedRows.count { $0 <= place ?? 0 }
-                    return (place, damaged)
+                    damagedCount += batch.damagedRows.count { $0 <= place ?? 0 }
+                    return true
                 }
                 place = item.row
             }
-            damagedCount += page.damagedRows.count
-            guard let next = page.next else { return (nil, damaged) }
-            place = next
-        }
-        return (place, damaged)
+            damagedCount += batch.damagedRows.count
+            place = batch.next
+            if place == nil || doneCount == Limits.queryItems { return true }
+        } while !isEnough()
+        return false
     }
 
-    /// Takes items in the order of a date: all of them have to be looked at for that.
-    private mutating func sorted(in state: VaultState) throws -> Found {
-        let page = try keychain.search(query)
-        damagedCount += page.damagedRows.count
-        guard page.next == nil else {
-            throw CofferError(
-                .dataTooLarge,
-                "the query looks at more than \(Limits.queryItems) items, and so many are not sorted",
-                hint: "name an attribute exactly, or leave 'sort' out"
-            )
+    /// Takes what is on the page anew: others may have changed it in the turns that were theirs.
+    private func lookAgain() throws {
+        let earlier = given
+        (items, given, opened, jsonBytes, payloadBytes) = ([], [], [], 0, 0)
+        for former in earlier {
+            guard let item = try keychain.find(former.id), query.matches(item) else { continue }
+            guard try take(item) else {
+                place = given.last?.row
+                return
+            }
         }
-        for item in page.items.sorted(by: precedes) where items.count < limit {
-            guard try take(item, in: state) else {
+    }
+
+    /// Collects what is to be sorted: all of it has to be looked at for that.
+    ///
+    /// - Returns: Whether that is done.
+    private func collect(until isEnough: () -> Bool) throws -> Bool {
+        repeat {
+            let batch = try nextBatch()
+            unsorted += batch.items.map { (date(of: $0), $0.id) }
+            damagedCount += batch.damagedRows.count
+            place = batch.next
+            if place == nil { return true }
+            guard doneCount < Limits.queryItems else {
+                throw CofferError(
+                    .dataTooLarge,
+                    "the query looks at more than \(Limits.queryItems) items, and so many are not sorted",
+                    hint: "name an attribute exactly, or leave 'sort' out"
+                )
+            }
+        } while !isEnough()
+        return false
+    }
+
+    /// Takes what was collected, in the order of a date.
+    private func takeSorted() throws {
+        let isDescending = params.order == .creationDateDescending || params.order == .modificationDateDescending
+        // Sorting keeps the order of their adding among those of one date.
+        unsorted.sort { isDescending ? $0.date > $1.date : $0.date < $1.date }
+        for entry in unsorted where items.count < limit {
+            guard let item = try keychain.find(entry.id), query.matches(item) else { continue }
+            guard try take(item) else {
                 throw CofferError(
                     .dataTooLarge,
                     "what was found does not fit into one answer, and a sorted one has one page",
@@ -128,22 +179,19 @@ struct KeychainSearch {
                 )
             }
         }
-        return (nil, page.damaged.first)
     }
 
-    private func precedes(_ one: KeychainItem, _ other: KeychainItem) -> Bool {
+    private func date(of item: KeychainItem) -> Int64 {
         switch params.order {
-        case .creationDate, nil: one.created < other.created
-        case .creationDateDescending: one.created > other.created
-        case .modificationDate: one.modified < other.modified
-        case .modificationDateDescending: one.modified > other.modified
+        case .creationDate, .creationDateDescending, nil: item.created
+        case .modificationDate, .modificationDateDescending: item.modified
         }
     }
 
     /// Takes an item into the page.
     ///
     /// - Returns: Whether there was room for it.
-    private mutating func take(_ item: KeychainItem, in state: VaultState) throws -> Bool {
+    private func take(_ item: KeychainItem) throws -> Bool {
         var key: KeychainItem?
         if query.itemClass == .identity {
             key = try keychain.privateKey(of: item, in: query.groups, with: keyAttributes)
@@ -183,6 +231,7 @@ struct KeychainSearch {
         payloadBytes += secretBytes
         let info = describe(item, isGiven ? item.secretByteCount : nil)
         items.append(key.map { info.identity(with: describe($0, nil)) } ?? info)
+        given.append(item)
         if isGiven { opened.append(item) }
         return true
     }

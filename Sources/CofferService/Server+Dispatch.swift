@@ -88,12 +88,12 @@ extension Server {
         case .keychainAdd:
             return .now(try addKeychainItem(KeychainAddParameters(params: params), attachments, from: caller))
         case .keychainUpdate:
-            return .now(try updateKeychainItems(KeychainUpdateParameters(params: params), attachments, from: caller))
+            return try updateKeychainItems(KeychainUpdateParameters(params: params), attachments, from: caller)
         case .keychainSign:
-            return .now(try sign(KeychainQuery(params: params), attachments, from: caller))
+            return try sign(KeychainQuery(params: params), attachments, from: caller)
         case .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore:
             try attachments.refuseLeftovers(of: method)
-            return .now(try respondOfKeychain(to: method, params, from: caller))
+            return try respondOfKeychain(to: method, params, from: caller)
         }
     }
 
@@ -134,14 +134,14 @@ extension Server {
         to method: Method,
         _ params: JSONObject,
         from caller: Caller
-    ) throws(CofferError) -> Reply {
+    ) throws(CofferError) -> Answer {
         switch method {
         case .keychainAgree: return try agree(KeychainAgreeParameters(params: params), from: caller)
-        case .keychainDelete: return Reply(try deleteKeychainItems(KeychainQuery(params: params), from: caller))
+        case .keychainDelete: return try deleteKeychainItems(KeychainQuery(params: params), from: caller)
         case .keychainFind: return try findKeychainItems(KeychainFindParameters(params: params), from: caller)
         case .keychainHistory: return try history(KeychainHistoryParameters(params: params), from: caller)
-        case .keychainPublicKey: return Reply(try publicKey(KeychainQuery(params: params), from: caller))
-        case .keychainRestore: return Reply(try restore(KeychainRestoreParameters(params: params), from: caller))
+        case .keychainPublicKey: return try publicKey(KeychainQuery(params: params), from: caller)
+        case .keychainRestore: return try restore(KeychainRestoreParameters(params: params), from: caller)
         default: preconditionFailure("answered by the caller of this function")
         }
     }

@@ -84,17 +84,12 @@ extension Server {
     // MARK: Finding
 
     /// Looks for items and gives of them what was asked for.
-    func findKeychainItems(_ params: KeychainFindParameters, from caller: Caller) throws(CofferError) -> Reply {
-        do {
-            let groups = try groups(for: params.query, of: caller)
-            let keychain = try vault.catalog.keychain
-            var search = try KeychainSearch(params, groups: groups, keychain, caller.context) { item, byteCount in
-                self.info(item, params.returns, byteCount: byteCount)
-            }
-            return try search.run(in: try vault.keys.state)
-        } catch {
-            throw .init(mapping: error, "can't look into the keychain")
+    func findKeychainItems(_ params: KeychainFindParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let groups = try groups(for: params.query, of: caller)
+        let search = try KeychainSearch(params, groups: groups, try vault.catalog.keychain, caller.context) {
+            self.info($0, params.returns, byteCount: $1)
         }
+        return try perform(search, wantsProgress: false)
     }
 
     /// How an item is shown.
@@ -119,8 +114,19 @@ extension Server {
         return [try caller.group(named)]
     }
 
-    /// Every item that a query means, in whatever state the vault is.
-    private func all(_ query: KeychainQuery, of caller: Caller) throws -> [KeychainItem] {
+    /// Does something with every item that a query means, in whatever state the vault is.
+    ///
+    /// - Parameters:
+    ///   - query: Which items.
+    ///   - caller: Who asks.
+    ///   - subject: What it is, for a sentence that begins with "can't".
+    ///   - body: What is done, in one turn; there is one item at least.
+    func withItems(
+        of query: KeychainQuery,
+        from caller: Caller,
+        to subject: String,
+        _ body: @escaping ([KeychainItem], Catalog) throws -> Reply
+    ) throws(CofferError) -> Answer {
         guard query.itemClass != .identity else {
             throw CofferError(
                 .param,
@@ -128,28 +134,33 @@ extension Server {
                 hint: "'class' is 'certificate' or 'key'"
             )
         }
-        let keychain = try vault.catalog.keychain
-        let page = try keychain.search(
-            ItemQuery(query, groups: groups(for: query, of: caller)),
-            lookingAt: .max
-        )
-        if page.items.isEmpty {
-            throw page.damaged.first ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
-        }
-        return page.items
+        let query = ItemQuery(query, groups: try groups(for: query, of: caller))
+        return try perform(KeychainSelection(query, subject, then: body), wantsProgress: false)
     }
 
-    /// The one item that a query means.
-    func one(_ query: KeychainQuery, of caller: Caller) throws -> KeychainItem {
-        let items = try all(query, of: caller)
-        guard items.count == 1 else {
-            throw CofferError(
-                .param,
-                "the query means \(items.count) items, and one is wanted",
-                hint: "name more attributes, or the persistent reference"
-            )
+    /// Does something with the one item that a query means.
+    ///
+    /// - Parameters:
+    ///   - query: Which item.
+    ///   - caller: Who asks.
+    ///   - subject: What it is, for a sentence that begins with "can't".
+    ///   - body: What is done.
+    func withItem(
+        of query: KeychainQuery,
+        from caller: Caller,
+        to subject: String,
+        _ body: @escaping (KeychainItem, Catalog) throws -> Reply
+    ) throws(CofferError) -> Answer {
+        try withItems(of: query, from: caller, to: subject) { items, catalog in
+            guard items.count == 1 else {
+                throw CofferError(
+                    .param,
+                    "the query means \(items.count) items, and one is wanted",
+                    hint: "name more attributes, or the persistent reference"
+                )
+            }
+            return try body(items[0], catalog)
         }
-        return items[0]
     }
 
     // MARK: Changing
@@ -159,22 +170,20 @@ extension Server {
         _ params: KeychainUpdateParameters,
         _ attachments: Attachments,
         from caller: Caller
-    ) throws(CofferError) -> Reply {
+    ) throws(CofferError) -> Answer {
         let secret = attachments.takePayload()
         try attachments.refuseLeftovers(of: .keychainUpdate)
         guard secret != nil || !params.change.isEmpty else {
             throw CofferError(.param, "the update changes nothing", hint: "give 'set', or a new secret")
         }
-        do {
-            let items = try all(params.query, of: caller)
-            let catalog = try vault.catalog
+        return try withItems(of: params.query, from: caller, to: "update the keychain") { items, catalog in
             try catalog.change {
                 for item in items {
                     let change = params.change
                     try NewItem.check(change.attributes, removing: change.removedAttributes, of: item)
                     if secret != nil { try NewItem.checkReplaceable(item) }
                     let attributes = try item.attributes.changed(by: params.change, caller)
-                    if attributes.name != item.attributes.name { try checkName(attributes, in: catalog) }
+                    if attributes.name != item.attributes.name { try self.checkName(attributes, in: catalog) }
                     try catalog.keychain.update(
                         item,
                         to: attributes,
@@ -187,20 +196,14 @@ extension Server {
             }
             let warnings = params.change.accessibility.warnings
             return Reply(KeychainUpdateResult(count: Int64(items.count), warnings: warnings))
-        } catch {
-            throw .init(mapping: error, "can't update the keychain")
         }
     }
 
     /// Removes all items that a query means, in every state of the vault.
-    func deleteKeychainItems(_ query: KeychainQuery, from caller: Caller) throws(CofferError) -> KeychainCount {
-        do {
-            let items = try all(query, of: caller)
-            let catalog = try vault.catalog
+    func deleteKeychainItems(_ query: KeychainQuery, from caller: Caller) throws(CofferError) -> Answer {
+        try withItems(of: query, from: caller, to: "delete from the keychain") { items, catalog in
             try catalog.change { for item in items { try catalog.keychain.remove(item, with: caller.context) } }
-            return KeychainCount(count: Int64(items.count))
-        } catch {
-            throw .init(mapping: error, "can't delete from the keychain")
+            return Reply(KeychainCount(count: Int64(items.count)))
         }
     }
 }

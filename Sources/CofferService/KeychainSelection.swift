@@ -1,0 +1,49 @@
+internal import CofferCore
+internal import CofferKeychain
+
+/// Something that is done with every item which a query means: looked for over as many turns as that takes, and done in one.
+final class KeychainSelection: SlicedWork {
+    private let query: ItemQuery
+    let subject: String
+    private let body: ([KeychainItem], Catalog) throws -> Reply
+
+    private var place: Int64?
+    /// Found in earlier turns: others may have changed them since.
+    private var earlier: [ItemID] = []
+    private var found: [KeychainItem] = []
+    private var damaged: CofferError?
+    private(set) var doneCount = 0
+
+    /// Begins to look.
+    ///
+    /// - Parameters:
+    ///   - query: Which items are meant.
+    ///   - subject: What it is, for a sentence that begins with "can't".
+    ///   - body: What is done with them; there is one at least.
+    init(_ query: ItemQuery, _ subject: String, then body: @escaping ([KeychainItem], Catalog) throws -> Reply) {
+        self.query = query
+        self.subject = subject
+        self.body = body
+    }
+
+    /// What is done is done as a whole.
+    var changedCount: Int { 0 }
+
+    func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        earlier += found.map(\.id)
+        found = []
+        repeat {
+            let batch = try catalog.keychain.search(query, after: place, lookingAt: Limits.queryBatch)
+            doneCount += batch.lookedAt
+            damaged = damaged ?? batch.damaged.first
+            found += batch.items
+            place = batch.next
+        } while place != nil && !isEnough()
+        if place != nil { return nil }
+        let items = try earlier.compactMap { try catalog.keychain.find($0) }.filter(query.matches) + found
+        guard !items.isEmpty else {
+            throw damaged ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
+        }
+        return try body(items, catalog)
+    }
+}
