@@ -68,8 +68,11 @@ public struct Placement: Hashable, Sendable {
     public let rule: String
     /// The rule in words.
     public let reason: String
-    /// Whose word decided the protection: `caller`, `existingItem`, `entitlement`, `scenario` or `standard`.
+    /// Whose word decided the protection: `caller`, `directory`, `existingItem`, `entitlement`, `configuration`, `scenario` or
+    /// `standard`.
     public let protectionSource: String
+    /// What the content was found to be, where nobody had said so and it took part in the decision.
+    public let signature: String?
     /// What the caller ought to know: a deprecated value, a protection that changed its name on the way.
     public let warnings: [String]
 
@@ -79,8 +82,10 @@ public struct Placement: Hashable, Sendable {
         rule: String,
         reason: String,
         protectionSource: String,
+        signature: String? = nil,
         warnings: [String]
     ) {
+        self.signature = signature
         self.protection = protection
         self.rule = rule
         self.reason = reason
@@ -125,6 +130,8 @@ public struct VaultStatus: Hashable, Sendable {
     public let erasesData: Bool
     /// The items that want a passcode, and go with it; `nil` where there is no vault.
     public let passcodeItemCount: Int?
+    /// What is wrong with the daemon's configuration file, of which the last good state is used; `nil` where it is right.
+    public let configurationTrouble: String?
     /// The version of the daemon.
     public let version: String
     /// The protocol that it speaks.
@@ -142,6 +149,7 @@ public struct VaultStatus: Hashable, Sendable {
         attemptsEnded: Bool = false,
         erasesData: Bool = false,
         passcodeItemCount: Int? = nil,
+        configurationTrouble: String? = nil,
         version: String = Version.program,
         protocolNumber: Int = Version.protocolNumber
     ) {
@@ -155,6 +163,7 @@ public struct VaultStatus: Hashable, Sendable {
         self.attemptsEnded = attemptsEnded
         self.erasesData = erasesData
         self.passcodeItemCount = passcodeItemCount
+        self.configurationTrouble = configurationTrouble
         self.version = version
         self.protocolNumber = protocolNumber
     }

@@ -10,15 +10,17 @@ package enum Routing {
     /// - Parameters:
     ///   - facts: What is known of the item.
     ///   - wishes: What was said about it.
+    ///   - bounds: The sizes that decide.
     /// - Returns: The verdict.
     /// - Throws: `dataTooLarge` where the item would have to be in the keychain and does not fit; `param` where the
     ///   caller named two protections.
     package static func route(
         _ facts: RoutingFacts,
-        wishes: RoutingWishes = RoutingWishes()
+        wishes: RoutingWishes = RoutingWishes(),
+        bounds: RoutingBounds = RoutingBounds()
     ) throws(CofferError) -> Verdict {
         let named = try wishes.named()
-        let rule = Rule(for: facts)
+        let rule = Rule(for: facts, bounds)
         guard let store = wishes.store ?? rule.store, store == .file || facts.size.fits(in: Limits.secretBytes) else {
             throw tooLarge(facts, rule: rule, wishes: wishes)
         }
@@ -29,7 +31,9 @@ package enum Routing {
             rule: rule,
             protection: said.converted(to: store),
             protectionSource: source,
-            convertedFrom: said.store == store ? nil : said
+            convertedFrom: said.store == store ? nil : said,
+            signature: facts.foundKind == nil ? nil : facts.signature,
+            bounds: bounds
         )
     }
 
@@ -46,6 +50,7 @@ package enum Routing {
         }
         if let existing = wishes.existing { return (existing, .existingItem) }
         if let entitled = wishes.entitled { return (entitled, .entitlement) }
+        if let configured = wishes.configured { return (configured, .configuration) }
         if let scenario { return (scenario.protection, .scenario) }
         return (.standard(in: store), .standard)
     }

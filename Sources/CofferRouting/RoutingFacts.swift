@@ -18,6 +18,8 @@ package struct RoutingFacts: Hashable, Sendable {
     package let isDeclaredStructured: Bool
     /// Whether nobody said so, and its text parses as fields with names: the answer of ``looksStructured(_:)``.
     package let looksStructured: Bool
+    /// What its content shows it to be: the answer of ``ContentSignature``.
+    package let signature: ContentSignature?
     /// Whether it came as a file, by name or by descriptor, rather than as a value.
     package let isPresentedAsFile: Bool
     /// What it is used for.
@@ -30,6 +32,7 @@ package struct RoutingFacts: Hashable, Sendable {
     ///   - size: How many bytes it has.
     ///   - isDeclaredStructured: Whether the caller handed it over as fields with names.
     ///   - looksStructured: Whether its text parses as fields with names.
+    ///   - signature: What its content shows it to be.
     ///   - isPresentedAsFile: Whether it came as a file.
     ///   - scenario: What it is used for.
     package init(
@@ -37,6 +40,7 @@ package struct RoutingFacts: Hashable, Sendable {
         size: Size,
         isDeclaredStructured: Bool = false,
         looksStructured: Bool = false,
+        signature: ContentSignature? = nil,
         isPresentedAsFile: Bool = false,
         scenario: Scenario? = nil
     ) {
@@ -44,8 +48,17 @@ package struct RoutingFacts: Hashable, Sendable {
         self.size = size
         self.isDeclaredStructured = isDeclaredStructured
         self.looksStructured = looksStructured
+        self.signature = signature
         self.isPresentedAsFile = isPresentedAsFile
         self.scenario = scenario
+    }
+
+    /// The kind that its content was found to be of, where its owner said nothing that tells.
+    ///
+    /// What looks like a secret and is too large for the keychain is none of a stated kind, and not to be refused.
+    package var foundKind: ItemKind? {
+        guard kind == nil, !isDeclaredStructured, let found = signature?.kind else { return nil }
+        return found.isSecret && !size.fits(in: Limits.secretBytes) ? nil : found
     }
 }
 

@@ -14,6 +14,8 @@ package struct RoutingWishes: Hashable, Sendable {
     package let directory: ProtectionClass?
     /// The default that the client's entitlements give.
     package let entitled: Protection?
+    /// The default that the configuration gives.
+    package let configured: Protection?
 
     /// Gathers the wishes.
     ///
@@ -24,13 +26,15 @@ package struct RoutingWishes: Hashable, Sendable {
     ///   - existing: The protection of the item that is being replaced.
     ///   - directory: The class that new files get where it would be as a file.
     ///   - entitled: The default that the client's entitlements give.
+    ///   - configured: The default that the configuration gives.
     package init(
         store: StoreName? = nil,
         protectionClass: ProtectionClass? = nil,
         accessibility: Accessibility? = nil,
         existing: Protection? = nil,
         directory: ProtectionClass? = nil,
-        entitled: Protection? = nil
+        entitled: Protection? = nil,
+        configured: Protection? = nil
     ) {
         self.store = store
         self.protectionClass = protectionClass
@@ -38,6 +42,7 @@ package struct RoutingWishes: Hashable, Sendable {
         self.existing = existing
         self.directory = directory
         self.entitled = entitled
+        self.configured = configured
     }
 
     /// The protection that the caller named.

@@ -31,44 +31,42 @@ package enum Rule: String, CaseIterable, Sendable {
     }
 
     /// Why, in a sentence for people.
-    package var reason: String {
+    ///
+    /// - Parameter bounds: The sizes that it decided by.
+    package func reason(_ bounds: RoutingBounds) -> String {
         switch self {
-        case .r1: "a password, token, key or certificate of at most 32 KiB belongs in the keychain"
-        case .r2: "a password, token, key or certificate of more than 32 KiB does not fit in the keychain"
-        case .r3: "a structured secret of at most 4 KiB belongs in the keychain"
+        case .r1: "a password, token, key or certificate of at most \(Limits.secretBytes) bytes belongs in the keychain"
+        case .r2:
+            "a password, token, key or certificate of more than \(Limits.secretBytes) bytes does not fit in the keychain"
+        case .r3: "a structured secret of at most \(bounds.structuredBytes) bytes belongs in the keychain"
         case .r4: "a document, database, image, download, cache or temporary item belongs in the file store"
-        case .r5: "what comes as a file and has more than 1024 bytes stays a file"
-        case .r6: "what has no stated kind and at most 1024 bytes belongs in the keychain"
-        case .r7: "text of at most 4 KiB that parses as fields with names is taken for a structured secret"
+        case .r5: "what comes as a file and has more than \(bounds.fileBytes) bytes stays a file"
+        case .r6: "what has no stated kind and at most \(bounds.smallBytes) bytes belongs in the keychain"
+        case .r7:
+            "text of at most \(bounds.structuredBytes) bytes that parses as fields with names is taken for a structured secret"
         case .r8: "whatever no other rule is about belongs in the file store"
         }
     }
 
-    /// The bytes up to which an item of no stated kind is taken for a secret, and a file for a value.
-    package static let smallBytes = 1 << 10
-    /// The bytes of a structured secret: above it, text with fields is more likely a configuration file.
-    package static let structuredBytes = Limits.structuredBytes
-
-    /// Finds the first row of the matrix that fits: the kind decides where one is stated, the size after it.
+    /// Finds the first row of the matrix that fits: the kind decides where one is stated or found, the size after it.
     ///
-    /// - Parameter facts: What is known of the item.
-    package init(for facts: RoutingFacts) {
-        switch facts.kind {
-        case .password, .token, .key, .certificate:
-            self = facts.size.fits(in: Limits.secretBytes) ? .r1 : .r2
-        case .document, .database, .image, .download, .cache, .temporary:
-            self = .r4
-        case nil:
-            self.init(forUnstatedKind: facts)
+    /// - Parameters:
+    ///   - facts: What is known of the item.
+    ///   - bounds: The sizes that decide.
+    package init(for facts: RoutingFacts, _ bounds: RoutingBounds = RoutingBounds()) {
+        switch facts.kind ?? facts.foundKind {
+        case .some(let kind) where kind.isSecret: self = facts.size.fits(in: Limits.secretBytes) ? .r1 : .r2
+        case .some: self = .r4
+        case nil: self.init(forUnstatedKind: facts, bounds)
         }
     }
 
-    private init(forUnstatedKind facts: RoutingFacts) {
-        let isSmall = facts.size.fits(in: Self.smallBytes)
-        let mayBeStructured = facts.size.fits(in: Self.structuredBytes)
+    private init(forUnstatedKind facts: RoutingFacts, _ bounds: RoutingBounds) {
+        let isSmall = facts.size.fits(in: bounds.smallBytes)
+        let mayBeStructured = facts.size.fits(in: bounds.structuredBytes)
         if facts.isDeclaredStructured && mayBeStructured {
             self = .r3
-        } else if facts.isPresentedAsFile && !isSmall {
+        } else if facts.isPresentedAsFile && !facts.size.fits(in: bounds.fileBytes) {
             self = .r5
         } else if isSmall {
             self = .r6
@@ -76,6 +74,16 @@ package enum Rule: String, CaseIterable, Sendable {
             self = .r7
         } else {
             self = .r8
+        }
+    }
+}
+
+extension ItemKind {
+    /// Whether the keychain is for it.
+    var isSecret: Bool {
+        switch self {
+        case .password, .token, .key, .certificate: true
+        case .document, .database, .image, .download, .cache, .temporary: false
         }
     }
 }

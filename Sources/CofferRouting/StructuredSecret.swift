@@ -1,3 +1,5 @@
+internal import CofferCore
+
 /// Whether some content is text made of fields with names: one JSON object, or lines such as `NAME=value` and
 /// `name: value`.
 ///
@@ -6,9 +8,9 @@
 /// in brackets, blank lines, indentation and `export` are allowed between and before the lines.
 ///
 /// - Parameter bytes: The content, whatever it is.
-/// - Returns: `false` for what is empty, longer than ``Rule/structuredBytes``, not UTF-8, or holds control characters.
+/// - Returns: `false` for what is empty, longer than ``Limits/structuredBytes``, not UTF-8, or holds control characters.
 package func looksStructured(_ bytes: RawSpan) -> Bool {
-    guard bytes.byteCount <= Rule.structuredBytes else { return false }
+    guard bytes.byteCount <= Limits.structuredBytes else { return false }
     let units = Span<UInt8>(_bytes: bytes)
     guard (try? UTF8Span(validating: units)) != nil else { return false }
     var object = ObjectShape()

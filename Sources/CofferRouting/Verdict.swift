@@ -22,6 +22,8 @@ package enum ProtectionSource: String, CaseIterable, Sendable {
     case existingItem
     /// The client's entitlements.
     case entitlement
+    /// The configuration, by the item's name or by the client.
+    case configuration
     /// The scenario that the caller named.
     case scenario
     /// Nobody said anything.
@@ -44,12 +46,18 @@ package struct Verdict: Hashable, Sendable {
     ///
     /// The file store knows no `ThisDeviceOnly`, and the keychain no class B: whoever asked for one is to be told.
     package let convertedFrom: Protection?
+    /// What the content shows it to be, where that took part in the decision.
+    package let signature: ContentSignature?
+    /// The sizes that the rule decided by.
+    let bounds: RoutingBounds
 
     /// Why the item goes there, in a sentence for people.
     package var reason: String {
+        let found = signature.map { "; by its content it is \($0.words)" } ?? ""
+        let reason = rule.reason(bounds) + found
         switch storeSource {
-        case .matrix: rule.reason
-        case .caller: "the caller named the store; without that, \(rule.rawValue): \(rule.reason)"
+        case .matrix: return reason
+        case .caller: return "the caller named the store; without that, \(rule.rawValue): \(reason)"
         }
     }
 }

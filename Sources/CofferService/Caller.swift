@@ -1,9 +1,10 @@
 internal import CofferCore
 internal import CofferKeychain
-internal import CofferSystem
 
 /// Who asks, decided once at accept and carried along: handlers look nothing up.
 struct Caller {
+    /// Who it is.
+    let identity: ClientIdentity
     /// The access groups that the caller holds; the first is the default.
     let groups: [String]
     /// What was shown on this connection of the person behind it.
@@ -17,7 +18,7 @@ struct Caller {
     /// Lets the vault's owner in, and nobody else, root included.
     ///
     /// - Throws: `missingEntitlement` for everyone else.
-    init(_ identity: PeerIdentity, ownerID: UInt32) throws(CofferError) {
+    init(_ identity: ClientIdentity, ownerID: UInt32) throws(CofferError) {
         guard identity.userID == ownerID else {
             throw CofferError(
                 .missingEntitlement,
@@ -25,6 +26,7 @@ struct Caller {
                 hint: "it belongs to user \(ownerID)"
             )
         }
+        self.identity = identity
         groups = [Self.ownersGroup]
     }
 

@@ -1,3 +1,5 @@
+package import CofferCore
+package import CofferRouting
 package import CofferSystem
 
 /// What a daemon is told before it starts.
@@ -14,6 +16,12 @@ package struct Configuration: Sendable {
     package var credentialsPath: String?
     /// Where keys are kept while no daemon runs; `nil` where they are not.
     package var carryOver: CarryOver?
+    /// What the matrix decides by, until it is told anew.
+    package var routingPolicy = RoutingPolicy.standard
+    /// Tells more of a client than who its user is.
+    package var identify: @Sendable (borrowing OwnedDescriptor, PeerIdentity) -> ClientIdentity = { _, peer in
+        ClientIdentity(userID: peer.userID, groupID: peer.groupID)
+    }
     /// The time that deadlines are counted in.
     package var clock: BootClock
     /// The seam for failing operations on disk.

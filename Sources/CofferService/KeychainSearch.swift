@@ -73,7 +73,6 @@ final class KeychainSearch: SlicedWork {
     }
 
     var subject: String { "look into the keychain" }
-    var changedCount: Int { 0 }
 
     private var state: VaultState { keychain.state }
 

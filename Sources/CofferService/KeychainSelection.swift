@@ -26,9 +26,6 @@ final class KeychainSelection: SlicedWork {
         self.body = body
     }
 
-    /// What is done is done as a whole.
-    var changedCount: Int { 0 }
-
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         earlier += found.map(\.id)
         found = []

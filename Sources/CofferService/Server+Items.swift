@@ -215,15 +215,12 @@ extension Server {
         let byteCount = params.byteCount ?? located?.info.byteCount ?? sampleCount
         var wishes = params.wishes
         wishes.kind = wishes.kind ?? located?.info.kind
-        let looksStructured: Bool
+        let content: ContentFacts
         switch sample {
-        case .some(let sample) where byteCount == sampleCount && sampleCount <= Int64(Rule.structuredBytes):
-            looksStructured = sample.withBytes { CofferRouting.looksStructured($0) }
-        default: looksStructured = false
+        case .some(let sample): content = sample.withBytes { ContentFacts($0, size: .exactly(byteCount)) }
+        case .none: content = ContentFacts(size: .exactly(byteCount))
         }
-        var directory: ProtectionClass?
-        if let name = params.name { directory = try directoryClass(of: name, in: group) }
-        let verdict = try route(located?.info, directory, wishes, .exactly(byteCount), looksStructured)
+        let verdict = try route(params.name, in: group, over: located?.info, wishes, content, for: caller.identity)
         return Reply(Placement(verdict))
     }
 }

@@ -25,8 +25,34 @@ private struct Intake: ~Copyable, Sendable {
         }
     }
 
-    var looksStructured: Bool {
-        rest == nil && prefix.count <= Rule.structuredBytes && prefix.withBytes { CofferRouting.looksStructured($0) }
+    var facts: ContentFacts {
+        prefix.withBytes { ContentFacts($0, size: size) }
+    }
+}
+
+/// What the matrix may know of a content.
+struct ContentFacts {
+    let size: RoutingFacts.Size
+    let looksStructured: Bool
+    let signature: ContentSignature?
+
+    /// Looks at a content.
+    ///
+    /// - Parameters:
+    ///   - prefix: The first bytes of it.
+    ///   - size: How many there are in all.
+    init(_ prefix: RawSpan, size: RoutingFacts.Size) {
+        let isWhole = size == .exactly(Int64(prefix.byteCount))
+        self.size = size
+        looksStructured = isWhole && CofferRouting.looksStructured(prefix)
+        signature = ContentSignature(of: prefix, isWhole: isWhole)
+    }
+
+    /// Of a content of which nothing is known but its size.
+    init(size: RoutingFacts.Size) {
+        self.size = size
+        looksStructured = false
+        signature = nil
     }
 }
 
@@ -58,8 +84,14 @@ extension Server {
             let before = try self.stored(params.name, in: group)?.info
             var wishes = params.wishes
             wishes.kind = wishes.kind ?? before?.kind
-            let directory = try self.directoryClass(of: params.name, in: group)
-            let verdict = try self.route(before, directory, wishes, intake.size, intake.looksStructured)
+            let verdict = try self.route(
+                params.name,
+                in: group,
+                over: before,
+                wishes,
+                intake.facts,
+                for: caller.identity
+            )
             switch verdict.protection {
             case .keychain(let accessibility):
                 try self.putInKeychain(params, intake.prefix, accessibility, group, caller.context)
@@ -118,22 +150,33 @@ extension Server {
         return Intake(prefix: prefix, rest: isComplete ? nil : handoff.take())
     }
 
-    /// What the matrix says of an item, the one that is stored under the name considered.
+    /// What the matrix says of an item.
+    ///
+    /// - Parameters:
+    ///   - name: Its name, if it has one.
+    ///   - group: Its access group.
+    ///   - existing: What is stored under the name.
+    ///   - wishes: What the caller says.
+    ///   - content: What is known of its content.
+    ///   - client: Who stores it.
     func route(
-        _ existing: ItemInfo?,
-        _ directory: ProtectionClass?,
+        _ name: ItemName?,
+        in group: String,
+        over existing: ItemInfo?,
         _ wishes: ItemWishes,
-        _ size: RoutingFacts.Size,
-        _ looksStructured: Bool
+        _ content: ContentFacts,
+        for client: ClientIdentity
     ) throws(CofferError) -> Verdict {
         let facts = RoutingFacts(
             kind: wishes.kind,
-            size: size,
+            size: content.size,
             isDeclaredStructured: wishes.isStructured,
-            looksStructured: looksStructured,
+            looksStructured: content.looksStructured,
+            signature: content.signature,
             isPresentedAsFile: wishes.isPresentedAsFile,
             scenario: wishes.scenario
         )
+        let directory = try name.flatMap { (name) throws(CofferError) in try directoryClass(of: name, in: group) }
         return try Routing.route(
             facts,
             wishes: RoutingWishes(
@@ -141,8 +184,10 @@ extension Server {
                 protectionClass: wishes.protectionClass,
                 accessibility: wishes.accessibility,
                 existing: existing?.protection,
-                directory: directory
-            )
+                directory: directory,
+                configured: routingPolicy.protection(of: name, from: client)
+            ),
+            bounds: routingPolicy.bounds
         )
     }
 
@@ -331,6 +376,7 @@ extension Placement {
             rule: verdict.rule.rawValue,
             reason: verdict.reason,
             protectionSource: verdict.protectionSource.rawValue,
+            signature: verdict.signature?.rawValue,
             warnings: verdict.protection.warnings(convertedFrom: verdict.convertedFrom)
         )
     }

@@ -25,7 +25,8 @@ extension Server {
             retrySeconds: keys?.secondsToNextAttempt(at: now),
             attemptsEnded: keys?.attemptsEnded ?? false,
             erasesData: keys?.erasesData ?? false,
-            passcodeItemCount: try? catalog?.keychain.countWantingPasscode()
+            passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
+            configurationTrouble: configurationTrouble
         )
     }
 

@@ -3,6 +3,7 @@ internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
+internal import CofferRouting
 package import CofferSystem
 internal import CofferWire
 
@@ -40,6 +41,11 @@ package actor Server {
     var isDataAvailable = false
     /// The time for work on the catalog that takes several turns.
     let slices = SliceBudget()
+    /// What the matrix decides by.
+    var routingPolicy: RoutingPolicy
+    /// What is wrong with the configuration file, of which the last good state is used.
+    var configurationTrouble: String?
+
     /// Where keys are kept while no daemon runs.
     var carryOver: CarryOver?
     /// The keys that are kept there.
@@ -66,6 +72,7 @@ package actor Server {
         vault = Vault(configuration)
         schedule = LockSchedule(configuration.lockPolicy)
         carryOver = configuration.carryOver
+        routingPolicy = configuration.routingPolicy
         do { receiveBuffer = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
     }
 
@@ -142,7 +149,8 @@ package actor Server {
             guard sessions.count < Limits.connections else {
                 throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
             }
-            caller = try Caller(try PeerIdentity(of: socket), ownerID: configuration.ownerID)
+            let identity = configuration.identify(socket, try PeerIdentity(of: socket))
+            caller = try Caller(identity, ownerID: configuration.ownerID)
         } catch {
             // A kernel that does not know the peer any more has nobody to tell, either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
@@ -294,7 +302,7 @@ package actor Server {
 
     private func carryOutLongRequest(of number: Int) async {
         guard let request = underWay.removeValue(forKey: number) else { return }
-        let outcome = await Outcome(of: request)
+        let outcome = await RequestOutcome(of: request)
         // A session that was stopped meanwhile has nobody to tell.
         guard let session = sessions[number] else { return releaseHandles(of: request.caller) }
         switch consume outcome {
@@ -409,35 +417,6 @@ package actor Server {
         resumeListeners()
         if sessions.isEmpty { lastConnectionHasGone() }
     }
-}
-
-/// A request that takes long.
-private struct LongRequest {
-    let work: Work
-    let transfer: Transfer
-    let caller: Caller
-    let isTentative: Bool
-}
-
-/// What came of a request that takes long.
-private enum Outcome: ~Copyable {
-    case success(Reply)
-    case failure(CofferError)
-
-    init(of request: LongRequest, isolation: isolated (any Actor)? = #isolation) async {
-        do throws(CofferError) {
-            self = .success(try await request.work(request.transfer))
-        } catch {
-            self = .failure(error)
-        }
-    }
-}
-
-/// Names a transfer, for the progress and the end of it.
-struct Transfer: Sendable {
-    let session: Int
-    let number: Int
-    let id: RequestID?
 }
 
 /// A listening socket that a handler can hold.

@@ -29,6 +29,18 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 }
 
 extension OwnedDescriptor {
+    /// Opens a file for reading, wherever it is, if there is one.
+    ///
+    /// - Parameter path: Where it is.
+    /// - Returns: `nil` where there is none.
+    package init?(openingIfPresent path: String) throws(SystemError) {
+        do {
+            self.init(owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY, 0) })
+        } catch  where error.code == ENOENT {
+            return nil
+        }
+    }
+
     /// Reads once.
     ///
     /// - Parameter buffer: Where to.

@@ -13,6 +13,7 @@ enum Daemon {
             try ProcessHardening.apply()
             Sodium.prepare()
             let options = try Options(CommandLine.arguments)
+            if options.isCheck { return try check(options) }
             let passed = try PassedDescriptors.take()
             var configuration = try options.configuration()
             if options.carriesOver {
@@ -22,7 +23,8 @@ enum Daemon {
             }
             let loop = try EventLoop()
             let server = try Server(loop: loop, configuration: configuration)
-            let signals = try SignalSource([SIGTERM, SIGINT], on: loop) { _ in
+            let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
+                if signal == SIGHUP { return reload(options, server) }
                 unsafe sd_notify(0, "STOPPING=1")
                 server.assumeIsolated { $0.shutDown() }
             }
@@ -42,9 +44,28 @@ enum Daemon {
         }
     }
 
-    private static func fail(_ error: CofferError) -> Never {
+    private static func check(_ options: Options) throws {
+        _ = try options.configuration()
+        let path = options.configurationFile.map { quotedForDisplay($0.path) + " is right" }
+        write((path ?? "there is no configuration file") + "\n", to: STDOUT_FILENO)
+    }
+
+    private static func reload(_ options: Options, _ server: Server) {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        unsafe sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
+        let trouble = server.assumeIsolated { $0.reload(options.readConfiguration) }
+        if let trouble { report(trouble, ", and what was set before stays") }
+        unsafe sd_notify(0, "READY=1")
+    }
+
+    private static func report(_ error: CofferError, _ addition: String = "") {
         let hint = error.hint.map { "hint: \($0)\n" } ?? ""
-        write("error: \(error.message)\n\(hint)", to: STDERR_FILENO)
+        write("error: \(error.message)\(addition)\n\(hint)", to: STDERR_FILENO)
+    }
+
+    private static func fail(_ error: CofferError) -> Never {
+        report(error)
         exit(error.code == .param ? EX_USAGE : EX_OSERR)
     }
 

@@ -8,6 +8,9 @@ import Glibc
 /// Read by hand: a daemon that is started by its first request can't wait the milliseconds that swift-argument-parser
 /// takes, and `getopt_long` can't be called from Swift.
 struct Options {
+    /// Where the configuration file is, if one was named.
+    private var configurationPath: String?
+    private(set) var configurationFile: ConfigurationFile?
     private var socket: String?
     private var state: String?
     /// Whether the keys of class C are kept over a restart, in the service manager's descriptor store.
@@ -16,10 +19,12 @@ struct Options {
     private var locksOnLastDisconnect = false
 
     private static let usage = """
-        usage: cofferd [--socket PATH] [--state DIR] [--grace SECONDS] [--lock-after SECONDS]
-                       [--inactive-after SECONDS] [--forget-after SECONDS] [--lock-on-last-disconnect]
-                       [--carry-over]
+        usage: cofferd [--config FILE] [--socket PATH] [--state DIR] [--grace SECONDS]
+                       [--lock-after SECONDS] [--inactive-after SECONDS] [--forget-after SECONDS]
+                       [--lock-on-last-disconnect] [--carry-over] [--check]
 
+          --config FILE     the configuration ($XDG_CONFIG_HOME/coffer/cofferd.conf, or
+                            /etc/coffer/cofferd.conf); an option here comes before it
           --socket PATH     where to listen, if the service manager passes no socket
                             ($XDG_RUNTIME_DIR/coffer/coffer.sock or /run/coffer/coffer.sock)
           --state DIR       where the vault is ($STATE_DIRECTORY, or
@@ -38,12 +43,23 @@ struct Options {
                             lock when the last connection is gone
           --carry-over      keep the keys of class C over a restart and a crash, in the
                             service manager's descriptor store
+          --check           say whether the configuration is right, and start nothing
           --version         print the version
           --help            print this
 
         """
 
+    /// Whether the configuration is only to be looked at.
+    private(set) var isCheck = false
+
     init(_ arguments: [String]) throws {
+        let named = Self.configurationPath(in: arguments)
+        configurationPath = try named ?? Self.defaultConfigurationPath()
+        configurationFile = try readConfiguration()
+        if let configurationFile { try take(configurationFile) }
+        if let named, configurationFile == nil {
+            throw CofferError(.param, "there is no file \(quotedForDisplay(named))", hint: "cofferd --help")
+        }
         var rest = arguments.dropFirst()
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -51,14 +67,83 @@ struct Options {
             case "--help": Self.leave(printing: Self.usage)
             case "--carry-over": carriesOver = true
             case "--lock-on-last-disconnect": locksOnLastDisconnect = true
+            case "--check": isCheck = true
             case "--version": Self.leave(printing: "cofferd \(Version.program)\n")
             default: try take(parts[0], parts.count == 2 ? parts[1] : rest.popFirst())
             }
         }
     }
 
+    // MARK: The configuration
+
+    /// Looked for before anything else is read: what stands beside it comes before what is in it.
+    private static func configurationPath(in arguments: [String]) -> String? {
+        for (index, argument) in arguments.enumerated() {
+            if argument == "--config" { return arguments.dropFirst(index + 1).first ?? "" }
+            if argument.hasPrefix("--config=") { return String(argument.dropFirst("--config=".count)) }
+        }
+        return nil
+    }
+
+    /// The user's own, or else the machine's.
+    private static func defaultConfigurationPath() throws -> String? {
+        let home = environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" }
+        let candidates = [home, "/etc"].compactMap { $0.map { $0 + "/coffer/cofferd.conf" } }
+        return candidates.first { unsafe access($0, F_OK) == 0 }
+    }
+
+    /// Reads the configuration file, which may have changed.
+    func readConfiguration() throws(CofferError) -> ConfigurationFile? {
+        guard let configurationPath else { return nil }
+        return try ConfigurationFile.read(at: configurationPath)
+    }
+
+    /// The settings of `[Service]`, and the options that say the same.
+    private static let settings = [
+        "Socket": "--socket", "State": "--state", "Grace": "--grace", "LockAfter": "--lock-after",
+        "InactiveAfter": "--inactive-after", "ForgetAfter": "--forget-after",
+    ]
+    private static let switches = ["CarryOver", "LockOnLastDisconnect"]
+
+    private mutating func take(_ file: ConfigurationFile) throws {
+        for section in file.sections {
+            switch section.name {
+            case "Service": for entry in section.entries { try take(entry, in: section, of: file) }
+            case "Routing", "Default": continue
+            default:
+                throw file.wrong(
+                    section.line,
+                    "there is no section [\(section.name)]",
+                    hint: "there are [Service], [Routing] and [Default]"
+                )
+            }
+        }
+    }
+
+    private mutating func take(
+        _ entry: ConfigurationFile.Entry,
+        in section: ConfigurationFile.Section,
+        of file: ConfigurationFile
+    ) throws {
+        if Self.switches.contains(entry.key) {
+            guard let isOn = ["yes": true, "no": false][entry.value] else {
+                throw file.wrong(entry.line, "\(entry.key): expected 'yes' or 'no'")
+            }
+            if entry.key == "CarryOver" { carriesOver = isOn } else { locksOnLastDisconnect = isOn }
+        } else if let flag = Self.settings[entry.key] {
+            do { try take(flag, entry.value) } catch let error as CofferError {
+                throw file.wrong(entry.line, error.message, hint: error.hint)
+            }
+        } else {
+            throw file.unknown(entry, in: section, known: Self.settings.keys.sorted() + Self.switches)
+        }
+    }
+
+    // MARK: The command line
+
     private mutating func take(_ flag: String, _ value: @autoclosure () -> String?) throws {
         switch flag {
+        case "--config": configurationPath = try Self.text(flag, value())
         case "--socket": socket = try Self.text(flag, value())
         case "--state": state = try Self.text(flag, value())
         case "--grace": lockPolicy.graceSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumGraceSeconds)
@@ -113,6 +198,8 @@ struct Options {
             lockPolicy: lockPolicy
         )
         configuration.locksOnLastDisconnect = locksOnLastDisconnect
+        configuration.identify = PeerUnits.identify
+        if let configurationFile { try configuration.take(configurationFile) }
         return configuration
     }
 

@@ -16,7 +16,7 @@ import Testing
                 #expect(verdict.store.rawValue == store, "\(facts)")
                 #expect(verdict.storeSource == .matrix)
                 #expect(verdict.protection.store == verdict.store)
-                #expect(verdict.reason == verdict.rule.reason)
+                #expect(verdict.reason == verdict.rule.reason(RoutingBounds()))
             }
         }
     }
@@ -92,9 +92,9 @@ import Testing
 
     @Test(arguments: Rule.allCases)
     func `every reason is a sentence part without a full stop`(rule: Rule) {
-        #expect(rule.reason.first?.isLowercase == true)
-        #expect(!rule.reason.hasSuffix("."))
-        #expect(Set(Rule.allCases.map(\.reason)).count == Rule.allCases.count)
+        #expect(rule.reason(RoutingBounds()).first?.isLowercase == true)
+        #expect(!rule.reason(RoutingBounds()).hasSuffix("."))
+        #expect(Set(Rule.allCases.map { $0.reason(RoutingBounds()) }).count == Rule.allCases.count)
     }
 
     @Test func `the rules are named R1 to R8`() {

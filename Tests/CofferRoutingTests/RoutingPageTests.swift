@@ -17,6 +17,25 @@ import Testing
         }
     }
 
+    @Test func `the signatures of the page are those of the code`() throws {
+        let rows = try MarkdownTable(header: ["signature", "taken for", "told by"]).rows
+        #expect(
+            rows.map { Array($0.prefix(2)) }
+                == ContentSignature.allCases.map { ["`\($0.rawValue)`", $0.kind.rawValue] }
+        )
+    }
+
+    @Test func `the bounds of the page are the standard bounds`() throws {
+        let rows = try MarkdownTable(header: ["setting of `[Routing]`", "bytes", "standard", "decides"]).rows
+        let bounds = RoutingBounds()
+        let expected = [
+            ("`SmallBytes`", bounds.smallBytes, Limits.secretBytes),
+            ("`FileBytes`", bounds.fileBytes, Limits.secretBytes),
+            ("`StructuredBytes`", bounds.structuredBytes, Limits.structuredBytes),
+        ]
+        #expect(rows.map { Array($0.prefix(3)) } == expected.map { [$0.0, "0 to \($0.2)", "\($0.1)"] })
+    }
+
     @Test func `the scenarios of the page are the scenarios of the code, cell by cell`() throws {
         let rows = try MarkdownTable(header: ["scenario", "file class", "keychain accessibility"]).rows
         let expected = Scenario.allCases.map { scenario in
@@ -105,7 +124,7 @@ private struct Example {
     let wishes: RoutingWishes
 
     init(item: String, bytes: String, asked: String) throws {
-        let known = try Self.words(item, allowed: ["kind", "scenario", "declared", "looks", "presented"])
+        let known = try Self.words(item, allowed: ["kind", "scenario", "signature", "declared", "looks", "presented"])
         let said = try Self.words(asked, allowed: Self.wishNames)
         guard let count = Int64(bytes.drop { $0 == ">" }) else { throw Unreadable(text: bytes) }
         facts = RoutingFacts(
@@ -113,6 +132,7 @@ private struct Example {
             size: bytes.hasPrefix(">") ? .moreThan(count) : .exactly(count),
             isDeclaredStructured: known["declared"] == "structured",
             looksStructured: known["looks"] == "structured",
+            signature: try known["signature"].map { try Self.value(ContentSignature(rawValue: $0), $0) },
             isPresentedAsFile: known["presented"] == "as a file",
             scenario: try known["scenario"].map { try Self.value(Scenario(rawValue: $0), $0) }
         )
@@ -122,11 +142,14 @@ private struct Example {
             accessibility: try said["accessibility"].map { try Self.value(Accessibility(rawValue: $0), $0) },
             existing: try said["existing"].map(Self.protection),
             directory: try said["directory"].map { try Self.value(ProtectionClass(rawValue: $0), $0) },
-            entitled: try said["entitled"].map(Self.protection)
+            entitled: try said["entitled"].map(Self.protection),
+            configured: try said["configured"].map(Self.protection)
         )
     }
 
-    private static let wishNames: Set = ["store", "class", "accessibility", "existing", "directory", "entitled"]
+    private static let wishNames: Set = [
+        "store", "class", "accessibility", "existing", "directory", "entitled", "configured",
+    ]
 
     private static func words(_ cell: String, allowed: Set<String>) throws -> [String: String] {
         guard cell != "-" else { return [:] }

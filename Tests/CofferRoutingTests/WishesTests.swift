@@ -18,7 +18,7 @@ import Testing
         #expect(verdict.protection == .standard(in: store))
         #expect(
             verdict.reason == "the caller named the store; without that, "
-                + "\(verdict.rule.rawValue): \(verdict.rule.reason)"
+                + "\(verdict.rule.rawValue): \(verdict.rule.reason(RoutingBounds()))"
         )
     }
 
@@ -102,24 +102,25 @@ import Testing
     // MARK: Precedence
 
     // Each source says something of its own, so that the answer shows who was heard.
-    @Test(arguments: 0..<32)
+    @Test(arguments: 0..<64)
     func `the first source that says something wins`(bits: Int) throws {
-        let says = (0..<5).map { bits >> $0 & 1 == 1 }
+        let says = (0..<6).map { bits >> $0 & 1 == 1 }
         let expected: [(ProtectionSource, ProtectionClass)] = [
             (.caller, .none), (.directory, .complete), (.existingItem, .completeWhenUserInactive),
-            (.entitlement, .completeUnlessOpen), (.scenario, .complete),
+            (.entitlement, .completeUnlessOpen), (.configuration, .none), (.scenario, .complete),
             (.standard, .completeUntilFirstUserAuthentication),
         ]
         let verdict = try Routing.route(
-            RoutingFacts(size: .exactly(100_000), scenario: says[4] ? .health : nil),
+            RoutingFacts(size: .exactly(100_000), scenario: says[5] ? .health : nil),
             wishes: RoutingWishes(
                 protectionClass: says[0] ? ProtectionClass.none : nil,
                 existing: says[2] ? .file(.completeWhenUserInactive) : nil,
                 directory: says[1] ? .complete : nil,
-                entitled: says[3] ? .file(.completeUnlessOpen) : nil
+                entitled: says[3] ? .file(.completeUnlessOpen) : nil,
+                configured: says[4] ? .file(.none) : nil
             )
         )
-        let winner = expected[says.firstIndex(of: true) ?? 5]
+        let winner = expected[says.firstIndex(of: true) ?? 6]
         #expect(verdict.protectionSource == winner.0)
         #expect(verdict.protection == .file(winner.1))
         #expect(verdict.convertedFrom == nil)
@@ -149,7 +150,7 @@ import Testing
     @Test func `the sources keep their names`() {
         #expect(
             ProtectionSource.allCases.map(\.rawValue)
-                == ["caller", "directory", "existingItem", "entitlement", "scenario", "standard"]
+                == ["caller", "directory", "existingItem", "entitlement", "configuration", "scenario", "standard"]
         )
         #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller"])
     }

@@ -109,7 +109,9 @@ extension Placement {
             switch protectionSource {
             case "caller": "you said so"
             case "existingItem": "the item that is stored under the name has it"
+            case "directory": "the directory has it for new files"
             case "entitlement": "the client's entitlement says so"
+            case "configuration": "'cofferd.conf' says so"
             case "scenario": "the scenario says so"
             default: "nobody said anything else"
             }

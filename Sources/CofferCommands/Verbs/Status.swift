@@ -13,6 +13,9 @@ struct Status: ParsableCommand {
     func run() throws {
         let client = try connection.connect()
         let status = try client.status()
+        if let trouble = status.configurationTrouble {
+            Output.standardError.line("warning: the configuration is wrong, and what was set before stays: \(trouble)")
+        }
         if format.json { return Output.standardOutput.line(status.json) }
         Output.standardOutput.line("state:     \(status.state.rawValue) (\(Self.words(for: status)))")
         if status.state == .deviceKeyMissing {

@@ -311,6 +311,7 @@ extension Placement: WireObject {
             rule: try reader.string("rule"),
             reason: try reader.string("reason"),
             protectionSource: try reader.string("protectionSource"),
+            signature: try reader.optionalString("signature"),
             warnings: try reader.strings("warnings")
         )
     }
@@ -321,6 +322,7 @@ extension Placement: WireObject {
         object.set("rule", rule)
         object.set("reason", reason)
         object.set("protectionSource", protectionSource)
+        object.set("signature", signature)
         object.set("warnings", .array(warnings.map { .string($0) }))
         return object
     }

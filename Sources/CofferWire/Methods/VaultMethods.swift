@@ -135,6 +135,7 @@ extension VaultStatus: WireObject {
             attemptsEnded: try reader.optionalBool("attemptsEnded") ?? false,
             erasesData: try reader.optionalBool("erasesData") ?? false,
             passcodeItemCount: try reader.optionalInteger("passcodeItems").map { Int($0) },
+            configurationTrouble: try reader.optionalString("configurationTrouble"),
             version: try reader.string("version"),
             protocolNumber: Int(try reader.integer("protocol"))
         )
@@ -154,6 +155,7 @@ extension VaultStatus: WireObject {
             object.set("erasesData", erasesData)
             object.set("passcodeItems", passcodeItemCount)
         }
+        object.set("configurationTrouble", configurationTrouble)
         object.set("version", version)
         object.set("protocol", protocolNumber)
         return object

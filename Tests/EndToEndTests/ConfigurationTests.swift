@@ -1,0 +1,116 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// What the administrator sets, through the real programs.
+@Suite struct ConfigurationTests {
+    private func daemon(_ text: String) throws -> (daemon: DaemonProcess, path: String) {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Array(text.utf8), to: "cofferd.conf")
+        let daemon = try DaemonProcess(in: directory, ["--config", path])
+        try daemon.connect().makeVault()
+        return (daemon, path)
+    }
+
+    private func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+    /// The daemon takes a signal when it comes to it.
+    private func eventually(_ holds: () throws -> Bool) throws {
+        for _ in 0..<200 {
+            if try holds() { return }
+            usleep(20_000)
+        }
+        Issue.record("it did not come so")
+    }
+
+    private func put(_ daemon: DaemonProcess, _ arguments: [String], bytes: Int = 5000) throws -> String {
+        let result = try daemon.coffer(["put"] + arguments, input: [UInt8](repeating: 7, count: bytes))
+        #expect(result.status == 0, "\(result.errors)")
+        return result.text
+    }
+
+    @Test func `names have their defaults, and words of the caller come first`() throws {
+        let (daemon, _) = try daemon("[Default]\nName=health/**\nClass=complete\n[Routing]\nSmallBytes=10\n")
+        #expect(try put(daemon, ["health/a/b"]).contains("as complete (R8)"))
+        #expect(try put(daemon, ["health/c", "--scenario", "cache"]).contains("as complete (R8)"))
+        #expect(try put(daemon, ["health/d", "--protection", "none"]).contains("as none (R8)"))
+        #expect(try put(daemon, ["work"]).contains("as completeUntilFirstUserAuthentication (R8)"))
+        #expect(try put(daemon, ["ten"], bytes: 10).contains("in the keychain as WhenUnlocked (R6)"))
+        #expect(try put(daemon, ["eleven"], bytes: 11).contains("in the file store"))
+        let explained = try daemon.coffer(["explain", "health/a/b"])
+        #expect(explained.text.contains("complete"))
+        // A rewrite keeps what the item has, whatever is set now.
+        #expect(try put(daemon, ["health/d"]).contains("as none (R8)"))
+    }
+
+    @Test func `a client has its defaults`() throws {
+        let (daemon, _) = try daemon("[Default]\nClient=exe:\(Project.binaries)/coffer\nAccessible=AfterFirstUnlock\n")
+        #expect(try put(daemon, ["token"], bytes: 20).contains("as AfterFirstUnlock (R6)"))
+        try daemon.connect().put("other", [1])
+        #expect(try daemon.coffer(["show", "other"]).text.contains("WhenUnlocked"))
+    }
+
+    @Test func `a file is taken anew on SIGHUP, and a wrong one leaves the last good one`() throws {
+        let (daemon, path) = try daemon("[Default]\nName=a*\nClass=complete\n")
+        #expect(try put(daemon, ["a1"]).contains("as complete "))
+        try write("[Default]\nName=a*\nClass=none\n", to: path)
+        #expect(try put(daemon, ["a2"]).contains("as complete "))
+        kill(daemon.processID, SIGHUP)
+        try eventually { try put(daemon, ["a3-\(UUID())"]).contains("as none ") }
+        try write("[Default]\nName=a*\nKlass=complete\n", to: path)
+        kill(daemon.processID, SIGHUP)
+        try eventually {
+            try daemon.coffer(["status"]).errors.contains("line 3: there is no setting 'Klass' in [Default]")
+        }
+        #expect(try daemon.coffer(["status"]).status == 0)
+        #expect(try put(daemon, ["a4"]).contains("as none "))
+        try write("", to: path)
+        kill(daemon.processID, SIGHUP)
+        try eventually { try daemon.coffer(["status"]).errors.isEmpty }
+        #expect(try put(daemon, ["a5"]).contains("as completeUntilFirstUserAuthentication "))
+    }
+
+    @Test func `a daemon does not start with a wrong file, and says where it is wrong`() throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Array("[Service]\nGrace=11\n".utf8), to: "cofferd.conf")
+        let common = [
+            "--config", path, "--state", directory.appending("state"), "--socket", directory.appending("socket"),
+        ]
+        let refused = try runCommand("\(Project.binaries)/cofferd", common)
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("'\(path)', line 2: "), "\(refused.errors)")
+        let checked = try runCommand("\(Project.binaries)/cofferd", common + ["--check"])
+        #expect(checked.status == 64)
+        try write("[Service]\nGrace=3\nCarryOver=no\nLockAfter=60\n[Routing]\nSmallBytes=1\n", to: path)
+        let right = try runCommand("\(Project.binaries)/cofferd", common + ["--check"])
+        #expect(right.status == 0)
+        #expect(right.text == "'\(path)' is right\n")
+        #expect(!FileManager.default.fileExists(atPath: directory.appending("state")))
+        let missing = try runCommand(
+            "\(Project.binaries)/cofferd",
+            ["--config", directory.appending("none"), "--check"]
+        )
+        #expect(missing.status == 64)
+        try write("[Servce]\n", to: path)
+        let section = try runCommand("\(Project.binaries)/cofferd", common + ["--check"])
+        #expect(section.errors.contains("line 1: there is no section [Servce]"))
+    }
+
+    @Test func `the user's own file comes before the machine's, and the command line before both`() throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            atPath: directory.appending("coffer"),
+            withIntermediateDirectories: true
+        )
+        try directory.write(Array("[Service]\nGrace=99\n".utf8), to: "coffer/cofferd.conf")
+        let environment = ["XDG_CONFIG_HOME": directory.path]
+        let found = try runCommand("\(Project.binaries)/cofferd", ["--check"], environment: environment)
+        #expect(found.status == 64)
+        #expect(found.errors.contains("coffer/cofferd.conf', line 2: --grace '99'"), "\(found.errors)")
+        let (daemon, _) = try daemon("[Service]\nGrace=0\n")
+        _ = try daemon.coffer(["lock"])
+        #expect(try daemon.connect().status().state == .locked)
+    }
+}
