@@ -100,7 +100,7 @@ extension CofferClient {
         _ = try call(.itemRemove, NameParameters(name: name), returning: Nothing.self)
     }
 
-    /// Says where a put would store an item, and why, without storing it.
+    /// Says where an item is or would go, why, and what may be done with it, without storing anything.
     ///
     /// - Parameters:
     ///   - params: An item that is stored, or facts about one that is not.
@@ -108,7 +108,7 @@ extension CofferClient {
     package func explain(
         _ params: ExplainParameters,
         sample: borrowing SecretBytes? = nil
-    ) throws(CofferError) -> Placement {
-        try call(.itemExplain, params, payload: sample, returning: Placement.self).value
+    ) throws(CofferError) -> Explanation {
+        try call(.itemExplain, params, payload: sample, returning: Explanation.self).value
     }
 }

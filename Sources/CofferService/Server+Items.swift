@@ -198,31 +198,6 @@ extension Server {
         }
         return Nothing()
     }
-
-    // MARK: Explaining
-
-    /// What a put of these facts would do, without doing it.
-    func explainItem(
-        _ params: ExplainParameters,
-        _ attachments: Attachments,
-        from caller: Caller
-    ) throws(CofferError) -> Reply {
-        let sample = attachments.takePayload()
-        try attachments.refuseLeftovers(of: .itemExplain)
-        let group = try caller.group(params.wishes.group)
-        let located = try params.name.flatMap { (name) throws(CofferError) in try stored(name, in: group) }
-        let sampleCount = Int64(sample.byteCount)
-        let byteCount = params.byteCount ?? located?.info.byteCount ?? sampleCount
-        var wishes = params.wishes
-        wishes.kind = wishes.kind ?? located?.info.kind
-        let content: ContentFacts
-        switch sample {
-        case .some(let sample): content = sample.withBytes { ContentFacts($0, size: .exactly(byteCount)) }
-        case .none: content = ContentFacts(size: .exactly(byteCount))
-        }
-        let verdict = try route(params.name, in: group, over: located?.info, wishes, content, for: caller.identity)
-        return Reply(Placement(verdict))
-    }
 }
 
 extension ItemInfo {

@@ -100,7 +100,7 @@ struct MemoryScanTests {
             let fields = Array("{\"password\":\"\(password)\"}".utf8)
             let params = ExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes())
             let explained = try client.explain(params, sample: try SecretBytes(fields))
-            #expect(explained.protection.store == .keychain)
+            #expect(explained.placement.protection.store == .keychain)
             try client.put("fields", fields)
             let fetched = try client.get("fields")
             #expect(fetched == fields)

@@ -9,14 +9,15 @@ internal import Glibc
 /// The verb `coffer explain`, with its options.
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say where an item is or would go, and why.",
+        abstract: "Say where an item is or would go, why, and who can read it when.",
         discussion: """
-            TARGET is the name of an item that is stored, or a file that might be. With facts alone, such as --kind and \
-            --size, no target is needed.
+            TARGET is the name of an item that is stored, a file that might be, or - for standard input. With facts alone, \
+            such as --kind and --size, no target is needed. Nothing is stored, and nobody's rights are used: --state and \
+            --as ask about another state of the vault and another client.
             """
     )
 
-    @Argument(help: ArgumentHelp("An item's name, or a file.", valueName: "target"))
+    @Argument(help: ArgumentHelp("An item's name, a file, or -.", valueName: "target"))
     var target: String?
 
     @OptionGroup var wishes: WishOptions
@@ -24,14 +25,20 @@ struct Explain: ParsableCommand {
     @Option(help: ArgumentHelp("The size, in bytes.", valueName: "bytes"))
     var size: Int64?
 
+    @Option(help: "The state of the vault that is asked about; the present one if none is named.")
+    var state: VaultState?
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("The client that is asked about, such as unit:backup.service.", valueName: "client")
+    )
+    var client: String?
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let client = try connection.connect()
-        if let target, let name = try? ItemName(argument: target), let item = try stored(name, client) {
-            return try explain(item, name, client)
-        }
+        let pattern = try client.map { try ClientPattern($0) }
         guard let target else {
             guard size != nil || wishes.kind != nil else {
                 throw CofferError(
@@ -40,45 +47,45 @@ struct Explain: ParsableCommand {
                     hint: "name an item or a file, or give --kind or --size"
                 )
             }
-            return try explainFacts(client)
+            let params = parameters(nil, size, pattern, isPresentedAsFile: false)
+            return report(try connection.connect().explain(params), "it")
         }
-        try explainFile(target, client)
+        if target == "-" { return try explainInput(pattern) }
+        let daemon = try connection.connect()
+        if let name = try? ItemName(argument: target) {
+            let explanation = try daemon.explain(parameters(name, size, pattern, isPresentedAsFile: false))
+            if explanation.stored != nil { return report(explanation, name.quoted) }
+        }
+        try explainFile(target, pattern, daemon)
     }
 
-    private func stored(_ name: ItemName, _ client: CofferClient) throws(CofferError) -> ItemInfo? {
-        do {
-            return try client.show(name)
-        } catch  where error.code == .itemNotFound {
-            return nil
-        }
-    }
-
-    private func explain(_ item: ItemInfo, _ name: ItemName, _ client: CofferClient) throws(CofferError) {
-        let params = ExplainParameters(name: name, byteCount: size, wishes: wishes.wishes(isPresentedAsFile: false))
-        let placement = try client.explain(params)
-        let state = try client.status().state
-        if format.json {
-            var object = placement.json
-            object.set("stored", .object(item.json))
-            return Output.standardOutput.line(object)
-        }
-        let output = Output.standardOutput
-        output.line("\(name.quoted) is in the \(item.protection.store.words) as \(item.protection.name)")
-        output.line(
-            item.isReadable
-                ? "it can be read now: the vault is \(state.rawValue)"
-                : "it can't be read now, the vault is \(state.rawValue); it can after 'coffer unlock'"
+    private func parameters(
+        _ name: ItemName?,
+        _ byteCount: Int64?,
+        _ pattern: ClientPattern?,
+        isPresentedAsFile: Bool
+    ) -> ExplainParameters {
+        ExplainParameters(
+            name: name,
+            byteCount: byteCount,
+            wishes: wishes.wishes(isPresentedAsFile: isPresentedAsFile),
+            state: state,
+            client: pattern
         )
-        output.line("a put of it now would go to the \(placement.protection.store.words):")
-        output.line(placement.explanation)
     }
 
-    private func explainFacts(_ client: CofferClient) throws(CofferError) {
-        let params = ExplainParameters(name: nil, byteCount: size, wishes: wishes.wishes(isPresentedAsFile: false))
-        report(try client.explain(params), "it")
+    private func explainInput(_ pattern: ClientPattern?) throws {
+        // What a put would look at: with one byte more it is too large for the keychain, however much follows.
+        let sample: SecretBytes? = try SecretInput.readAll(
+            from: STDIN_FILENO,
+            limit: Limits.secretBytes + 1,
+            "standard input"
+        )
+        let params = parameters(nil, size, pattern, isPresentedAsFile: false)
+        report(try connection.connect().explain(params, sample: sample), "standard input")
     }
 
-    private func explainFile(_ path: String, _ client: CofferClient) throws(CofferError) {
+    private func explainFile(_ path: String, _ pattern: ClientPattern?, _ daemon: CofferClient) throws {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else {
             throw CofferError(
@@ -90,24 +97,55 @@ struct Explain: ParsableCommand {
         let file = OwnedDescriptor(owning: number)
         let sample: SecretBytes? = try SecretInput.readAll(
             from: file.number,
-            limit: Limits.structuredBytes,
+            limit: Limits.secretBytes + 1,
             quotedForDisplay(path)
         )
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }
-        let params = ExplainParameters(
-            name: nil,
-            byteCount: size ?? byteCount,
-            wishes: wishes.wishes(isPresentedAsFile: true)
-        )
-        report(try client.explain(params, sample: sample), quotedForDisplay(path))
+        let params = parameters(nil, size ?? byteCount, pattern, isPresentedAsFile: true)
+        report(try daemon.explain(params, sample: sample), quotedForDisplay(path))
     }
 
-    private func report(_ placement: Placement, _ subject: String) {
-        if format.json { return Output.standardOutput.line(placement.json) }
-        Output.standardOutput.line(
-            "\(subject) would go to the \(placement.protection.store.words) as \(placement.protection.name)"
-        )
-        Output.standardOutput.line(placement.explanation)
+    // MARK: Reporting
+
+    private func report(_ explanation: Explanation, _ subject: String) {
+        let output = Output.standardOutput
+        if format.json { return output.line(explanation.json) }
+        let (placement, access) = (explanation.placement, explanation.access)
+        if let stored = explanation.stored {
+            output.line("\(subject) is in the \(stored.protection.store.words) as \(stored.protection.name)")
+            output.line(
+                "a put of it now would go to the \(placement.protection.store.words) as \(placement.protection.name):"
+            )
+        } else {
+            output.line(
+                "\(subject) would go to the \(placement.protection.store.words) as \(placement.protection.name)"
+            )
+        }
+        output.line(placement.explanation)
+        output.line("readable: \(access.readable)")
+        let who = client.map { "as \(quotedForDisplay($0)), " } ?? ""
+        let when =
+            state == nil ? "now, the vault is \(access.state.rawValue)" : "while the vault is \(access.state.rawValue)"
+        output.line("\(who)\(when): \(Self.words(for: access))")
+        let refusals = [access.read, access.write, access.remove]
+        if refusals.contains(.no(.interactionNotAllowed)) { output.line("what is locked works after 'coffer unlock'") }
+    }
+
+    private static func words(for access: ItemAccess) -> String {
+        [("get", access.read), ("put", access.write), ("remove", access.remove)]
+            .compactMap { verb, answer in answer.map { "\(verb) \(words(for: $0))" } }
+            .joined(separator: ", ")
+    }
+
+    private static func words(for answer: ItemAccess.Answer) -> String {
+        switch answer {
+        case .yes: "works"
+        case .no(.interactionNotAllowed): "is locked"
+        case .no(.interactionRequired): "wants somebody to authenticate"
+        case .no(.missingEntitlement): "is not allowed"
+        case .no(.notAvailable): "finds no vault that can be used"
+        case .no(let code): "fails: \(code.rawValue)"
+        }
     }
 }

@@ -8,6 +8,7 @@ extension Scenario: ExpressibleByArgument {}
 extension ProtectionClass: ExpressibleByArgument {}
 extension Accessibility: ExpressibleByArgument {}
 extension StoreName: ExpressibleByArgument {}
+extension VaultState: ExpressibleByArgument {}
 
 /// What a person says about an item.
 struct WishOptions: ParsableArguments {

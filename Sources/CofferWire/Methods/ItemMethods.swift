@@ -206,37 +206,6 @@ package struct ListParameters: WireObject {
     }
 }
 
-/// The parameters of `item.explain`, as they travel.
-///
-/// They name an item that is stored, or facts about one that is not. The first bytes of its content may be the payload.
-package struct ExplainParameters: WireObject {
-    /// The name: if an item is stored there, its protection counts.
-    package let name: ItemName?
-    /// The bytes of the content.
-    package let byteCount: Int64?
-    /// What the caller says about it.
-    package let wishes: ItemWishes
-
-    package init(name: ItemName?, byteCount: Int64?, wishes: ItemWishes) {
-        self.name = name
-        self.byteCount = byteCount
-        self.wishes = wishes
-    }
-
-    package init(reading reader: inout ParameterReader) throws(CofferError) {
-        name = try reader.optionalString("name").map { (path) throws(CofferError) in try ItemName(path) }
-        byteCount = try reader.optionalInteger("size", in: 0...Limits.fileBytes)
-        wishes = try ItemWishes(reading: &reader)
-    }
-
-    package var json: JSONObject {
-        var object = wishes.json
-        object.set("name", name?.path)
-        object.set("size", byteCount)
-        return object
-    }
-}
-
 extension Protection {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         switch try reader.required("store", as: StoreName.self) {

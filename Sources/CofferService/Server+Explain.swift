@@ -1,0 +1,127 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferRouting
+internal import CofferWire
+
+extension Server {
+    /// Where an item is or would go, why, and what may be done with it, in whatever state and by whatever client is asked
+    /// about; nothing is stored, and nobody's rights are used.
+    func explainItem(
+        _ params: ExplainParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Reply {
+        let sample = attachments.takePayload()
+        try attachments.refuseLeftovers(of: .itemExplain)
+        let group = try caller.group(params.wishes.group)
+        var located: Located?
+        if let name = params.name { located = try stored(name, in: group) }
+        let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.byteCount)
+        var wishes = params.wishes
+        wishes.kind = wishes.kind ?? located?.info.kind
+        let content: ContentFacts
+        switch sample {
+        case .some(let sample): content = sample.withBytes { ContentFacts($0, size: .exactly(byteCount)) }
+        case .none: content = ContentFacts(size: .exactly(byteCount))
+        }
+        let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
+        let verdict = try route(params.name, in: group, over: located?.info, wishes, content, for: client)
+        let present = try vault.keys.state
+        let state = params.state ?? present
+        return Reply(
+            Explanation(
+                placement: Placement(verdict),
+                stored: located?.info,
+                access: access(to: located?.item, orTo: verdict.protection, by: client, in: state)
+            )
+        )
+    }
+
+    /// What a client may do with an item, or with one that is not stored yet.
+    private func access(
+        to item: StoredItem?,
+        orTo protection: Protection,
+        by client: ClientIdentity,
+        in state: VaultState
+    ) -> ItemAccess {
+        let readable = (item?.protection ?? protection).readable
+        if let refusal = Gate.refusal(of: .itemGet, in: state) ?? refusal(of: client) {
+            let no = ItemAccess.Answer.no(refusal.code)
+            let others = item == nil ? nil : no
+            return ItemAccess(state: state, read: others, write: no, remove: others, readable: readable)
+        }
+        guard let item else {
+            let write = ItemAccess.Answer(protection.refusal(for: .create, in: state))
+            return ItemAccess(state: state, read: nil, write: write, remove: nil, readable: readable)
+        }
+        let control = item.accessControl
+        let wantsPresence: ErrorCode? = control == nil ? nil : .interactionRequired
+        let protectedWrites = control?.flags.contains(.protectWrites) == true ? wantsPresence : nil
+        return ItemAccess(
+            state: state,
+            read: ItemAccess.Answer(item.protection.refusal(for: .read, in: state) ?? wantsPresence),
+            write: ItemAccess.Answer(item.protection.refusal(for: .write, in: state) ?? protectedWrites),
+            remove: ItemAccess.Answer(protectedWrites),
+            readable: readable
+        )
+    }
+
+    /// Why a client would not be let in at all.
+    private func refusal(of client: ClientIdentity) -> CofferError? {
+        do throws(CofferError) {
+            _ = try Caller(client, ownerID: configuration.ownerID)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension StoredItem {
+    var protection: Protection {
+        switch self {
+        case .keychain(let item): .keychain(item.accessibility)
+        case .file(let file): .file(file.protectionClass)
+        }
+    }
+
+    var accessControl: AccessControl? {
+        switch self {
+        case .keychain(let item): item.attributes.accessControl
+        case .file: nil
+        }
+    }
+}
+
+extension Protection {
+    /// Why the key for an operation is not there in a state; `nil` where it is.
+    fileprivate func refusal(for operation: ItemOperation, in state: VaultState) -> ErrorCode? {
+        let isThere =
+            switch self {
+            case .keychain(let accessibility): accessibility.isAvailable(in: state)
+            case .file(let protectionClass): protectionClass.permits(operation, in: state)
+            }
+        return isThere ? nil : .interactionNotAllowed
+    }
+}
+
+extension ClientIdentity {
+    /// A client that fits a pattern, and is for the rest as another one.
+    fileprivate init(_ pattern: ClientPattern, of other: ClientIdentity) {
+        var (user, group) = (other.userID, other.groupID)
+        var unit: String?
+        var userUnit: String?
+        var executablePath: String?
+        switch pattern {
+        case .user(let number): user = number
+        case .group(let number): group = number
+        case .unit(let name): unit = name
+        case .userUnit(let name): userUnit = name
+        case .executable(let path): executablePath = path
+        }
+        self.init(userID: user, groupID: group, unit: unit, userUnit: userUnit, executablePath: executablePath)
+    }
+}
