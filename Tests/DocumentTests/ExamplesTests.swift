@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+/// The programs of `proto-docs/examples`, run as they stand there.
+@Suite struct ExamplesTests {
+    private static let passcode = Data("correct horse battery staple\n".utf8)
+
+    private func run(
+        _ name: String,
+        _ daemon: ExampleDaemon,
+        _ arguments: [String],
+        input: Data = Data()
+    ) throws
+        -> Programs.Outcome
+    {
+        let path = Page.root.appending(path: "proto-docs/examples/\(name)").path
+        let words = ["COFFER_SOCKET=\(daemon.socket)", path] + arguments
+        return try Programs.run(URL(filePath: "/usr/bin/env"), words, input: input)
+    }
+
+    private func text(_ daemon: ExampleDaemon, _ arguments: String..., input: Data = Data()) throws -> String {
+        let outcome = try run("coffer.py", daemon, arguments, input: input)
+        #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+        return outcome.text
+    }
+
+    @Test func `the client in Python has fewer than 150 lines`() throws {
+        let path = Page.root.appending(path: "proto-docs/examples/coffer.py")
+        let lines = try String(contentsOf: path, encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        #expect(lines.count < 150)
+        #expect(
+            lines.allSatisfy {
+                !$0.hasPrefix("import ")
+                    || ["array", "getpass", "json", "os", "socket", "struct", "sys"].contains($0.dropFirst(7))
+            }
+        )
+    }
+
+    @Test(.enabled(if: ProtocolExamplesTests.hasPython))
+    func `the client in Python makes, stores, locks, is refused, unlocks and fetches`() throws {
+        let daemon = try ExampleDaemon()
+        #expect(try text(daemon, "status") == "noVault\n")
+        let recoveryKey = try text(daemon, "init", input: Self.passcode)
+        #expect(recoveryKey.count { $0 == "-" } == 8)
+        let secret = Data("s3cr3t".utf8)
+        #expect(try text(daemon, "put", "github.com/token", input: secret) == "keychain R6\n")
+        let large = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let (file, back) = (daemon.folder.appending(path: "large"), daemon.folder.appending(path: "back"))
+        try large.write(to: file)
+        #expect(try text(daemon, "store", "backup.tar", file.path) == "file R5\n")
+        #expect(try text(daemon, "lock") == "locked\n")
+        let refused = try run("coffer.py", daemon, ["get", "github.com/token"])
+        #expect(refused.status == 75)
+        #expect(
+            refused.errors
+                == "error: can't read 'github.com/token': the vault is locked\nhint: run 'coffer unlock' and repeat the command\n"
+        )
+        #expect(try run("coffer.py", daemon, ["unlock"], input: Data("wrong\n".utf8)).status == 77)
+        #expect(try text(daemon, "unlock", input: Self.passcode) == "unlocked\n")
+        #expect(try run("coffer.py", daemon, ["get", "github.com/token"]).output == secret)
+        _ = try text(daemon, "fetch", "backup.tar", back.path)
+        #expect(try Data(contentsOf: back) == large)
+        _ = try text(daemon, "fetch", "github.com/token", back.path)
+        #expect(try Data(contentsOf: back) == secret)
+        #expect(try run("coffer.py", daemon, ["get", "nobody"]).status == 66)
+        #expect(try run("coffer.py", daemon, []).status == 1)
+    }
+
+    @Test(.enabled(if: ProtocolExamplesTests.hasPython))
+    func `the client in Python sees the vault lock and unlock`() throws {
+        let daemon = try ExampleDaemon()
+        _ = try text(daemon, "init", input: Self.passcode)
+        let output = daemon.folder.appending(path: "events")
+        FileManager.default.createFile(atPath: output.path, contents: nil)
+        let watching = Process()
+        watching.executableURL = Page.root.appending(path: "proto-docs/examples/coffer.py")
+        watching.arguments = ["watch"]
+        watching.environment = ["PATH": "/usr/bin:/bin", "COFFER_SOCKET": daemon.socket]
+        watching.standardOutput = try FileHandle(forWritingTo: output)
+        watching.standardInput = FileHandle.nullDevice
+        try watching.run()
+        defer {
+            kill(watching.processIdentifier, SIGKILL)
+            watching.waitUntilExit()
+        }
+        // Whether it watches already can't be seen: it is locked and unlocked until it has told of both.
+        let expected = "protectedDataWillBecomeUnavailable\nprotectedDataDidBecomeAvailable\n"
+        var seen = ""
+        for _ in 0..<100 where !seen.contains(expected) {
+            _ = try text(daemon, "lock")
+            _ = try text(daemon, "unlock", input: Self.passcode)
+            seen = try String(contentsOf: output, encoding: .utf8)
+        }
+        #expect(seen.contains(expected))
+    }
+
+    @Test func `the exchange in the shell asks, and prints the answer`() throws {
+        let daemon = try ExampleDaemon()
+        let status = try run("exchange.sh", daemon, ["vault.status"])
+        #expect(status.status == 0, "\(status.errors)")
+        #expect(status.text.hasPrefix("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"state\":\"noVault\""))
+        _ = try daemon.coffer(["init", "--no-passcode", "--no-recovery-key"])
+        let missing = try run("exchange.sh", daemon, ["item.show", "{\"name\":\"nobody\"}"])
+        #expect(missing.text.contains("\"code\":\"itemNotFound\""))
+    }
+}

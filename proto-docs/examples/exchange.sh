@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# One exchange with the daemon by hand: a request goes out as a frame, and the JSON of the answer is printed.
+#
+#     exchange.sh METHOD [PARAMS]     such as: exchange.sh item.show '{"name":"github.com/token"}'
+#
+# Wants socat, or nc with Unix sockets. The socket: $COFFER_SOCKET, else $XDG_RUNTIME_DIR/coffer/coffer.sock.
+set -euo pipefail
+
+socket=${COFFER_SOCKET:-${XDG_RUNTIME_DIR:-/run}/coffer/coffer.sock}
+request="{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$1\",\"params\":${2:-{\}}}"
+
+# A frame: the bytes of the JSON and of the payload as big-endian 32-bit numbers, then the JSON, then the payload.
+frame() {
+    local count
+    count=$(printf %s "$request" | wc --bytes)
+    # shellcheck disable=SC2059
+    printf "$(printf '%08x%08x' "$count" 0 | sed 's/../\\x&/g')"
+    printf %s "$request"
+}
+
+# The daemon answers what has come, also when the sending side is closed behind it.
+if command -v socat >/dev/null; then
+    frame | socat -t 60 - "UNIX-CONNECT:$socket"
+else
+    frame | nc -N -U "$socket"
+fi | tail --bytes=+9
+echo
