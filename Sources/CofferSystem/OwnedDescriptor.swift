@@ -110,17 +110,25 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Reserves room on the disk.
+    /// Reserves room on the disk, or none of it.
     ///
     /// - Parameters:
     ///   - count: The bytes.
     ///   - offset: Where they begin.
     package borrowing func reserve(_ count: Int64, at offset: Int64) throws(SystemError) {
+        let former = try status().st_size
+        var disk = statvfs()
+        _ = try retrying("fstatvfs") { unsafe fstatvfs(number, &disk) }
+        // Asked for more than there is, a file system takes all there is before it refuses: nobody else could write then.
+        guard UInt64(count) / UInt64(disk.f_frsize) < UInt64(disk.f_bavail) else {
+            throw SystemError("fallocate", code: ENOSPC)
+        }
         while true {
             let code = posix_fallocate(number, off_t(offset), off_t(count))
             if code == EINTR { continue }
-            guard code == 0 else { throw SystemError("fallocate", code: code) }
-            return
+            if code == 0 { return }
+            if former <= offset { ftruncate(number, former) }
+            throw SystemError("fallocate", code: code)
         }
     }
 

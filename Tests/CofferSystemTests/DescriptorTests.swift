@@ -66,4 +66,23 @@ import Testing
         #expect(SystemError("write", code: ENOSPC).cofferError("").code == .diskFull)
         #expect(SystemError("write", code: EDQUOT).cofferError("").code == .diskFull)
     }
+
+    @Test(arguments: [Int64(1) << 40, 1 << 50])
+    func `takes no room where there is too little for all of it`(count: Int64) throws {
+        let directory = try TemporaryDirectory()
+        let descriptor = OwnedDescriptor(owning: open(directory.path + "/file", O_RDWR | O_CREAT, 0o600))
+        try descriptor.write(all: [UInt8]([1, 2, 3]).span.bytes)
+        let before = try descriptor.status()
+        do throws(SystemError) {
+            try descriptor.reserve(count, at: 65_536)
+            Issue.record("this machine has a disk of \(count) bytes")
+        } catch {
+            #expect(error.code == ENOSPC)
+        }
+        let after = try descriptor.status()
+        #expect(after.st_size == before.st_size)
+        #expect(after.st_blocks == before.st_blocks)
+        try descriptor.reserve(100_000, at: 65_536)
+        #expect(try descriptor.status().st_size == 165_536)
+    }
 }

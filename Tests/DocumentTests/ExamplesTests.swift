@@ -74,7 +74,7 @@ import Testing
         let daemon = try ExampleDaemon()
         _ = try text(daemon, "init", input: Self.passcode)
         let output = daemon.folder.appending(path: "events")
-        FileManager.default.createFile(atPath: output.path, contents: nil)
+        try Data().write(to: output)
         let watching = Process()
         watching.executableURL = Page.root.appending(path: "proto-docs/examples/coffer.py")
         watching.arguments = ["watch"]
