@@ -39,12 +39,12 @@ package struct ContentWrite: Sendable {
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) -> Int64 {
         do {
-            let file = try directory.create(id)
+            let file = ContentFile(try directory.create(id))
             let format = ContentFormat(.base, of: id, suite: .preferred)
             try directory.fileSystem.willPerform(.write)
-            unsafe try file.write(all: format.header.span.bytes)
+            unsafe try file.descriptor.write(all: format.header.span.bytes)
             let count = try seal(prefix, rest, into: file, format, progress)
-            try directory.synchronize(file)
+            try directory.synchronize(file.descriptor)
             return count
         } catch {
             directory.discardStaged(id)
@@ -55,44 +55,44 @@ package struct ContentWrite: Sendable {
     private func seal(
         _ prefix: borrowing SecretBytes,
         _ rest: borrowing PeerStream?,
-        into file: borrowing OwnedDescriptor,
+        into file: ContentFile,
         _ format: ContentFormat,
         _ progress: (Int64) -> Void
     ) throws -> Int64 {
         var source = PlaintextSource()
         var chunk = try SecretBytes(zeros: Limits.chunkBytes)
         var next = try SecretBytes(zeros: Limits.chunkBytes)
-        var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
         var total: Int64 = 0
         var index: UInt64 = 0
+        var isLast = false
+        var writing = Conveyor<SealedChunks>(
+            SealedChunks.pieceCount,
+            make: { SealedChunks() },
+            work: { [directory] sealed in
+                try directory.fileSystem.willPerform(.write)
+                unsafe try file.descriptor.write(all: sealed.bytes.span.bytes.extracting(first: sealed.count))
+            }
+        )
         var count = try source.fill(&chunk, prefix, rest)
-        while true {
-            // Whether a chunk is the last is known only when there is no other behind it.
-            let nextCount = count == Limits.chunkBytes ? try source.fill(&next, prefix, rest) : 0
-            let isLast = nextCount == 0
-            try key.withKey { (key) in
-                chunk.withBytes { bytes in
-                    unsafe sealed.withUnsafeMutableBytes { output in
-                        unsafe format.cipher.seal(
-                            bytes.extracting(first: count),
-                            at: index,
-                            isLast: isLast,
-                            under: key,
-                            into: UnsafeMutableRawBufferPointer(rebasing: output[..<(count + CipherSuite.tagBytes)])
-                        )
-                    }
+        while !isLast {
+            try writing.load { sealed in
+                sealed.count = 0
+                while !isLast && sealed.hasRoom {
+                    // Whether a chunk is the last is known only when there is no other behind it.
+                    let nextCount = count == Limits.chunkBytes ? try source.fill(&next, prefix, rest) : 0
+                    isLast = nextCount == 0
+                    try sealed.append(chunk, first: count, at: index, isLast: isLast, under: key, format)
+                    total += Int64(count)
+                    index += 1
+                    if index % 64 == 0 { progress(total) }
+                    guard isLast || total <= Limits.fileBytes else { throw tooLarge }
+                    swap(&chunk, &next)
+                    count = nextCount
                 }
             }
-            try directory.fileSystem.willPerform(.write)
-            unsafe try file.write(all: sealed.span.bytes.extracting(first: count + CipherSuite.tagBytes))
-            total += Int64(count)
-            index += 1
-            if index % 64 == 0 { progress(total) }
-            if isLast { return total }
-            guard total <= Limits.fileBytes else { throw tooLarge }
-            swap(&chunk, &next)
-            count = nextCount
         }
+        try writing.finish()
+        return total
     }
 
     private var tooLarge: CofferError {
@@ -101,6 +101,47 @@ package struct ContentWrite: Sendable {
             "can't store \(subject): a file has at most \(Limits.fileBytes >> 40) TiB",
             operation: .write
         )
+    }
+}
+
+/// Some chunks that are sealed, and go to the disk together.
+private struct SealedChunks: Sendable {
+    static let pieceCount = 3
+    private static let chunkCount = 4
+    private static let byteCount = chunkCount * (Limits.chunkBytes + CipherSuite.tagBytes)
+
+    private(set) var bytes: [UInt8] = []
+    var count = 0
+
+    var hasRoom: Bool { count < Self.byteCount }
+
+    mutating func append(
+        _ chunk: borrowing SecretBytes,
+        first byteCount: Int,
+        at index: UInt64,
+        isLast: Bool,
+        under key: ContentKey,
+        _ format: ContentFormat
+    ) throws {
+        let end = count + byteCount + CipherSuite.tagBytes
+        // What a small content does not need is not made.
+        if end > bytes.count {
+            bytes += repeatElement(0, count: (isLast ? end : Self.byteCount) - bytes.count)
+        }
+        try key.withKey { (key) in
+            chunk.withBytes { plaintext in
+                unsafe bytes.withUnsafeMutableBytes { output in
+                    unsafe format.cipher.seal(
+                        plaintext.extracting(first: byteCount),
+                        at: index,
+                        isLast: isLast,
+                        under: key,
+                        into: UnsafeMutableRawBufferPointer(rebasing: output[count..<end])
+                    )
+                }
+            }
+        }
+        count = end
     }
 }
 
