@@ -39,14 +39,16 @@ struct BaseContent: Sendable {
     ///   - index: Which.
     ///   - key: The key of the content.
     ///   - sealed: Room for a sealed chunk.
-    ///   - plaintext: Takes the plaintext; room for a chunk.
+    ///   - plaintext: Takes the plaintext.
+    ///   - place: Where in it; there is room for a chunk.
     /// - Returns: The bytes of the plaintext.
     /// - Throws: ``ContentFormat/Finding`` where it is not authentic.
     func open(
         _ index: Int64,
         under key: ContentKey,
         _ sealed: inout [UInt8],
-        _ plaintext: inout SecretBytes
+        _ plaintext: inout SecretBytes,
+        at place: Int = 0
     ) throws -> Int {
         let count = ContentFormat.plaintextByteCount(ofChunk: index, in: byteCount)
         let sealedCount = count + CipherSuite.tagBytes
@@ -68,7 +70,7 @@ struct BaseContent: Sendable {
                         at: UInt64(index),
                         isLast: isLast,
                         under: key,
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[place..<(place + count)])
                     )
                 }
             }

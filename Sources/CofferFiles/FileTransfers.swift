@@ -205,26 +205,62 @@ package struct ContentRead: Sendable {
     ) throws(CofferError) {
         do {
             let base = try BaseContent(file, id, byteCount: byteCount)
-            var plaintext = try SecretBytes(zeros: Limits.chunkBytes)
-            var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
-            let chunkBytes = Int64(Limits.chunkBytes)
-            // An empty content has a chunk too, which proves that it is empty.
-            let end = ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
-            let first = min(range.lowerBound / chunkBytes, end)
-            let last = min(max(range.lowerBound, range.upperBound - 1) / chunkBytes, end)
-            for index in first...last {
-                let count = try base.open(index, under: key, &sealed, &plaintext)
-                let start = index * chunkBytes
-                let wanted =
-                    max(range.lowerBound, start)..<max(range.lowerBound, min(range.upperBound, start + Int64(count)))
-                try plaintext.withBytes { bytes in
-                    try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
-                }
-                if index % 64 == 63 { progress(wanted.upperBound - range.lowerBound) }
+            var plaintext = try OpenedChunks(1)
+            for index in chunks(of: range) {
+                plaintext.empty()
+                try plaintext.append(base, index, under: key, range)
+                try plaintext.withBytes(output)
+                if index % 64 == 63 { progress(plaintext.end - range.lowerBound) }
             }
         } catch {
             throw transferError(error, key, subject, for: .read)
         }
+    }
+
+    /// Opens a range of the content and writes it to a client's stream: some chunks are opened while others are written.
+    ///
+    /// - Parameters:
+    ///   - range: The bytes; within the content.
+    ///   - output: Takes the plaintext.
+    ///   - progress: Called now and then with the bytes done, or about to be.
+    /// - Throws: As ``perform(_:to:progress:)``.
+    package func perform(
+        _ range: Range<Int64>,
+        to output: SharedStream,
+        progress: @Sendable (Int64) -> Void = { _ in }
+    ) throws(CofferError) {
+        do {
+            let base = try BaseContent(file, id, byteCount: byteCount)
+            let indices = chunks(of: range)
+            let pieceChunks = min(OpenedChunks.pieceChunks, indices.count)
+            var writing = Conveyor<OpenedChunks>(
+                OpenedChunks.pieceCount,
+                make: { try OpenedChunks(pieceChunks) },
+                work: { opened in try opened.withBytes { try output.stream.write(all: $0) } }
+            )
+            var index = indices.lowerBound
+            while index <= indices.upperBound {
+                try writing.load { opened in
+                    opened.empty()
+                    while index <= indices.upperBound && opened.hasRoom {
+                        try opened.append(base, index, under: key, range)
+                        if index % 64 == 63 { progress(opened.end - range.lowerBound) }
+                        index += 1
+                    }
+                }
+            }
+            try writing.finish()
+        } catch {
+            throw transferError(error, key, subject, for: .read)
+        }
+    }
+
+    /// The chunks that a range lies in: an empty content has one, too, which proves that it is empty.
+    private func chunks(of range: Range<Int64>) -> ClosedRange<Int64> {
+        let chunkBytes = Int64(Limits.chunkBytes)
+        let end = ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
+        let first = min(range.lowerBound / chunkBytes, end)
+        return first...max(first, min((range.upperBound - 1) / chunkBytes, end))
     }
 
     /// Opens a range of the content into memory.
@@ -248,6 +284,56 @@ package struct ContentRead: Sendable {
             }
         )
         return collected
+    }
+}
+
+/// Some chunks that are opened, one behind the other.
+private struct OpenedChunks: ~Copyable, Sendable {
+    static let pieceCount = 3
+    /// The most chunks: all that is opened lies in locked memory, of which there is little.
+    static let pieceChunks = 2
+
+    private var plaintext: SecretBytes
+    private var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
+    private var count = 0
+    /// The bytes that are wanted.
+    private var wanted = 0..<0
+    /// Where they end in the content.
+    private(set) var end: Int64 = 0
+
+    init(_ chunkCount: Int) throws { plaintext = try SecretBytes(zeros: chunkCount * Limits.chunkBytes) }
+
+    var hasRoom: Bool { count + Limits.chunkBytes <= plaintext.count }
+
+    mutating func empty() { (count, wanted) = (0, 0..<0) }
+
+    /// Opens a chunk behind the others.
+    ///
+    /// - Parameters:
+    ///   - base: The content.
+    ///   - index: The chunk: the next one.
+    ///   - key: The key of the content.
+    ///   - range: The bytes of the content that are wanted; some of them are in the chunk, or none are wanted.
+    mutating func append(
+        _ base: BaseContent,
+        _ index: Int64,
+        under key: ContentKey,
+        _ range: Range<Int64>
+    ) throws {
+        let opened = try base.open(index, under: key, &sealed, &plaintext, at: count)
+        let start = index * Int64(Limits.chunkBytes)
+        let first = max(range.lowerBound, start)
+        let last = max(first, min(range.upperBound, start + Int64(opened)))
+        let place = count + Int(first - start)
+        wanted = (count == 0 ? place : wanted.lowerBound)..<(place + Int(last - first))
+        end = last
+        count += opened
+    }
+
+    /// Hands over what is wanted.
+    func withBytes(_ body: (RawSpan) throws -> Void) throws {
+        let wanted = wanted
+        try plaintext.withBytes { try body($0.extracting(wanted)) }
     }
 }
 

@@ -127,7 +127,7 @@ extension Server {
             try await self.workers.run { () throws(CofferError) in
                 guard let descriptor = handoff.take() else { return }
                 let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
-                try read.perform(range, to: { try output.write(all: $0) }, progress: report)
+                try read.perform(range, to: SharedStream(output), progress: report)
             }
             return Reply(GetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor))
         }
