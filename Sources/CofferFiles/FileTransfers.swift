@@ -71,12 +71,13 @@ package struct ContentWrite: Sendable {
             work: { [directory] sealed in
                 try directory.fileSystem.willPerform(.write)
                 unsafe try file.descriptor.write(all: sealed.bytes.span.bytes.extracting(first: sealed.count))
+                if let range = sealed.range(perPart: Self.writingBytes) { file.descriptor.startWriting(range) }
             }
         )
         var count = try source.fill(&chunk, prefix, rest)
         while !isLast {
             try writing.load { sealed in
-                sealed.count = 0
+                (sealed.count, sealed.offset) = (0, ContentFormat.offset(ofChunk: Int64(index)))
                 while !isLast && sealed.hasRoom {
                     // Whether a chunk is the last is known only when there is no other behind it.
                     let nextCount = count == Limits.chunkBytes ? try source.fill(&next, prefix, rest) : 0
@@ -95,6 +96,9 @@ package struct ContentWrite: Sendable {
         return total
     }
 
+    /// The disk begins to write so much at a time, while more is being sealed.
+    private static let writingBytes: Int64 = 8 << 20
+
     private var tooLarge: CofferError {
         CofferError(
             .dataTooLarge,
@@ -112,6 +116,14 @@ private struct SealedChunks: Sendable {
 
     private(set) var bytes: [UInt8] = []
     var count = 0
+    /// Where they lie on the disk.
+    var offset: Int64 = 0
+
+    /// The part of the file that ends among them, where parts have so many bytes.
+    func range(perPart byteCount: Int64) -> Range<Int64>? {
+        let end = (offset + Int64(count)) / byteCount * byteCount
+        return end > offset ? max(0, end - byteCount)..<end : nil
+    }
 
     var hasRoom: Bool { count < Self.byteCount }
 
