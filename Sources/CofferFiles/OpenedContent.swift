@@ -163,7 +163,7 @@ package struct ReadPlan: Sendable {
     }
 
     /// The most chunks that are opened while others wait: a part of a file may lie across two.
-    private static let chunksAtOnce = 2
+    static let chunksAtOnce = 2
 
     private func collect(waits: Bool) throws -> SecretBytes {
         var collected = try SecretBytes(zeros: range.count)
@@ -171,11 +171,7 @@ package struct ReadPlan: Sendable {
         try open(
             waits: waits,
             to: { chunk in
-                unsafe collected.withUnsafeMutableBytes { buffer in
-                    unsafe chunk.withUnsafeBytes { bytes in
-                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: bytes)
-                    }
-                }
+                collected.copy(chunk, to: done)
                 done += chunk.byteCount
             }
         )

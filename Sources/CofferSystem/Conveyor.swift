@@ -159,24 +159,3 @@ private final class ConveyorThread: Sendable {
         return nil
     }
 }
-
-/// A count of things that a thread can wait for.
-@safe
-private final class Semaphore: @unchecked Sendable {
-    // Sendable: what lies at the address is made for being used by several threads.
-    private let address = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init(_ count: Int) {
-        unsafe address.initialize(to: sem_t())
-        unsafe sem_init(address, 0, UInt32(count))
-    }
-
-    deinit {
-        unsafe sem_destroy(address)
-        unsafe address.deallocate()
-    }
-
-    func wait() { while unsafe sem_wait(address) != 0 {} }
-
-    func signal() { unsafe sem_post(address) }
-}
