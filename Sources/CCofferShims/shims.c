@@ -15,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -191,6 +192,15 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
     posix_spawnattr_destroy(&attributes);
     errno = code;
     return code == 0 ? child : -1;
+}
+
+ssize_t coffer_read_cached(int file, void *bytes, size_t count, off_t offset) {
+    struct iovec part = {.iov_base = bytes, .iov_len = count};
+    return preadv2(file, &part, 1, offset, RWF_NOWAIT);
+}
+
+int coffer_start_writing(int file, off_t offset, off_t count) {
+    return sync_file_range(file, offset, count, SYNC_FILE_RANGE_WRITE);
 }
 
 int coffer_open_standard_streams(void) {

@@ -39,27 +39,30 @@ struct BaseContent: Sendable {
     ///   - index: Which.
     ///   - key: The key of the content.
     ///   - sealed: Room for a sealed chunk.
-    ///   - plaintext: Takes the plaintext; room for a chunk.
+    ///   - plaintext: Takes the plaintext.
+    ///   - place: Where in it; there is room for a chunk.
+    ///   - waits: Whether the disk may be waited for.
     /// - Returns: The bytes of the plaintext.
-    /// - Throws: ``ContentFormat/Finding`` where it is not authentic.
+    /// - Throws: ``ContentFormat/Finding`` where it is not authentic; ``NotCached``.
     func open(
         _ index: Int64,
         under key: ContentKey,
         _ sealed: inout [UInt8],
-        _ plaintext: inout SecretBytes
+        _ plaintext: inout SecretBytes,
+        at place: Int = 0,
+        waits: Bool = true
     ) throws -> Int {
         let count = ContentFormat.plaintextByteCount(ofChunk: index, in: byteCount)
         let sealedCount = count + CipherSuite.tagBytes
         let isLast = index == ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
-        let outcome = unsafe sealed.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in
-                unsafe try file.descriptor.read(
-                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<sealedCount]),
-                    at: ContentFormat.offset(ofChunk: index)
-                )
-            }
+        let found = unsafe try sealed.withUnsafeMutableBytes { buffer in
+            unsafe try file.read(
+                into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<sealedCount]),
+                at: ContentFormat.offset(ofChunk: index),
+                waits: waits
+            )
         }
-        guard try outcome.get() == sealedCount else { throw ContentFormat.Finding("its content ends early") }
+        guard found == sealedCount else { throw ContentFormat.Finding("its content ends early") }
         do {
             try key.withKey { (key) in
                 unsafe try plaintext.withUnsafeMutableBytes { (buffer) throws(CryptoError) in
@@ -68,7 +71,7 @@ struct BaseContent: Sendable {
                         at: UInt64(index),
                         isLast: isLast,
                         under: key,
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[place..<(place + count)])
                     )
                 }
             }
@@ -84,6 +87,20 @@ final class ContentFile: Sendable {
     let descriptor: OwnedDescriptor
     init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 
+    /// Reads at an offset until the buffer is full or the file ends.
+    ///
+    /// - Parameters:
+    ///   - buffer: Where to.
+    ///   - offset: Where from, in bytes.
+    ///   - waits: Whether the disk may be waited for.
+    /// - Returns: The bytes read.
+    /// - Throws: `SystemError`; ``NotCached`` where not all of it can be had without waiting.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, waits: Bool) throws -> Int {
+        if waits { return unsafe try descriptor.read(into: buffer, at: offset) }
+        guard unsafe descriptor.readCached(into: buffer, at: offset) else { throw NotCached() }
+        return buffer.count
+    }
+
     /// The first bytes, as many as a header has.
     func header() throws(SystemError) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: ContentFormat.headerBytes)
@@ -94,3 +111,6 @@ final class ContentFile: Sendable {
         return header
     }
 }
+
+/// The disk would have to be waited for.
+struct NotCached: Error {}

@@ -39,12 +39,12 @@ package struct ContentWrite: Sendable {
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) -> Int64 {
         do {
-            let file = try directory.create(id)
+            let file = ContentFile(try directory.create(id))
             let format = ContentFormat(.base, of: id, suite: .preferred)
             try directory.fileSystem.willPerform(.write)
-            unsafe try file.write(all: format.header.span.bytes)
+            unsafe try file.descriptor.write(all: format.header.span.bytes)
             let count = try seal(prefix, rest, into: file, format, progress)
-            try directory.synchronize(file)
+            try directory.synchronize(file.descriptor)
             return count
         } catch {
             directory.discardStaged(id)
@@ -55,45 +55,49 @@ package struct ContentWrite: Sendable {
     private func seal(
         _ prefix: borrowing SecretBytes,
         _ rest: borrowing PeerStream?,
-        into file: borrowing OwnedDescriptor,
+        into file: ContentFile,
         _ format: ContentFormat,
         _ progress: (Int64) -> Void
     ) throws -> Int64 {
         var source = PlaintextSource()
         var chunk = try SecretBytes(zeros: Limits.chunkBytes)
         var next = try SecretBytes(zeros: Limits.chunkBytes)
-        var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
         var total: Int64 = 0
         var index: UInt64 = 0
+        var isLast = false
+        var writing = Conveyor<SealedChunks>(
+            SealedChunks.pieceCount,
+            make: { SealedChunks() },
+            work: { [directory] sealed in
+                try directory.fileSystem.willPerform(.write)
+                unsafe try file.descriptor.write(all: sealed.bytes.span.bytes.extracting(first: sealed.count))
+                if let range = sealed.range(perPart: Self.writingBytes) { file.descriptor.startWriting(range) }
+            }
+        )
         var count = try source.fill(&chunk, prefix, rest)
-        while true {
-            // Whether a chunk is the last is known only when there is no other behind it.
-            let nextCount = count == Limits.chunkBytes ? try source.fill(&next, prefix, rest) : 0
-            let isLast = nextCount == 0
-            try key.withKey { (key) in
-                chunk.withBytes { bytes in
-                    unsafe sealed.withUnsafeMutableBytes { output in
-                        unsafe format.cipher.seal(
-                            bytes.extracting(first: count),
-                            at: index,
-                            isLast: isLast,
-                            under: key,
-                            into: UnsafeMutableRawBufferPointer(rebasing: output[..<(count + CipherSuite.tagBytes)])
-                        )
-                    }
+        while !isLast {
+            try writing.load { sealed in
+                (sealed.count, sealed.offset) = (0, ContentFormat.offset(ofChunk: Int64(index)))
+                while !isLast && sealed.hasRoom {
+                    // Whether a chunk is the last is known only when there is no other behind it.
+                    let nextCount = count == Limits.chunkBytes ? try source.fill(&next, prefix, rest) : 0
+                    isLast = nextCount == 0
+                    try sealed.append(chunk, first: count, at: index, isLast: isLast, under: key, format)
+                    total += Int64(count)
+                    index += 1
+                    if index % 64 == 0 { progress(total) }
+                    guard isLast || total <= Limits.fileBytes else { throw tooLarge }
+                    swap(&chunk, &next)
+                    count = nextCount
                 }
             }
-            try directory.fileSystem.willPerform(.write)
-            unsafe try file.write(all: sealed.span.bytes.extracting(first: count + CipherSuite.tagBytes))
-            total += Int64(count)
-            index += 1
-            if index % 64 == 0 { progress(total) }
-            if isLast { return total }
-            guard total <= Limits.fileBytes else { throw tooLarge }
-            swap(&chunk, &next)
-            count = nextCount
         }
+        try writing.finish()
+        return total
     }
+
+    /// The disk begins to write so much at a time, while more is being sealed.
+    private static let writingBytes: Int64 = 8 << 20
 
     private var tooLarge: CofferError {
         CofferError(
@@ -163,27 +167,72 @@ package struct ContentRead: Sendable {
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) {
         do {
-            let base = try BaseContent(file, id, byteCount: byteCount)
-            var plaintext = try SecretBytes(zeros: Limits.chunkBytes)
-            var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
-            let chunkBytes = Int64(Limits.chunkBytes)
-            // An empty content has a chunk too, which proves that it is empty.
-            let end = ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
-            let first = min(range.lowerBound / chunkBytes, end)
-            let last = min(max(range.lowerBound, range.upperBound - 1) / chunkBytes, end)
-            for index in first...last {
-                let count = try base.open(index, under: key, &sealed, &plaintext)
-                let start = index * chunkBytes
-                let wanted =
-                    max(range.lowerBound, start)..<max(range.lowerBound, min(range.upperBound, start + Int64(count)))
-                try plaintext.withBytes { bytes in
-                    try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
-                }
-                if index % 64 == 63 { progress(wanted.upperBound - range.lowerBound) }
-            }
+            try open(range, to: output, progress: progress)
         } catch {
             throw transferError(error, key, subject, for: .read)
         }
+    }
+
+    private func open(
+        _ range: Range<Int64>,
+        waits: Bool = true,
+        to output: (RawSpan) throws -> Void,
+        progress: (Int64) -> Void
+    ) throws {
+        let base = try BaseContent(file, id, byteCount: byteCount)
+        var plaintext = try OpenedChunks(1)
+        for index in chunks(of: range) {
+            plaintext.empty()
+            try plaintext.append(base, index, under: key, range, waits: waits)
+            try plaintext.withBytes(output)
+            if index % 64 == 63 { progress(plaintext.end - range.lowerBound) }
+        }
+    }
+
+    /// Opens a range of the content and writes it to a client's stream: some chunks are opened while others are written.
+    ///
+    /// - Parameters:
+    ///   - range: The bytes; within the content.
+    ///   - output: Takes the plaintext.
+    ///   - progress: Called now and then with the bytes done, or about to be.
+    /// - Throws: As ``perform(_:to:progress:)``.
+    package func perform(
+        _ range: Range<Int64>,
+        to output: SharedStream,
+        progress: @Sendable (Int64) -> Void = { _ in }
+    ) throws(CofferError) {
+        do {
+            let base = try BaseContent(file, id, byteCount: byteCount)
+            let indices = chunks(of: range)
+            let pieceChunks = min(OpenedChunks.pieceChunks, indices.count)
+            var writing = Conveyor<OpenedChunks>(
+                OpenedChunks.pieceCount,
+                make: { try OpenedChunks(pieceChunks) },
+                work: { opened in try opened.withBytes { try output.stream.write(all: $0) } }
+            )
+            var index = indices.lowerBound
+            while index <= indices.upperBound {
+                try writing.load { opened in
+                    opened.empty()
+                    while index <= indices.upperBound && opened.hasRoom {
+                        try opened.append(base, index, under: key, range)
+                        if index % 64 == 63 { progress(opened.end - range.lowerBound) }
+                        index += 1
+                    }
+                }
+            }
+            try writing.finish()
+        } catch {
+            throw transferError(error, key, subject, for: .read)
+        }
+    }
+
+    /// The chunks that a range lies in: an empty content has one, too, which proves that it is empty.
+    private func chunks(of range: Range<Int64>) -> ClosedRange<Int64> {
+        let chunkBytes = Int64(Limits.chunkBytes)
+        let end = ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
+        let first = min(range.lowerBound / chunkBytes, end)
+        return first...max(first, min((range.upperBound - 1) / chunkBytes, end))
     }
 
     /// Opens a range of the content into memory.
@@ -192,21 +241,53 @@ package struct ContentRead: Sendable {
     /// - Returns: The plaintext.
     /// - Throws: As ``perform(_:to:progress:)``.
     package func collect(_ range: Range<Int64>) throws(CofferError) -> SecretBytes {
-        var collected: SecretBytes
-        do { collected = try SecretBytes(zeros: range.count) } catch { throw .noSecretMemory }
+        do {
+            return try collect(range, waits: true)
+        } catch {
+            throw transferError(error, key, subject, for: .read)
+        }
+    }
+
+    /// Opens a range of the content into memory, if that is done at once: on the event loop, too.
+    ///
+    /// - Parameter range: The bytes; within the content.
+    /// - Returns: The plaintext; `nil` where it is much, or the disk would have to be waited for.
+    /// - Throws: As ``perform(_:to:progress:)``.
+    package func collectIfCached(_ range: Range<Int64>) throws(CofferError) -> SecretBytes? {
+        if chunks(of: range).count > ReadPlan.chunksAtOnce { return nil }
+        do {
+            return try collect(range, waits: false)
+        } catch is NotCached {
+            return nil
+        } catch {
+            throw transferError(error, key, subject, for: .read)
+        }
+    }
+
+    private func collect(_ range: Range<Int64>, waits: Bool) throws -> SecretBytes {
+        var collected = try SecretBytes(zeros: range.count)
         var done = 0
-        try perform(
+        try open(
             range,
+            waits: waits,
             to: { chunk in
-                unsafe collected.withUnsafeMutableBytes { buffer in
-                    unsafe chunk.withUnsafeBytes { bytes in
-                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: bytes)
-                    }
-                }
+                collected.copy(chunk, to: done)
                 done += chunk.byteCount
-            }
+            },
+            progress: { _ in }
         )
         return collected
+    }
+}
+
+extension SecretBytes {
+    /// Takes bytes over.
+    mutating func copy(_ bytes: RawSpan, to place: Int) {
+        unsafe withUnsafeMutableBytes { buffer in
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[place...]).copyMemory(from: source)
+            }
+        }
     }
 }
 

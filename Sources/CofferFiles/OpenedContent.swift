@@ -38,21 +38,23 @@ final class OpenedContent: Sendable {
     ///   - index: Its place in the file.
     ///   - sealed: Room for a sealed chunk.
     ///   - chunk: Takes it, with zeros behind the bytes that it has; room for a chunk.
-    /// - Throws: ``ContentFormat/Finding`` where it is damaged.
+    ///   - waits: Whether the disk may be waited for.
+    /// - Throws: ``ContentFormat/Finding`` where it is damaged; ``NotCached``.
     func open(
         _ source: ChunkSource,
         at index: Int64,
         _ sealed: inout [UInt8],
-        into chunk: inout SecretBytes
+        into chunk: inout SecretBytes,
+        waits: Bool = true
     ) throws {
         switch source {
         case .hole: break
         case .base:
             guard let base else { throw ContentFormat.Finding("its content is missing") }
-            _ = try base.open(index, under: key, &sealed, &chunk)
+            _ = try base.open(index, under: key, &sealed, &chunk, waits: waits)
         case .slot(let slot):
             guard let overlay else { throw ContentFormat.Finding("the chunks that were rewritten are missing") }
-            try overlay.open(slot, at: index, under: key, &chunk)
+            try overlay.open(slot, at: index, under: key, &chunk, waits: waits)
         }
         let byteCount = source.byteCount
         Self.wipe(&chunk, from: byteCount)
@@ -85,7 +87,7 @@ package struct ReadPlan: Sendable {
     /// - Parameter output: Takes the plaintext.
     /// - Throws: `decode` where the content is damaged, `interactionNotAllowed` where the vault was locked meanwhile, `io`.
     package func perform(to output: (RawSpan) throws -> Void) throws(CofferError) {
-        _ = try perform(salvaging: false, to: output)
+        do { try open(to: output) } catch { throw transferError(error, content.key, content.subject, for: .read) }
     }
 
     /// Opens the chunks that are intact, and hands zeros over for the others.
@@ -94,33 +96,42 @@ package struct ReadPlan: Sendable {
     /// - Returns: What can't be read.
     /// - Throws: As ``perform(to:)``, but no `decode`.
     package func salvage(to output: (RawSpan) throws -> Void) throws(CofferError) -> [Damage] {
-        try perform(salvaging: true, to: output)
-    }
-
-    private func perform(salvaging: Bool, to output: (RawSpan) throws -> Void) throws(CofferError) -> [Damage] {
+        var damages: [Damage] = []
         do {
-            var damages: [Damage] = []
-            if range.isEmpty { return [] }
-            var chunk = try SecretBytes(zeros: Limits.chunkBytes)
-            var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
-            let first = range.lowerBound / Int64(Limits.chunkBytes)
-            for (offset, source) in sources.enumerated() {
-                let index = first + Int64(offset)
-                let start = index * Int64(Limits.chunkBytes)
-                let wanted = range.clamped(to: start..<(start + Int64(Limits.chunkBytes)))
-                do {
-                    try content.open(source, at: index, &sealed, into: &chunk)
-                } catch is ContentFormat.Finding where salvaging {
-                    damages.append(Damage(range: wanted))
-                    OpenedContent.wipe(&chunk, from: 0)
-                }
-                try chunk.withBytes { bytes in
-                    try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
-                }
-            }
-            return damages
+            try open(onDamage: { damages.append(Damage(range: $0)) }, to: output)
         } catch {
             throw transferError(error, content.key, content.subject, for: .read)
+        }
+        return damages
+    }
+
+    /// - Parameters:
+    ///   - waits: Whether the disk may be waited for; ``NotCached`` where it would have to.
+    ///   - onDamage: Told of what can't be read, which is zeros then; if there is nobody to tell, it is an error.
+    ///   - output: Takes the plaintext.
+    private func open(
+        waits: Bool = true,
+        onDamage: ((Range<Int64>) -> Void)? = nil,
+        to output: (RawSpan) throws -> Void
+    ) throws {
+        if range.isEmpty { return }
+        var chunk = try SecretBytes(zeros: Limits.chunkBytes)
+        var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
+        let first = range.lowerBound / Int64(Limits.chunkBytes)
+        for (offset, source) in sources.enumerated() {
+            let index = first + Int64(offset)
+            let start = index * Int64(Limits.chunkBytes)
+            let wanted = range.clamped(to: start..<(start + Int64(Limits.chunkBytes)))
+            do {
+                try content.open(source, at: index, &sealed, into: &chunk, waits: waits)
+            } catch let error as ContentFormat.Finding {
+                guard let onDamage else { throw error }
+                onDamage(wanted)
+                OpenedContent.wipe(&chunk, from: 0)
+            }
+            try chunk.withBytes { bytes in
+                try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+            }
         }
     }
 
@@ -129,17 +140,41 @@ package struct ReadPlan: Sendable {
     /// - Returns: The plaintext.
     /// - Throws: As ``perform(to:)``.
     package func collect() throws(CofferError) -> SecretBytes {
-        var collected: SecretBytes
-        do { collected = try SecretBytes(zeros: range.count) } catch { throw .noSecretMemory }
+        do {
+            return try collect(waits: true)
+        } catch {
+            throw transferError(error, content.key, content.subject, for: .read)
+        }
+    }
+
+    /// Opens the range into memory, if that is done at once: on the event loop, too.
+    ///
+    /// - Returns: The plaintext; `nil` where it is much, or the disk would have to be waited for.
+    /// - Throws: As ``perform(to:)``.
+    package func collectIfCached() throws(CofferError) -> SecretBytes? {
+        if sources.count > Self.chunksAtOnce { return nil }
+        do {
+            return try collect(waits: false)
+        } catch is NotCached {
+            return nil
+        } catch {
+            throw transferError(error, content.key, content.subject, for: .read)
+        }
+    }
+
+    /// The most chunks that are opened while others wait: a part of a file may lie across two.
+    static let chunksAtOnce = 2
+
+    private func collect(waits: Bool) throws -> SecretBytes {
+        var collected = try SecretBytes(zeros: range.count)
         var done = 0
-        try perform(to: { chunk in
-            unsafe collected.withUnsafeMutableBytes { buffer in
-                unsafe chunk.withUnsafeBytes { bytes in
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...]).copyMemory(from: bytes)
-                }
+        try open(
+            waits: waits,
+            to: { chunk in
+                collected.copy(chunk, to: done)
+                done += chunk.byteCount
             }
-            done += chunk.byteCount
-        })
+        )
         return collected
     }
 }

@@ -99,24 +99,25 @@ struct Overlay: Sendable {
     ///   - index: The place of the chunk in the file.
     ///   - key: The key of the content.
     ///   - plaintext: Takes the plaintext; room for a chunk.
-    /// - Throws: ``ContentFormat/Finding`` where it is not authentic.
+    ///   - waits: Whether the disk may be waited for.
+    /// - Throws: ``ContentFormat/Finding`` where it is not authentic; ``NotCached``.
     func open(
         _ slot: ChunkSlot,
         at index: Int64,
         under key: ContentKey,
-        _ plaintext: inout SecretBytes
+        _ plaintext: inout SecretBytes,
+        waits: Bool = true
     ) throws {
         let stored = SlotCipher.saltBytes + slot.byteCount
         var sealed = [UInt8](repeating: 0, count: stored) + slot.tag
-        let outcome = unsafe sealed.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in
-                unsafe try file.descriptor.read(
-                    into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<stored]),
-                    at: Self.offset(ofSlot: slot.number)
-                )
-            }
+        let found = unsafe try sealed.withUnsafeMutableBytes { buffer in
+            unsafe try file.read(
+                into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<stored]),
+                at: Self.offset(ofSlot: slot.number),
+                waits: waits
+            )
         }
-        guard try outcome.get() == stored else {
+        guard found == stored else {
             throw ContentFormat.Finding("chunk \(index) of its content is missing")
         }
         do {

@@ -1,4 +1,5 @@
 internal import CSodium
+internal import CofferCore
 internal import Synchronization
 
 /// Locked memory could not be had.
@@ -20,9 +21,14 @@ package final class SecretArena: Sendable {
     /// The sizes that slabs are cut into; anything larger has a region of its own.
     private static let pieceSizes = [32, 128, 512, 4096]
     private static let slabBytes = 64 << 10
+    /// Regions of this size come and go with each part of a file that is read: some are kept.
+    private static let keptBytes = Limits.chunkBytes
+    private static let mostKept = 8
 
     /// The addresses of the pieces that are free, by size.
     private let free = Mutex<[[UInt]]>(Array(repeating: [], count: SecretArena.pieceSizes.count))
+    /// The addresses of the regions that are kept, wiped.
+    private let kept = Mutex<[UInt]>([])
     private let onRelease: (@Sendable (RawSpan) -> Void)?
 
     /// Makes an arena.
@@ -40,6 +46,11 @@ package final class SecretArena: Sendable {
     /// - Throws: ``SecretMemoryError`` where the system does not let it be locked.
     func allocate(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         guard let index = Self.pieceSizes.firstIndex(where: { $0 >= byteCount }) else {
+            if byteCount == Self.keptBytes, let region = kept.withLock({ $0.popLast() }),
+                let address = unsafe UnsafeMutableRawPointer(bitPattern: region)
+            {
+                return unsafe address
+            }
             return unsafe try Self.lockedRegion(byteCount)
         }
         if let piece = free.withLock({ $0[index].popLast() }),
@@ -67,8 +78,16 @@ package final class SecretArena: Sendable {
         if let index {
             let piece = UInt(bitPattern: address)
             free.withLock { $0[index].append(piece) }
-        } else {
+        } else if byteCount != Self.keptBytes || !keep(UInt(bitPattern: address)) {
             unsafe sodium_free(address)
+        }
+    }
+
+    private func keep(_ region: UInt) -> Bool {
+        kept.withLock { kept in
+            if kept.count == Self.mostKept { return false }
+            kept.append(region)
+            return true
         }
     }
 

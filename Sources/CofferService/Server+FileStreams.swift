@@ -187,9 +187,3 @@ extension Server {
         return (place - range.lowerBound, damages)
     }
 }
-
-/// A client's stream that several pieces of work write to, one after the other.
-private final class SharedStream: Sendable {
-    let stream: PeerStream
-    init(_ stream: consuming PeerStream) { self.stream = stream }
-}

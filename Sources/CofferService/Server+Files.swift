@@ -191,6 +191,8 @@ extension Server {
         let plan: ReadPlan
         do { plan = try store.planReading(range, of: file) } catch { throw .init(mapping: error, "can't read") }
         defer { store.finishedReading(file) }
+        // Another thread costs more than opening a chunk.
+        if let content = try plan.collectIfCached() { return content }
         return try await workers.run { () throws(CofferError) in try plan.collect() }
     }
 

@@ -127,7 +127,7 @@ extension Server {
             try await self.workers.run { () throws(CofferError) in
                 guard let descriptor = handoff.take() else { return }
                 let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
-                try read.perform(range, to: { try output.write(all: $0) }, progress: report)
+                try read.perform(range, to: SharedStream(output), progress: report)
             }
             return Reply(GetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor))
         }
@@ -144,7 +144,13 @@ extension Server {
         }
         return { (_) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
-            let content = try await self.workers.run { () throws(CofferError) in try read.collect(range) }
+            let content: SecretBytes
+            // Another thread costs more than opening a chunk.
+            if let cached = try read.collectIfCached(range) {
+                content = cached
+            } else {
+                content = try await self.workers.run { () throws(CofferError) in try read.collect(range) }
+            }
             let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
             // Its class may be another one than when the read began.
             let protectionClass = self.vault.openCatalog?.files.protectionClass(of: read) ?? read.protectionClass

@@ -21,7 +21,7 @@ package actor Server {
     /// The threads for the bodies of files.
     let workers = WorkerPool()
     /// The thread for making and unlocking a vault: no transfer, however stuck, is in its way.
-    let keyWorkers = WorkerPool(limit: 1)
+    let keyWorkers = WorkerPool(limit: 1, lingering: 0)
     /// Making and unlocking a vault: one at a time.
     let keyOperations = Turnstile()
     /// Opening files: one at a time, so that a file is never open twice.

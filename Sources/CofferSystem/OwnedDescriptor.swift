@@ -75,6 +75,24 @@ extension OwnedDescriptor {
         return done
     }
 
+    /// Reads at an offset, if that can be done without waiting for a disk.
+    ///
+    /// - Parameters:
+    ///   - buffer: Where to.
+    ///   - offset: Where from, in bytes.
+    /// - Returns: Whether the buffer is full.
+    package borrowing func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
+        unsafe coffer_read_cached(number, buffer.baseAddress, buffer.count, off_t(offset)) == buffer.count
+    }
+
+    /// Has the kernel begin to write a part of the file to the disk, so that a sync has less to wait for.
+    ///
+    /// - Parameter range: The bytes.
+    package borrowing func startWriting(_ range: Range<Int64>) {
+        // It is for speed only: what goes wrong, the sync will tell.
+        _ = coffer_start_writing(number, off_t(range.lowerBound), off_t(range.count))
+    }
+
     /// Writes everything.
     ///
     /// - Parameter bytes: The bytes.

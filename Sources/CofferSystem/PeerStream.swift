@@ -153,6 +153,17 @@ package struct PeerStream: ~Copyable, Sendable {
     }
 }
 
+/// A client's stream that several pieces of work use, one after the other.
+package final class SharedStream: Sendable {
+    /// The stream.
+    package let stream: PeerStream
+
+    /// Takes a stream over.
+    ///
+    /// - Parameter stream: The stream.
+    package init(_ stream: consuming PeerStream) { self.stream = stream }
+}
+
 /// Why a transfer ended early.
 package enum TransferError: Error, Sendable {
     /// It was cancelled.

@@ -4,20 +4,31 @@ internal import Synchronization
 
 /// Threads for what must not hold the event loop up: key derivation and the bodies of files.
 ///
-/// A thread is started for work and ends when there is no more: nothing idles in a daemon that mostly sleeps.
+/// A thread is started for work and ends soon after there is no more: nothing idles in a daemon that mostly sleeps, and
+/// requests that follow one another need not start one each.
 package final class WorkerPool: Sendable {
     private struct State {
+        /// All threads, those that linger included.
         var running = 0
+        /// Those that linger and that nobody has woken.
+        var idle = 0
         var waiting: [@Sendable () -> Void] = []
     }
 
     private let limit: Int
+    private let lingering: Int
+    private let wakings = Semaphore(0)
     private let state = Mutex(State())
 
     /// Makes a pool without threads.
     ///
-    /// - Parameter limit: The most threads at once; further work waits.
-    package init(limit: Int = Limits.workerThreads) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: The most threads at once; further work waits.
+    ///   - lingering: The milliseconds that a thread waits for further work.
+    package init(limit: Int = Limits.workerThreads, lingering: Int = 100) {
+        self.limit = limit
+        self.lingering = lingering
+    }
 
     /// Runs work on a thread of the pool and comes back to the caller's actor with its result.
     ///
@@ -52,6 +63,12 @@ package final class WorkerPool: Sendable {
     /// - Returns: Whether the work is or will be done.
     private func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
         let mayStart = state.withLock { state in
+            if state.idle > 0 {
+                state.idle -= 1
+                state.waiting.append(work)
+                wakings.signal()
+                return false
+            }
             if state.running >= limit {
                 state.waiting.append(work)
                 return false
@@ -86,17 +103,38 @@ package final class WorkerPool: Sendable {
 
     private func drain(startingWith first: @Sendable () -> Void) {
         first()
-        while let next = nextOrEnd() { next() }
+        while let next = next() { next() }
     }
 
-    private func nextOrEnd() -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            if state.waiting.isEmpty {
-                state.running -= 1
-                return nil
-            }
-            return state.waiting.removeFirst()
+    /// - Returns: `nil` where the thread is to end.
+    private func next() -> (@Sendable () -> Void)? {
+        while true {
+            if let work = takeWaiting() { return work }
+            if !wakings.wait(milliseconds: lingering) && leave() { return nil }
         }
+    }
+
+    private func takeWaiting() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.idle += 1
+            return nil
+        }
+    }
+
+    /// Ends the lingering of a thread that was not woken in time.
+    ///
+    /// - Returns: Whether it is to end.
+    private func leave() -> Bool {
+        let isLeaving = state.withLock { state in
+            // Where all that linger were woken, this one was, too, just after its time.
+            if state.idle == 0 { return false }
+            state.idle -= 1
+            state.running -= 1
+            return true
+        }
+        if !isLeaving { wakings.wait() }
+        return isLeaving
     }
 }
 

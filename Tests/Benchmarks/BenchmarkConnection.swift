@@ -24,18 +24,23 @@ final class BenchmarkConnection {
         return FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
     }
 
-    func send(_ bytes: [UInt8]) throws {
+    func send(_ bytes: [UInt8], passing descriptor: Int32? = nil) throws {
         var done = 0
         while done < bytes.count {
             let rest = unsafe bytes.span.bytes.extracting(droppingFirst: done)
-            done += try socket.send(rest) ?? 0
+            done += try socket.send(rest, passing: done == 0 ? descriptor : nil) ?? 0
         }
     }
 
     /// Carries a request out.
     @discardableResult
-    func call(_ method: String, _ params: JSONObject = [:], payload: [UInt8] = []) throws -> JSONObject {
-        try send(Self.frame(method, params, payload))
+    func call(
+        _ method: String,
+        _ params: JSONObject = [:],
+        payload: [UInt8] = [],
+        passing descriptor: Int32? = nil
+    ) throws -> JSONObject {
+        try send(Self.frame(method, params, payload), passing: descriptor)
         return try answer()
     }
 

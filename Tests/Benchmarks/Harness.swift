@@ -100,4 +100,15 @@ extension Int {
             place > 0 && (digits.count - place) % 3 == 0 ? ",\(digit)" : "\(digit)"
         }.joined()
     }
+
+    /// Bytes, in the largest unit that they fill.
+    var asBytes: String {
+        for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] where self >= 1 << shift {
+            return "\(self >> shift) \(unit)"
+        }
+        return "\(self) bytes"
+    }
+
+    /// KiB as MiB.
+    var asMebibytes: String { "\((Double(self) / 1024).formatted(1)) MiB" }
 }

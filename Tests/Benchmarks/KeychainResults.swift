@@ -216,8 +216,3 @@ struct KeychainResults {
         )
     }
 }
-
-extension Int {
-    /// KiB as MiB.
-    fileprivate var asMebibytes: String { "\((Double(self) / 1024).formatted(1)) MiB" }
-}

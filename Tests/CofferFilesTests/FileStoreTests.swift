@@ -74,6 +74,41 @@ import Testing
         #expect(try open.read("file", range) == Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
     }
 
+    @Test(
+        arguments: [
+            0..<0, 0..<1, 65535..<65537, 65536..<131_072, 131_071..<400_001, 10..<699_990, 0..<700_000,
+            700_000..<700_000,
+        ] as [Range<Int64>]
+    )
+    func `streams any range`(range: Range<Int64>) throws {
+        let open = try OpenStore()
+        let content = pattern(700_000)
+        try open.put("file", content)
+        let read = try open.store.prepareRead(try #require(try open.find("file")))
+        let path = open.vault.temporary.path("output")
+        let output = try PeerStream(
+            OwnedDescriptor(owning: Foundation.open(path, O_WRONLY | O_CREAT, 0o600)),
+            for: O_WRONLY,
+            cancellation: try Cancellation()
+        )
+        try read.perform(range, to: SharedStream(output))
+        let found = try [UInt8](Data(contentsOf: URL(filePath: path)))
+        #expect(found == Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
+    }
+
+    @Test(arguments: [0..<0, 0..<1, 65535..<65537, 1..<131_072, 131_071..<200_000] as [Range<Int64>])
+    func `reads at once what is small and in memory`(range: Range<Int64>) throws {
+        let open = try OpenStore()
+        let content = pattern(200_000)
+        try open.put("file", content)
+        let read = try open.store.prepareRead(try #require(try open.find("file")))
+        let cached = try read.collectIfCached(range)
+        // A file system that can't tell what is in memory has everything read elsewhere.
+        if let cached { #expect(cached.exposeBytes() == Array(content[Int(range.lowerBound)..<Int(range.upperBound)])) }
+        let isMuchRefused = try read.collectIfCached(0..<131_073) == nil
+        #expect(isMuchRefused)
+    }
+
     @Test(arguments: [0, 1, 65535, 65537])
     func `reads the empty range at its end`(count: Int) throws {
         let open = try OpenStore()

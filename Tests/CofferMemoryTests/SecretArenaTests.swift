@@ -64,6 +64,18 @@ private struct Mapping {
         #expect(other.address == place)
     }
 
+    @Test func `keeps some regions of the size of a chunk, wiped`() throws {
+        let arena = SecretArena()
+        var regions: [Piece] = []
+        for _ in 0..<20 { regions.append(try Piece(65536, pattern: 7, in: arena)) }
+        let places = Set(regions.map(\.range.lowerBound))
+        #expect(places.count == 20)
+        regions = []
+        var again = try SecretBytes(zeros: 65536, in: arena)
+        #expect(places.contains(again.address))
+        #expect(again.exposeBytes().allSatisfy { $0 == 0 })
+    }
+
     @Test func `never hands out a piece that is in use`() throws {
         let arena = SecretArena()
         var random = SeededGenerator(seed: 20_260_101)

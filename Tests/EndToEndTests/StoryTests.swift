@@ -56,6 +56,20 @@ import Testing
         }
     }
 
+    @Test func `packaging/bench measures files`() throws {
+        let result = try bench(["files", "--check"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        let measured = [
+            "put on disk", "put in memory", "get on disk", "get in memory", "random read", "random write",
+            "put of a small file", "get of a small file", "class change of 1 MiB",
+        ]
+        for name in measured {
+            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(name + "  ") }
+            #expect(isThere, "\(name)\n\(result.text)")
+        }
+        for number in ["nan", "inf"] { #expect(!result.text.contains(number), "\(result.text)") }
+    }
+
     @Test func `packaging/bench measures the keychain`() throws {
         let result = try bench(["keychain", "--check"])
         #expect(result.status == 0, "\(result.errors)\n\(result.text)")

@@ -59,6 +59,13 @@ int coffer_openat(int directory, const char *path, int flags, mode_t mode);
 // Lets two names change places, atomically.
 int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name);
 
+// Reads at an offset what is in memory already, and not from the disk: fewer bytes, or -1 with EAGAIN, where it is not; -1
+// with EOPNOTSUPP where the file system can't tell.
+ssize_t coffer_read_cached(int file, void *bytes, size_t count, off_t offset);
+
+// Has the kernel begin to write a part of a file to the disk, without waiting for it.
+int coffer_start_writing(int file, off_t offset, off_t count);
+
 // Starts a program, found in PATH, in a session of its own, in the root directory, without any of our
 // descriptors. Its pid, or -1.
 pid_t coffer_spawn_detached(const char *path, char *const *arguments);

@@ -1,0 +1,90 @@
+import CofferCore
+import Foundation
+
+/// Another program, run to its end without anything between it and the clock.
+enum Command {
+    /// Where a program is, if it is installed.
+    static func path(of name: String) -> String? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
+            .first(where: FileManager.default.isExecutableFile)
+    }
+
+    /// Runs a program that says nothing; what it complains of goes to standard error.
+    ///
+    /// - Parameters:
+    ///   - path: Where it is.
+    ///   - arguments: Those behind its name.
+    static func run(_ path: String, _ arguments: [String]) throws {
+        var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var process = pid_t()
+        let code = unsafe posix_spawn(&process, path, nil, nil, &words, environ)
+        var status: Int32 = 0
+        guard code == 0, unsafe waitpid(process, &status, 0) == process, status == 0 else {
+            throw CofferError(.io, "\(path) \(arguments.joined(separator: " ")) failed")
+        }
+    }
+}
+
+/// A plain file, opened by its path and closed when it goes.
+final class PlainFile {
+    let number: Int32
+
+    init(_ path: String, _ flags: Int32) throws {
+        number = unsafe open(path, flags | O_CLOEXEC, 0o600)
+        guard number >= 0 else {
+            throw CofferError(.io, "can't open \(quotedForDisplay(path)): \(unsafe String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { close(number) }
+
+    var byteCount: Int {
+        var status = stat()
+        return unsafe fstat(number, &status) == 0 ? Int(status.st_size) : -1
+    }
+
+    func synchronize() throws { try check(Int(fsync(number)), 0, "fsync") }
+
+    func write(_ bytes: [UInt8], at offset: Int64? = nil) throws {
+        let count: Int
+        if let offset {
+            count = unsafe pwrite(number, bytes, bytes.count, off_t(offset))
+        } else {
+            count = unsafe Foundation.write(number, bytes, bytes.count)
+        }
+        try check(count, bytes.count, "write")
+    }
+
+    func read(into buffer: inout [UInt8], at offset: Int64) throws {
+        let wanted = buffer.count
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(number, $0.baseAddress, wanted, off_t(offset)) }
+        try check(count, wanted, "read")
+    }
+
+    /// Drops what the kernel keeps of the file, so that reading comes from whoever has it.
+    func forgetCached() {
+        posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED)
+        posix_fadvise(number, 0, 0, POSIX_FADV_RANDOM)
+    }
+
+    /// Makes a file of bytes that nobody can make smaller, and has it on the disk.
+    static func make(_ path: String, byteCount: Int) throws {
+        let file = try PlainFile(path, O_WRONLY | O_CREAT | O_EXCL)
+        var generator = SystemRandomNumberGenerator()
+        var block = (0..<(128 << 10)).flatMap { _ in
+            unsafe withUnsafeBytes(of: generator.next() as UInt64) { unsafe Array($0) }
+        }
+        var rest = byteCount
+        while rest > 0 {
+            if rest < block.count { block.removeLast(block.count - rest) }
+            try file.write(block)
+            rest -= block.count
+        }
+        try file.synchronize()
+    }
+
+    private func check(_ count: Int, _ wanted: Int, _ what: String) throws {
+        guard count == wanted else { throw CofferError(.io, "\(what): \(unsafe String(cString: strerror(errno)))") }
+    }
+}
