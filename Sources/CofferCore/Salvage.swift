@@ -24,6 +24,8 @@ public struct Salvage: Equatable, Sendable {
     public let damagedByteCount: Int64
     /// Where they are, in their order; the first ``Limits/pageItems`` parts, where there are more.
     public let damaged: [DamagedRange]
+    /// Whether parts that were delivered may be earlier versions of themselves: which of them count is what is damaged.
+    public let mayBeOlder: Bool
 
     /// Makes the description of what was saved.
     ///
@@ -31,9 +33,11 @@ public struct Salvage: Equatable, Sendable {
     ///   - byteCount: The bytes that were delivered.
     ///   - damagedByteCount: How many of them could not be read.
     ///   - damaged: Where they are.
-    public init(byteCount: Int64, damagedByteCount: Int64, damaged: [DamagedRange]) {
+    ///   - mayBeOlder: Whether parts that were delivered may be earlier versions of themselves.
+    public init(byteCount: Int64, damagedByteCount: Int64, damaged: [DamagedRange], mayBeOlder: Bool = false) {
         self.byteCount = byteCount
         self.damagedByteCount = damagedByteCount
         self.damaged = damaged
+        self.mayBeOlder = mayBeOlder
     }
 }

@@ -14,6 +14,8 @@ struct ChunkTable {
     let keys: VaultKeys
 
     /// Where a chunk is; `nil` where it was not rewritten.
+    ///
+    /// - Throws: ``ContentFormat/Finding`` where its row has impossible values, as every look at rows does.
     func slot(of chunk: Int64, in node: Int64) throws -> ChunkSlot? {
         try connection.row(
             "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk = ?",
@@ -89,7 +91,7 @@ struct ChunkTable {
         )
         guard slot.number >= 0, slot.number <= Limits.fileBytes / Int64(Limits.chunkBytes),
             (0...Limits.chunkBytes).contains(slot.byteCount), slot.tag.count == CipherSuite.tagBytes
-        else { throw CofferError.damaged("a file", found: "a row of its chunks has impossible values") }
+        else { throw ContentFormat.Finding("a row of its chunks has impossible values") }
         return (try row.integer(0), slot)
     }
 }

@@ -49,8 +49,10 @@ package final class ContentDirectory: Sendable {
         return (ContentFile(staged), true)
     }
 
+    /// Makes the overlay of a content, in place of one that is of no use.
     func createOverlay(_ id: ItemID) throws(SystemError) -> ContentFile {
-        ContentFile(try staging.create(id.hexadecimal + Self.overlaySuffix))
+        if try openOverlay(id) != nil { try removeOverlay(id) }
+        return ContentFile(try staging.create(id.hexadecimal + Self.overlaySuffix))
     }
 
     func synchronizeOverlay(_ overlay: borrowing OwnedDescriptor, isStaged: Bool) throws(SystemError) {
@@ -76,6 +78,10 @@ package final class ContentDirectory: Sendable {
     func remove(_ id: ItemID) throws(SystemError) {
         try root.remove(Self.place(of: id))
         try staging.remove(id.hexadecimal)
+        try removeOverlay(id)
+    }
+
+    private func removeOverlay(_ id: ItemID) throws(SystemError) {
         try root.remove(Self.place(of: id) + Self.overlaySuffix)
         try staging.remove(id.hexadecimal + Self.overlaySuffix)
     }

@@ -138,7 +138,12 @@ extension FileStore {
 
     private func source(of index: Int64, in file: OpenFile) throws -> ChunkSource {
         if let known = file.known(index) { return known }
-        if let slot = try chunks.slot(of: index, in: file.node) { return .slot(slot) }
+        do {
+            if let slot = try chunks.slot(of: index, in: file.node) { return .slot(slot) }
+        } catch is ContentFormat.Finding {
+            // To be told when the chunk is wanted: it costs that chunk.
+            return .lost
+        }
         return file.unwritten(index)
     }
 

@@ -17,6 +17,7 @@ extension FileStore {
         toPlaceOverlays = []
         for file in committing { file.endCommit() }
         committing = []
+        creating = []
         unlinking = []
         removed += toRemove.filter { id in (try? contents.remove(id)) != nil }
         toRemove = []
@@ -37,6 +38,12 @@ extension FileStore {
     /// - Parameter isCertain: Whether nothing of the transaction can be on the disk. Otherwise its contents stay staged,
     ///   and ``recover()`` finds out.
     package func abandon(isCertain: Bool) {
+        for file in creating {
+            close(file.content.key, of: file.id)
+            openFiles[file.node] = nil
+            if isCertain { contents.discardStagedOverlay(file.id) }
+        }
+        creating = []
         if isCertain { for id in toPlace { contents.discardStaged(id) } }
         toPlace = []
         toPlaceOverlays = []

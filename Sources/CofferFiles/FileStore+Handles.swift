@@ -38,24 +38,30 @@ extension FileStore {
         }
         let wrapped = new.wrapped
         let overlay = try makeOverlay(id, name.quoted)
-        let node = try connection.transaction {
-            let parent = try tree.makeParents(of: name, in: group, now: now)
-            let metadata = NodeMetadata(
-                group: group,
-                name: String(name.components[name.components.count - 1]),
-                kind: kind,
-                created: now,
-                modified: now,
-                flags: .hasNoBase
-            )
-            return try tree.insert(
-                metadata,
-                under: parent,
-                .file,
-                class: protectionClass,
-                content: id,
-                wrappedKey: wrapped
-            )
+        let node: Int64
+        do {
+            node = try connection.transaction {
+                let parent = try tree.makeParents(of: name, in: group, now: now)
+                let metadata = NodeMetadata(
+                    group: group,
+                    name: String(name.components[name.components.count - 1]),
+                    kind: kind,
+                    created: now,
+                    modified: now,
+                    flags: .hasNoBase
+                )
+                return try tree.insert(
+                    metadata,
+                    under: parent,
+                    .file,
+                    class: protectionClass,
+                    content: id,
+                    wrappedKey: wrapped
+                )
+            }
+        } catch {
+            contents.discardStagedOverlay(id)
+            throw error
         }
         toPlaceOverlays.append(id)
         let content = OpenedContent(
@@ -76,6 +82,7 @@ extension FileStore {
             usedSlots: []
         )
         openFiles[node] = file
+        creating.append(file)
         return file
     }
 
@@ -129,8 +136,14 @@ extension FileStore {
     ///   - limit: The most rows.
     /// - Returns: Whether there are more.
     package func goOn(_ opening: FileOpening, limit: Int) throws -> Bool {
-        if opening.found != nil { return false }
-        let rows = try chunks.rows(of: opening.file.node, from: opening.next, limit: limit)
+        if opening.found != nil || opening.hasImpossibleRows { return false }
+        let rows: [(chunk: Int64, slot: ChunkSlot)]
+        do {
+            rows = try chunks.rows(of: opening.file.node, from: opening.next, limit: limit)
+        } catch is ContentFormat.Finding {
+            opening.hasImpossibleRows = true
+            return false
+        }
         for (chunk, slot) in rows {
             opening.tag.toggle(chunks.tag(of: slot, chunk, in: opening.file.content))
             opening.usedSlots.append(slot.number)
@@ -142,19 +155,39 @@ extension FileStore {
 
     /// Ends the opening of a file whose rows were gone through.
     ///
-    /// - Parameters:
-    ///   - opening: What was found.
-    ///   - salvaging: Whether what is damaged does not matter: each chunk is good or not.
+    /// - Parameter opening: What was found.
     /// - Returns: The open file; `nil` where it has changed meanwhile, and is to be opened anew.
     /// - Throws: `decode` where its rows or its content are damaged; `interactionNotAllowed`.
-    package func finish(_ opening: FileOpening, salvaging: Bool = false) throws -> OpenFile? {
-        if !salvaging, let found = opening.found ?? openFiles[opening.file.node] { return found }
+    package func finish(_ opening: FileOpening) throws -> OpenFile? {
+        if let found = opening.found ?? openFiles[opening.file.node] { return found }
+        guard let open = try open(opening, salvaging: false) else { return nil }
+        openFiles[open.node] = open
+        return open
+    }
+
+    /// Ends the opening of a file that is damaged: each of its chunks is good or not.
+    ///
+    /// - Parameter opening: What was found.
+    /// - Returns: The open file, which is nobody else's unless nothing is wrong with it as a whole; `nil` where it has changed
+    ///   meanwhile, and is to be opened anew.
+    /// - Throws: `interactionNotAllowed`; `decode` where its row is damaged.
+    package func finishSalvaging(_ opening: FileOpening) throws -> OpenFile? {
+        do {
+            // One that others may write as well has to be theirs: they give its slots new chunks.
+            return try finish(opening)
+        } catch let error as CofferError where error.code == .decode {
+            return try open(opening, salvaging: true)
+        }
+    }
+
+    private func open(_ opening: FileOpening, salvaging: Bool) throws -> OpenFile? {
         let file = opening.file
         let subject = quotedForDisplay(file.path)
         guard let node = try tree.node(numbered: file.node, subject), node.content == file.content,
             node.wrappedKey == file.wrappedKey, node.metadata == file.metadata
         else { return nil }
-        guard salvaging || opening.tag == ChunksTag(node.metadata.chunksTag) else {
+        let hasItsRows = !opening.hasImpossibleRows && opening.tag == ChunksTag(node.metadata.chunksTag)
+        guard salvaging || hasItsRows else {
             throw CofferError.damaged(subject, found: "the rows of its chunks are not those that it had")
         }
         let key: SymmetricKey
@@ -167,8 +200,8 @@ extension FileStore {
         } catch {
             throw error.cofferError(subject, in: keys.state, for: .read)
         }
-        let parts = try parts(of: file, subject, salvaging)
-        let open = OpenFile(
+        let parts = try parts(of: opening, subject, salvaging)
+        return OpenFile(
             node: file.node,
             protectionClass: file.protectionClass,
             content: OpenedContent(
@@ -182,18 +215,17 @@ extension FileStore {
             isOverlayStaged: parts.isStaged,
             byteCount: file.byteCount,
             visibleBaseBytes: node.metadata.visibleBaseBytes,
-            usedSlots: opening.usedSlots
+            usedSlots: opening.usedSlots,
+            hasItsRows: hasItsRows
         )
-        // What is salvaged is nobody else's: it may be damaged.
-        if !salvaging { openFiles[file.node] = open }
-        return open
     }
 
     private func parts(
-        of file: FileItem,
+        of opening: FileOpening,
         _ subject: String,
         _ salvaging: Bool
     ) throws -> (base: BaseContent?, overlay: Overlay?, isStaged: Bool) {
+        let file = opening.file
         do {
             var base: BaseContent?
             if !file.metadata.flags.contains(.hasNoBase) {
@@ -209,7 +241,12 @@ extension FileStore {
                 }
             }
             guard let found = try contents.openOverlay(file.content) else { return (base, nil, false) }
-            return (base, try Overlay(found.file, of: file.content, salvaging: salvaging), found.isStaged)
+            do {
+                return (base, try Overlay(found.file, of: file.content, salvaging: salvaging), found.isStaged)
+            } catch is ContentFormat.Finding where opening.hasNoRows {
+                // Its making was cut off, and nothing is in it: the next writer makes another one.
+                return (base, nil, false)
+            }
         } catch let finding as ContentFormat.Finding {
             throw CofferError.damaged(subject, found: finding.words)
         }
@@ -238,9 +275,13 @@ extension FileStore {
 package final class FileOpening {
     let file: FileItem
     let found: OpenFile?
-    var next: Int64 = 0
+    /// The next chunk: rows below the first one are none that a file has.
+    var next: Int64 = .min
+    var hasImpossibleRows = false
     var tag = ChunksTag.none
     var usedSlots: [Int64] = []
+    /// Whether no chunk was rewritten.
+    var hasNoRows: Bool { usedSlots.isEmpty && !hasImpossibleRows }
 
     init(_ file: FileItem, found: OpenFile?) {
         self.file = file

@@ -20,6 +20,8 @@ package final class FileStore {
     var openFiles: [Int64: OpenFile] = [:]
     /// The open files whose rows go with the transaction.
     var unlinking: [OpenFile] = []
+    /// The open files that the transaction makes.
+    var creating: [OpenFile] = []
     /// The open files whose sync is in the transaction.
     var committing: [OpenFile] = []
     var toPlace: [ItemID] = []
@@ -352,7 +354,11 @@ package final class FileStore {
     /// - Parameter node: The number of the row.
     func unlink(_ node: Int64) throws {
         guard let open = openFiles[node] else { return }
-        open.unlink(keeping: try chunks.rows(of: node, from: 0))
+        do {
+            open.unlink(keeping: try chunks.rows(of: node, from: 0))
+        } catch let finding as ContentFormat.Finding {
+            throw CofferError.damaged(open.subject, found: finding.words)
+        }
         openFiles[node] = nil
         unlinking.append(open)
     }

@@ -6,6 +6,8 @@ package import CofferSystem
 /// Lives on the store's actor. What was written since the last sync is known here only; the chunks lie in their slots already.
 package final class OpenFile {
     let node: Int64
+    /// Whether its rows are those that it had: otherwise a chunk that opens may be an earlier version of itself.
+    package let hasItsRows: Bool
     /// The class that the file had when it was opened.
     package let protectionClass: ProtectionClass
     private(set) var content: OpenedContent
@@ -53,9 +55,11 @@ package final class OpenFile {
         isOverlayStaged: Bool,
         byteCount: Int64,
         visibleBaseBytes: Int64,
-        usedSlots: [Int64]
+        usedSlots: [Int64],
+        hasItsRows: Bool = true
     ) {
         self.node = node
+        self.hasItsRows = hasItsRows
         self.protectionClass = protectionClass
         self.content = content
         self.isOverlayStaged = isOverlayStaged
@@ -81,6 +85,9 @@ package final class OpenFile {
 
     /// Whether something was written since the last sync.
     package var hasChanges: Bool { !pending.isEmpty }
+
+    /// Whether the transaction of a sync is under way.
+    package var isBeingCommitted: Bool { committing != nil }
 
     /// How many chunks wait for a sync.
     package var pendingCount: Int { pending.chunks.count }

@@ -55,6 +55,7 @@ final class OpenedContent: Sendable {
         case .slot(let slot):
             guard let overlay else { throw ContentFormat.Finding("the chunks that were rewritten are missing") }
             try overlay.open(slot, at: index, under: key, &chunk, waits: waits)
+        case .lost: throw ContentFormat.Finding("a row of its chunks has impossible values")
         }
         let byteCount = source.byteCount
         Self.wipe(&chunk, from: byteCount)

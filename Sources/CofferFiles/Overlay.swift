@@ -20,11 +20,13 @@ enum ChunkSource: Equatable, Sendable {
     case base(byteCount: Int)
     /// In the overlay.
     case slot(ChunkSlot)
+    /// Nobody knows: its row is damaged.
+    case lost
 
     /// The bytes behind which there are zeros.
     var byteCount: Int {
         switch self {
-        case .hole: 0
+        case .hole, .lost: 0
         case .base(let byteCount): byteCount
         case .slot(let slot): slot.byteCount
         }

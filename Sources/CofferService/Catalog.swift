@@ -19,6 +19,8 @@ final class Catalog {
     let keychain: KeychainStore
     let files: FileStore
     private let connection: Connection
+    /// Those who wait for the end of the turn.
+    private var pendingCommits: [PendingCommit] = []
 
     /// Opens the catalog of a vault, and finishes what a crash cut off.
     ///
@@ -147,6 +149,16 @@ final class Catalog {
         return try connection.transaction(body)
     }
 
+    /// The commit that what was changed in this turn waits for.
+    ///
+    /// Asked for right behind the change, before anything is waited for. Work that waits, for whatever it may be, may go on
+    /// in a later turn: its answer would not be among those that are replaced where the commit fails.
+    var pendingCommit: PendingCommit {
+        let commit = PendingCommit()
+        if hasChanges { pendingCommits.append(commit) } else { commit.end(with: nil) }
+        return commit
+    }
+
     /// Ends the turn: when this returns, its changes are on the disk.
     ///
     /// - Throws: Why none of them is.
@@ -154,13 +166,42 @@ final class Catalog {
         do {
             try connection.commitBatch()
             files.settle()
+            endPendingCommits(with: nil)
         } catch {
             // After an error of the disk the log may hold the transaction all the same.
             files.abandon(isCertain: error.kind != .ioError)
             undoneCount += 1
             lastFailure = error.cofferError
+            endPendingCommits(with: error.cofferError)
             throw error.cofferError
         }
+    }
+
+    private func endPendingCommits(with error: CofferError?) {
+        for commit in pendingCommits { commit.end(with: error) }
+        pendingCommits = []
+    }
+
+    deinit { endPendingCommits(with: .vaultIsGone) }
+}
+
+/// A commit that is to come, for one who has to know how it ended before he goes on.
+final class PendingCommit {
+    private var outcome: Result<Void, CofferError>?
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    fileprivate func end(with error: CofferError?) {
+        outcome = error.map { .failure($0) } ?? .success(())
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// Waits until what was changed is on the disk.
+    ///
+    /// - Throws: Why it is not, and undone.
+    func wait(isolation: isolated (any Actor)? = #isolation) async throws(CofferError) {
+        if outcome == nil { await withCheckedContinuation { waiter = $0 } }
+        try outcome?.get()
     }
 }
 

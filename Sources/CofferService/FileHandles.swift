@@ -61,16 +61,43 @@ final class FileHandles {
 
 /// Those who wait until they may write to a file that somebody else is writing to.
 final class WriterQueue {
-    private var waiting: [(file: ObjectIdentifier, turn: CheckedContinuation<Void, Never>)] = []
+    private struct Waiting {
+        let file: OpenFile
+        let isWanted: () -> Bool
+        let turn: CheckedContinuation<Void, Never>
 
-    /// Waits until a file has no writer.
-    func wait(for file: OpenFile, isolation: isolated (any Actor)? = #isolation) async {
-        while file.hasWriter { await withCheckedContinuation { waiting.append((ObjectIdentifier(file), $0)) } }
+        /// Whether its turn can't come any more: a lock has ended the file, or its client has gone.
+        var isInVain: Bool { file.isRevoked || !isWanted() }
+    }
+
+    private var waiting: [Waiting] = []
+
+    /// Waits until a file has no writer, or until that is in vain.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - isWanted: Whether somebody still waits for this.
+    func wait(
+        for file: OpenFile,
+        isolation: isolated (any Actor)? = #isolation,
+        while isWanted: @escaping () -> Bool
+    ) async {
+        while file.hasWriter && !file.isRevoked && isWanted() {
+            await withCheckedContinuation { waiting.append(Waiting(file: file, isWanted: isWanted, turn: $0)) }
+        }
     }
 
     /// Lets the next one look: there is no writer any more.
     func wake(_ file: OpenFile) {
-        guard let next = waiting.firstIndex(where: { $0.file == ObjectIdentifier(file) }) else { return }
+        guard let next = waiting.firstIndex(where: { $0.file === file }) else { return }
         waiting.remove(at: next).turn.resume()
+    }
+
+    /// Lets those go who wait in vain.
+    func wakeThoseInVain() {
+        if waiting.isEmpty { return }
+        let idle = waiting.filter(\.isInVain)
+        waiting.removeAll(where: \.isInVain)
+        for one in idle { one.turn.resume() }
     }
 }

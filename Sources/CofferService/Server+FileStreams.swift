@@ -61,16 +61,14 @@ extension Server {
                 guard let item = try store.find(params.name, in: group) else {
                     throw CofferError(.itemNotFound, "there is no file \(params.name.quoted)")
                 }
-                let file = try await self.open(
+                let file = try await self.openForStreaming(
                     item,
                     params.name,
                     in: group,
-                    for: .read,
                     salvaging: true,
                     store,
                     transfer
                 )
-                file.handleCount += 1
                 defer { self.endStreaming(file, store) }
                 guard let output = handoff.take() else { throw CofferError.carriedOutTwice }
                 let saved = try await self.stream(
@@ -85,8 +83,9 @@ extension Server {
                 return Reply(
                     Salvage(
                         byteCount: saved.count,
-                        damagedByteCount: saved.damages.reduce(0) { $0 + $1.byteCount },
-                        damaged: Array(saved.damages.prefix(Limits.pageItems))
+                        damagedByteCount: saved.damages.byteCount,
+                        damaged: saved.damages.parts,
+                        mayBeOlder: !file.hasItsRows
                     )
                 )
             } catch {
@@ -99,13 +98,14 @@ extension Server {
         _ item: FileItem,
         _ name: ItemName,
         in group: String,
+        salvaging: Bool = false,
         _ store: FileStore,
         _ transfer: Transfer
     ) async throws(CofferError) -> OpenFile {
         await fileOpenings.enter()
         defer { fileOpenings.leave() }
         do {
-            let file = try await open(item, name, in: group, for: .read, store, transfer)
+            let file = try await open(item, name, in: group, for: .read, salvaging: salvaging, store, transfer)
             file.handleCount += 1
             return file
         } catch {
@@ -159,21 +159,21 @@ extension Server {
         _ wantsProgress: Bool,
         _ store: FileStore,
         _ transfer: Transfer
-    ) async throws(CofferError) -> (count: Int64, damages: [DamagedRange]) {
+    ) async throws(CofferError) -> (count: Int64, damages: Damages) {
         let cancellation = try makeCancellation(for: transfer)
         let ending = file.endOnLock(cancellation)
         defer { file.forgetEnding(ending) }
         let output = SharedStream(try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation))
         let report = progressReport(wantsProgress, total: Int64(range.count), transfer)
         var place = range.lowerBound
-        var damages: [DamagedRange] = []
+        var damages = Damages()
         while place < range.upperBound {
             guard vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
             let plan = try self.plan(place..<range.upperBound, of: file, store)
             defer { store.finishedReading(file) }
             // The file may have become shorter meanwhile.
             if plan.range.isEmpty { break }
-            damages += try await workers.run { () throws(CofferError) in
+            let found = try await workers.run { () throws(CofferError) -> [DamagedRange] in
                 guard salvaging else {
                     try plan.perform(to: { try output.stream.write(all: $0) })
                     return []
@@ -181,9 +181,28 @@ extension Server {
                 return try plan.salvage(to: { try output.stream.write(all: $0) })
                     .map { DamagedRange(offset: $0.range.lowerBound, byteCount: Int64($0.range.count)) }
             }
+            for part in found { damages.join(part) }
             place = plan.range.upperBound
             report(place - range.lowerBound)
         }
         return (place - range.lowerBound, damages)
+    }
+}
+
+/// What of a file can't be read.
+private struct Damages {
+    /// Where: as many parts as are told.
+    private(set) var parts: [DamagedRange] = []
+    private(set) var byteCount: Int64 = 0
+
+    /// Takes in what lies behind the others: parts that touch are one.
+    mutating func join(_ part: DamagedRange) {
+        let isAllTold = parts.reduce(0) { $0 + $1.byteCount } == byteCount
+        byteCount += part.byteCount
+        if isAllTold, let last = parts.last, last.offset + last.byteCount == part.offset {
+            parts[parts.count - 1] = DamagedRange(offset: last.offset, byteCount: last.byteCount + part.byteCount)
+        } else if parts.count < Limits.pageItems {
+            parts.append(part)
+        }
     }
 }

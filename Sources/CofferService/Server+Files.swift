@@ -30,7 +30,7 @@ extension Server {
             let handle = FileHandle(file, access, appends: params.appends, in: store)
             var isWriter = false
             do throws(CofferError) {
-                if access.writes { try await self.becomeWriter(of: file, waits: params.waits, store, transfer) }
+                if access.writes { try await self.becomeWriter(handle, waits: params.waits, store, transfer) }
                 isWriter = access.writes
                 try self.checkUsable(handle, for: access.writes ? .write : .read)
                 if params.truncates && !opened.isNew { try await self.cut(file, to: 0, store) }
@@ -98,22 +98,25 @@ extension Server {
                     hint: "'coffer list' shows what there is; 'create' makes one"
                 )
             }
-            return (try make(params, in: group, store), true)
+            return (try await make(params, in: group, store), true)
         } catch {
             throw .init(mapping: error, "can't open \(params.name.quoted)")
         }
     }
 
-    private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) throws -> OpenFile {
+    private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) async throws -> OpenFile {
         let inherited = try params.protectionClass ?? store.defaultClass(for: params.name, in: group)
         let protectionClass = inherited ?? .completeUntilFirstUserAuthentication
         let state = try vault.keys.state
         guard protectionClass.permits(.create, in: state) else {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)
         }
-        return try vault.catalog.change {
+        let catalog = try vault.catalog
+        let file = try catalog.change {
             try store.create(params.name, in: group, as: protectionClass, now: wallClockMilliseconds())
         }
+        try await catalog.pendingCommit.wait()
+        return file
     }
 
     /// Opens a file that exists; its rows are gone through over some turns, if there are many.
@@ -134,7 +137,8 @@ extension Server {
                 try checkWanted(transfer)
                 guard vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
             }
-            if let file = try store.finish(opening, salvaging: salvaging) { return file }
+            let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
+            if let file = finished { return file }
             guard let changed = try store.find(name, in: group) else {
                 throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")
             }
@@ -143,11 +147,12 @@ extension Server {
     }
 
     private func becomeWriter(
-        of file: OpenFile,
+        _ handle: FileHandle,
         waits: Bool,
         _ store: FileStore,
         _ transfer: Transfer
     ) async throws(CofferError) {
+        let file = handle.file
         if file.hasWriter {
             guard waits else {
                 throw CofferError(
@@ -156,7 +161,15 @@ extension Server {
                     hint: "try again later, or wait for it: 'wait'"
                 )
             }
-            await writers.wait(for: file)
+            await writers.wait(for: file, while: { self.isWanted(transfer) })
+            do {
+                try checkWanted(transfer)
+                try checkUsable(handle, for: .write)
+            } catch {
+                // The turn that it may have been given is the next one's.
+                if !file.hasWriter { writers.wake(file) }
+                throw error
+            }
         }
         file.hasWriter = true
         do {
@@ -290,12 +303,16 @@ extension Server {
     }
 
     func synchronize(_ file: OpenFile, _ store: FileStore) async throws(CofferError) {
+        if file.isBeingCommitted, let catalog = vault.openCatalog, catalog.files === store {
+            try await catalog.pendingCommit.wait()
+        }
         guard file.hasChanges else { return }
         let plan = store.planSyncing(file)
         try await workers.run { () throws(CofferError) in try plan.perform() }
         do {
             guard let catalog = vault.openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
             try catalog.change { try store.commit(file, now: wallClockMilliseconds()) }
+            try await catalog.pendingCommit.wait()
         } catch {
             throw .init(mapping: error, "can't sync \(file.subject)")
         }
@@ -356,6 +373,11 @@ extension Server {
             try? catalog.change { try catalog.files.commit(file, now: wallClockMilliseconds()) }
         }
         if catalog.hasChanges { try? catalog.commit() }
+    }
+
+    /// Gives up work that nobody waits for any more.
+    func checkWanted(_ transfer: Transfer) throws(CofferError) {
+        if !isWanted(transfer) { throw CofferError(.io, "the client has gone away") }
     }
 
     /// Refuses a handle that a lock has ended, or whose vault is gone.

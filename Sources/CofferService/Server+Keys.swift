@@ -191,6 +191,7 @@ extension Server {
             self.keysHaveChanged()
             do {
                 try catalog.change { try catalog.keychain.removeWantingPasscode() }
+                try await catalog.pendingCommit.wait()
             } catch {
                 throw .init(mapping: error, "the passcode is removed, but not the rows of the items that went with it")
             }

@@ -94,7 +94,7 @@ extension Server {
             )
             switch verdict.protection {
             case .keychain(let accessibility):
-                try self.putInKeychain(params, intake.prefix, accessibility, group, caller.context)
+                try await self.putInKeychain(params, intake.prefix, accessibility, group, caller.context).wait()
             case .file(let protectionClass):
                 let target = FileTarget(
                     name: params.name,
@@ -197,7 +197,7 @@ extension Server {
         _ accessibility: Accessibility,
         _ group: String,
         _ context: AuthenticationContext
-    ) throws(CofferError) {
+    ) throws(CofferError) -> PendingCommit {
         let key = GenericPasswordKey(params.name, in: group)
         let now = wallClockMilliseconds()
         do {
@@ -217,6 +217,7 @@ extension Server {
                 )
                 if let file { try catalog.files.remove(file) }
             }
+            return catalog.pendingCommit
         } catch {
             throw .init(mapping: error, "can't store \(params.name.quoted)")
         }
@@ -247,16 +248,18 @@ extension Server {
         let byteCount = try await workers.run { () throws(CofferError) in
             try write.perform(prefix: content.prefix, rest: content.rest, progress: report)
         }
+        let pending: PendingCommit
         do {
             guard try vault.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
-            try commit(write, byteCount, target)
+            pending = try commit(write, byteCount, target)
         } catch {
             openFiles?.discard(write)
             throw .init(mapping: error, "can't store \(target.name.quoted)")
         }
+        try await pending.wait()
     }
 
-    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws {
+    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws -> PendingCommit {
         // The content is sealed under the class that was right when it began to come: if somebody has stored another item
         // meanwhile, with a policy of its own, that one stays.
         guard try stored(target.name, in: target.group)?.info.protection == target.replacing else {
@@ -282,6 +285,7 @@ extension Server {
                 now: wallClockMilliseconds()
             )
         }
+        return catalog.pendingCommit
     }
 
     /// Replacing is writing: it wants the key of what is replaced.

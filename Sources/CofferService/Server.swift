@@ -364,10 +364,8 @@ package actor Server {
         return session
     }
 
-    /// Gives up work that nobody waits for any more.
-    func checkWanted(_ transfer: Transfer) throws(CofferError) {
-        if session(of: transfer)?.isEnding != false { throw CofferError(.io, "the client has gone away") }
-    }
+    /// Whether somebody waits for what a transfer brings.
+    func isWanted(_ transfer: Transfer) -> Bool { session(of: transfer)?.isEnding == false }
 
     /// Lets a hang-up of the client end its transfer.
     func cancel(with cancellation: Cancellation, _ transfer: Transfer) {
@@ -384,6 +382,7 @@ package actor Server {
     private func endTurn() {
         noteUse()
         settleLocks()
+        writers.wakeThoseInVain()
         carryKeysOver()
         if let catalog = vault.openCatalog, catalog.hasChanges {
             do throws(CofferError) {

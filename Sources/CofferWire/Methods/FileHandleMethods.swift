@@ -282,14 +282,15 @@ extension Salvage: WireObject {
             damagedByteCount: try reader.integer("damagedBytes"),
             damaged: try reader.objects("damaged").map { (object) throws(CofferError) in
                 try DamagedRange(result: .object(object))
-            }
+            },
+            mayBeOlder: try reader.optionalBool("mayBeOlder") ?? false
         )
     }
 
     package var json: JSONObject {
         [
             "bytes": .integer(byteCount), "damagedBytes": .integer(damagedByteCount),
-            "damaged": .array(damaged.map { .object($0.json) }),
+            "damaged": .array(damaged.map { .object($0.json) }), "mayBeOlder": .bool(mayBeOlder),
         ]
     }
 }
