@@ -25,11 +25,23 @@ final class NewFile {
         file = OwnedDescriptor(owning: number)
     }
 
+    /// The descriptor to write to.
+    var number: Int32 { file.number }
+
     /// Writes all of the content, and a line end, synced.
     func finish(_ content: borrowing SecretBytes) throws(CofferError) {
         do throws(SystemError) {
             try content.withBytes { (bytes) throws(SystemError) in try file.write(all: bytes) }
             try unsafe file.write(all: [UInt8(ascii: "\n")].span.bytes)
+        } catch {
+            throw error.cofferError("can't write \(quotedForDisplay(path))")
+        }
+        try finish()
+    }
+
+    /// Keeps what was written to the descriptor, synced.
+    func finish() throws(CofferError) {
+        do throws(SystemError) {
             _ = try SystemError.check("fsync", fsync(file.number))
             try syncDirectory()
         } catch {

@@ -103,13 +103,15 @@ private let opened: JSONValue = ["handle": 7, "bytes": 10, "class": "complete", 
     @Test func `tells what could not be salvaged`() throws {
         let result: JSONValue = [
             "bytes": 300, "damagedBytes": 12, "damaged": [["offset": 5, "bytes": 10], ["offset": 100, "bytes": 2]],
+            "mayBeOlder": true,
         ]
         let daemon = try ScriptedDaemon([answer(1, result)])
         let salvage = try daemon.client.salvage(try ItemName("a"), into: 2)
         let expected = Salvage(
             byteCount: 300,
             damagedByteCount: 12,
-            damaged: [DamagedRange(offset: 5, byteCount: 10), DamagedRange(offset: 100, byteCount: 2)]
+            damaged: [DamagedRange(offset: 5, byteCount: 10), DamagedRange(offset: 100, byteCount: 2)],
+            mayBeOlder: true
         )
         #expect(salvage == expected)
         #expect(salvage.json == result.objectValue)

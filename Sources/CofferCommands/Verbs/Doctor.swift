@@ -10,7 +10,7 @@ struct Doctor: ParsableCommand {
         abstract: "Look for damage in the vault, and put it out of the way.",
         discussion: """
             Looks at every row of the catalog, and at every secret whose key is there now; the contents of files are not read. \
-            Without an option nothing is changed.
+            Without an option nothing is changed. With --salvage it reads one file instead, and saves what can be read of it.
             """
     )
 
@@ -23,19 +23,35 @@ struct Doctor: ParsableCommand {
     @Flag(help: "Destroy what is in quarantine.")
     var discard = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Save what can be read of this file, with zeros in the place of the rest.",
+            valueName: "name"
+        )
+    )
+    var salvage: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Where to save it: a file that must not exist yet.", valueName: "file")
+    )
+    var output: String?
+
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if [`repair`, restore, discard].filter({ $0 }).count > 1 {
-            throw ValidationError("give one of --repair, --restore and --discard")
+        if [`repair`, restore, discard, salvage != nil].filter({ $0 }).count > 1 {
+            throw ValidationError("give one of --repair, --restore, --discard and --salvage")
         }
+        if (salvage == nil) != (output == nil) { throw ValidationError("--salvage NAME and --output FILE go together") }
         if confirmation.yes && !discard { throw ValidationError("--yes is for --discard") }
     }
 
     func run() throws {
         if discard { return try discardAll() }
+        if let salvage, let output { return try save(try ItemName(argument: salvage), to: output) }
         let client = try connection.connect()
         if restore { return try restoreAll(client) }
         try check(client)
@@ -120,6 +136,49 @@ struct Doctor: ParsableCommand {
             if format.json { Output.standardOutput.line(entry.json) }
         }
         if !format.json { Output.standardOutput.line("destroyed \(entries.count)") }
+    }
+
+    // MARK: Salvaging
+
+    private func save(_ name: ItemName, to path: String) throws {
+        let client = try connection.connect()
+        let file = try NewFile(path)
+        let bar = ProgressBar()
+        let salvage = try client.salvage(
+            name,
+            into: file.number,
+            progress: bar.map { bar in { bar.update($0, of: $1) } }
+        )
+        bar?.finish()
+        try file.finish()
+        let output = Output.standardOutput
+        if format.json {
+            var object = salvage.json
+            object.set("name", .string(name.path))
+            output.line(object)
+        } else {
+            for line in salvage.lines(name, path) { output.line(line) }
+        }
+        if salvage.damagedByteCount > 0 || salvage.mayBeOlder { throw ExitStatus.damaged }
+    }
+}
+
+extension Salvage {
+    /// What was saved, and what was not.
+    fileprivate func lines(_ name: ItemName, _ path: String) -> [String] {
+        var lines = damaged.map { part in
+            "\(name.quoted): bytes \(part.offset) to \(part.offset + part.byteCount - 1) can't be read: zeros stand for them"
+        }
+        let told = damaged.reduce(0) { $0 + $1.byteCount }
+        if told < damagedByteCount { lines.append("and \(damagedByteCount - told) bytes more, in other parts") }
+        if mayBeOlder {
+            lines.append(
+                "\(name.quoted): the catalog's list of what was rewritten is damaged: parts may be earlier versions of themselves"
+            )
+        }
+        let good = byteCount - damagedByteCount
+        lines.append("saved \(good) of \(byteCount) bytes of \(name.quoted) in \(quotedForDisplay(path))")
+        return lines
     }
 }
 
