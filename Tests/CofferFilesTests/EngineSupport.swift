@@ -1,0 +1,118 @@
+import CofferCore
+import CofferDatabase
+import CofferFiles
+import CofferMemory
+import CofferTestSupport
+import Foundation
+import Testing
+
+let chunkBytes = Limits.chunkBytes
+
+// Open files, as the service drives them.
+
+extension OpenStore {
+    func create(_ path: String, _ protectionClass: ProtectionClass = .none) throws -> OpenFile {
+        let file = try store.create(try ItemName(path), in: "default", as: protectionClass, now: 1000)
+        store.settle()
+        file.handleCount += 1
+        return file
+    }
+
+    func open(_ path: String, for operation: ItemOperation = .read, salvaging: Bool = false) throws -> OpenFile {
+        let opening = try store.beginOpening(try #require(try find(path)), for: operation)
+        // Few at a time, so that every file has several turns.
+        while try store.goOn(opening, limit: 2) {}
+        let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
+        let file = try #require(finished)
+        if operation == .write { try store.prepareWriting(file) }
+        file.handleCount += 1
+        return file
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int64, to file: OpenFile) throws {
+        let plan = try store.planWriting(bytes.count, at: offset, of: file)
+        do {
+            let content: SecretBytes? = try SecretBytes(copying: bytes.span.bytes)
+            store.apply(try plan.perform(content), upTo: offset + Int64(bytes.count), to: file)
+        } catch {
+            store.discard(plan, of: file)
+            throw error
+        }
+    }
+
+    func truncate(_ file: OpenFile, to count: Int64) throws {
+        if let plan = try store.planCutting(to: count, of: file) {
+            do {
+                store.apply(try plan.perform(nil), upTo: 0, to: file)
+            } catch {
+                store.discard(plan, of: file)
+                throw error
+            }
+        }
+        store.truncate(file, to: count)
+    }
+
+    func sync(_ file: OpenFile) throws {
+        try store.planSyncing(file).perform()
+        try store.commit(file, now: 2000)
+        store.settle()
+    }
+
+    func close(_ file: OpenFile) {
+        file.handleCount -= 1
+        store.close(file)
+    }
+
+    /// Reads a part of an open file.
+    func read(_ file: OpenFile, _ range: Range<Int64>) throws -> [UInt8] {
+        var all: [UInt8] = []
+        while Int64(all.count) < range.count {
+            let plan = try store.planReading((range.lowerBound + Int64(all.count))..<range.upperBound, of: file)
+            defer { store.finishedReading(file) }
+            if plan.range.isEmpty { break }
+            let piece = try plan.collect()
+            all += piece.exposeBytes()
+        }
+        return all
+    }
+
+    /// All of a file.
+    func contents(_ path: String) throws -> [UInt8] {
+        let file = try open(path)
+        defer { close(file) }
+        return try read(file, 0..<file.byteCount)
+    }
+
+    /// What can be read of a file, and the first byte of each part that can't.
+    func salvage(_ path: String) throws -> (bytes: [UInt8], damaged: [Int64], mayBeOlder: Bool) {
+        let file = try open(path, salvaging: true)
+        defer { close(file) }
+        var saved: [UInt8] = []
+        var damaged: [Int64] = []
+        while Int64(saved.count) < file.byteCount {
+            let plan = try store.planReading(Int64(saved.count)..<file.byteCount, of: file)
+            defer { store.finishedReading(file) }
+            let found = try plan.salvage(to: { saved += $0.withUnsafeBytes { Array($0) } })
+            damaged += found.map(\.range.lowerBound)
+        }
+        return (saved, damaged, !file.hasItsRows)
+    }
+
+    /// The number of a file in the catalog.
+    func node(_ path: String) throws -> Int64 {
+        let read = try store.prepareRead(try #require(try find(path)))
+        defer { store.finished(read) }
+        return try #require(
+            try connection.row("SELECT id FROM file_nodes WHERE content = ?", .blob(read.id.bytes)) {
+                try $0.integer(0)
+            }
+        )
+    }
+}
+
+/// Content with bytes of another in it, and zeros before them if they lie behind its end.
+func replacing(_ content: [UInt8], at offset: Int, with bytes: [UInt8]) -> [UInt8] {
+    var content = content + [UInt8](repeating: 0, count: max(0, offset + bytes.count - content.count))
+    content.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+    return content
+}
