@@ -1,0 +1,122 @@
+import CofferClient
+import CofferCore
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// Those who wait until they may write a file.
+@Suite struct WriterQueueTests {
+    private let timed: TimedServer
+    private let name: ItemName
+
+    init() throws {
+        timed = try TimedServer()
+        name = try ItemName("a")
+        try timed.client.put("a", [1]) {
+            $0.kind = .document
+            $0.protectionClass = .complete
+        }
+    }
+
+    /// Begins to wait, on a connection of its own.
+    private func beginWaiting() throws -> RawConnection {
+        var connection = try timed.connectRaw()
+        try connection.send(.fileOpen, ["name": "a", "access": "write", "wait": true])
+        return connection
+    }
+
+    /// Lets what was sent arrive: a request of another connection is answered behind it.
+    private func letArrive() throws {
+        for _ in 0..<3 { _ = try timed.state() }
+        usleep(50_000)
+    }
+
+    private func open(_ client: CofferClient) throws -> OpenedFile { try client.openFile(name, for: .write) }
+
+    @Test func `they get their turns in the order of their coming`() throws {
+        let first = try open(timed.client)
+        var second = try beginWaiting()
+        try letArrive()
+        var third = try beginWaiting()
+        try letArrive()
+        try first.close()
+        #expect(try second.refusal() == nil)
+        try second.send(.fileClose, ["handle": 1])
+        #expect(try second.refusal() == nil)
+        #expect(try third.refusal() == nil)
+        let refused = try Outcome { _ = try open(timed.client) }
+        #expect(refused == .refused(.notAvailable))
+    }
+
+    @Test func `one that goes away while it waits is no longer there, and the next one gets the turn`() throws {
+        let first = try open(timed.client)
+        do {
+            var gone = try beginWaiting()
+            try letArrive()
+            // Behind the request: it is answered before the connection ends, if it is ever answered.
+            try gone.send(.hello, ["protocol": 1])
+        }
+        var next = try beginWaiting()
+        try letArrive()
+        try first.close()
+        #expect(try next.refusal() == nil)
+        try next.send(.fileClose, ["handle": 1])
+        #expect(try next.refusal() == nil)
+        let again = try Outcome { try open(timed.client).close() }
+        #expect(again == .done)
+    }
+
+    @Test func `a lock answers those who wait, though the writer keeps its dead handle`() throws {
+        let first = try open(timed.client)
+        let other = try timed.server.connect()
+        let reader = try other.openFile(name)
+        var waiting = try beginWaiting()
+        var alsoWaiting = try beginWaiting()
+        try letArrive()
+        _ = try timed.client.lock()
+        timed.clock.advance(by: 9)
+        #expect(try timed.state() == .locking)
+        timed.clock.advance(by: 1)
+        #expect(try waiting.refusal() == .interactionNotAllowed)
+        #expect(try alsoWaiting.refusal() == .interactionNotAllowed)
+        let read = try Outcome { _ = try reader.get() }
+        #expect(read == .locked)
+        // An unlock lets everybody begin anew, whatever the first one does with its handle.
+        try timed.client.unlock()
+        let writer = try open(other)
+        var late = try beginWaiting()
+        try letArrive()
+        try first.close()
+        try letArrive()
+        try writer.put([7], at: 0)
+        try writer.close()
+        #expect(try late.refusal() == nil)
+        #expect(try timed.client.get("a") == [7])
+    }
+
+    @Test func `an erase answers those who wait`() throws {
+        let first = try open(timed.client)
+        var waiting = try beginWaiting()
+        try letArrive()
+        let vaultID = try #require(try timed.client.status().vaultID)
+        try timed.client.erase(vaultID: vaultID)
+        #expect(try waiting.refusal() == .notAvailable)
+        let write = try Outcome { try first.put([1]) }
+        #expect(write == .refused(.notAvailable))
+    }
+
+    @Test func `a file of a class that lives on goes to the next one in the middle of a lock`() throws {
+        _ = try timed.client.protect(name, as: .file(.completeUntilFirstUserAuthentication))
+        let first = try open(timed.client)
+        var waiting = try beginWaiting()
+        try letArrive()
+        _ = try timed.client.lock(graceSeconds: 0)
+        try letArrive()
+        try first.put([2], at: 0)
+        try first.close()
+        #expect(try waiting.refusal() == nil)
+        #expect(try timed.client.get("a") == [2])
+    }
+}
