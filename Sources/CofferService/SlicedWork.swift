@@ -96,7 +96,10 @@ extension Server {
                     guard self.vault.openCatalog === catalog else { throw CofferError.vaultIsGone }
                     try self.checkWanted(transfer)
                     report(Int64(work.doneCount))
-                    if let reply = try Self.slice(work, catalog, within: self.slices.part) { return reply }
+                    if let reply = try Self.slice(work, catalog, within: self.slices.part) {
+                        try await catalog.pendingCommit.wait()
+                        return reply
+                    }
                 }
             } catch {
                 throw CofferError(mapping: error, "can't \(work.subject)").after(safeCount)
