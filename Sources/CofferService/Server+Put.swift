@@ -289,7 +289,7 @@ extension Server {
     }
 
     /// Replacing is writing: it wants the key of what is replaced.
-    private func checkReplacing(_ item: KeychainItem?) throws(CofferError) {
+    func checkReplacing(_ item: KeychainItem?) throws(CofferError) {
         let state = try vault.keys.state
         if let item, !item.accessibility.isAvailable(in: state) {
             throw .locked(quotedForDisplay(item.key.path), in: state, for: .write)
@@ -306,7 +306,7 @@ extension Server {
         )
     }
 
-    private func checkReplacing(_ file: FileItem?) throws(CofferError) {
+    func checkReplacing(_ file: FileItem?) throws(CofferError) {
         let state = try vault.keys.state
         if let file, !file.protectionClass.permits(.write, in: state) {
             throw .locked(quotedForDisplay(file.path), in: state, for: .write)
