@@ -49,6 +49,7 @@ extension CofferClient {
     ///
     /// - Parameters:
     ///   - prefix: Names that begin with it only.
+    ///   - pattern: Names that fit it only.
     ///   - store: Items of that store only.
     ///   - after: Names behind it only: the `next` of the page before.
     ///   - limit: The most items; at most ``Limits/pageItems``, which it is by default.
@@ -56,6 +57,7 @@ extension CofferClient {
     /// - Returns: A page.
     public func list(
         prefix: String? = nil,
+        pattern: NamePattern? = nil,
         store: StoreName? = nil,
         after: String? = nil,
         limit: Int? = nil,
@@ -63,6 +65,7 @@ extension CofferClient {
     ) throws(CofferError) -> ItemPage {
         let params = ListParameters(
             prefix: prefix,
+            pattern: pattern,
             store: store,
             after: after,
             limit: limit.map { Int64($0) },
@@ -90,6 +93,25 @@ extension CofferClient {
     public func protect(_ name: ItemName, as protection: Protection) throws(CofferError) -> ProtectionChange {
         let params = ProtectParameters(name: name, protection: protection)
         return try call(.itemProtect, params, returning: ProtectionChange.self).value
+    }
+
+    /// Gives an item another name, in every state of the vault; all else about it stays.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - target: The name it is to have.
+    ///   - replace: Whether an item that is there is replaced, in whichever store it is.
+    /// - Returns: The item as it is now.
+    /// - Throws: `itemNotFound`; `duplicateItem` where there is something already; `interactionNotAllowed` where the key of
+    ///   what is replaced is not there; `param` for a directory, or where a part of the name is a file.
+    @discardableResult
+    public func move(
+        _ name: ItemName,
+        to target: ItemName,
+        replace: Bool = false
+    ) throws(CofferError) -> ItemInfo {
+        let params = MoveParameters(name: name, target: target, replaces: replace)
+        return try call(.itemMove, params, returning: ItemInfo.self).value
     }
 
     /// Removes an item, in every state of the vault.

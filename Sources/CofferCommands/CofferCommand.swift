@@ -13,8 +13,8 @@ package struct CofferCommand: ParsableCommand {
             CommandGroup(
                 name: "Everyday",
                 subcommands: [
-                    Put.self, Get.self, List.self, Show.self, Remove.self, Protect.self, Explain.self, Keychain.self,
-                    File.self,
+                    Put.self, Get.self, List.self, Show.self, Move.self, Remove.self, Protect.self, Explain.self,
+                    Keychain.self, File.self,
                 ]
             ),
             CommandGroup(

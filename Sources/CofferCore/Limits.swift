@@ -34,6 +34,12 @@ public enum Limits {
     public static let pageJSONBytes = 512 << 10
     /// The names in one page of a listing: bounds the memory of a listing, whatever the number of items.
     public static let pageItems = 1000
+    /// The names that a connection's listing looks ahead: so many fewer times is everything looked at for its pages.
+    public static let listingNames = 16_384
+    /// The bytes of these names, 64 more for each: few names are so long that they don't fit.
+    public static let listingBytes = 2 << 20
+    /// The connections whose listings look ahead at once: bounds what they hold together.
+    public static let listings = 8
     /// The plaintext bytes of one chunk of a file.
     public static let chunkBytes = 64 << 10
     /// The bytes of a file: chunk counters and offsets stay far from overflow.

@@ -177,6 +177,7 @@ extension FileStore {
                 wrappedKey: [],
                 as: node.parent
             )
+            tree.changes.noteMany()
             return movedCount
         }
     }
@@ -282,6 +283,7 @@ extension FileStore {
                 .integer(number)
             )
             try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
+            tree.changes.noteMany()
         }
         return entry
     }

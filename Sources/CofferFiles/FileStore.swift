@@ -113,29 +113,6 @@ package final class FileStore {
         return FileItem(node, path: name.path)
     }
 
-    /// Looks at every file of the store, in no order that means anything.
-    ///
-    /// - Parameter each: Gets a file, or the error where its row, or that of a directory on its way, is damaged.
-    package func forEachFile(_ each: (Result<FileItem, CofferError>) throws -> Void) throws {
-        var directories: [Int64: NodePlace] = [FileTree.root: NodePlace(parent: nil, name: "")]
-        try tree.forEachNode(isDirectory: true) { outcome in
-            switch outcome {
-            case .success(let node): directories[node.id] = NodePlace(parent: node.parent, name: node.metadata.name)
-            case .failure(let error): try each(.failure(error))
-            }
-        }
-        try tree.forEachNode(isDirectory: false) { outcome in
-            try each(
-                outcome.flatMap { node in
-                    guard let directory = NodePlace.path(of: node.parent, in: directories),
-                        let file = FileItem(node, path: directory + node.metadata.name)
-                    else { return .failure(.damaged("a file", found: "its directory is damaged or missing")) }
-                    return .success(file)
-                }
-            )
-        }
-    }
-
     /// How many files there are.
     package func count() throws -> Int { try tree.fileCount() }
 
@@ -370,25 +347,5 @@ package final class FileStore {
 
     func checkPath(_ name: ItemName, in group: String) throws {
         if try tree.fileInTheWay(of: name, in: group) { throw CofferError.fileInTheWay(name) }
-    }
-}
-
-/// Where a directory is in the tree.
-private struct NodePlace {
-    /// `nil` for the root.
-    let parent: Int64?
-    let name: String
-
-    /// The path of a directory, closed by a slash; `nil` where a part of it is missing, or it contains itself.
-    static func path(of id: Int64, in directories: [Int64: NodePlace]) -> String? {
-        var names: [String] = []
-        var next = id
-        while let place = directories[next] {
-            guard let parent = place.parent else { return names.reversed().map { $0 + "/" }.joined() }
-            guard names.count < Limits.nameComponents else { return nil }
-            names.append(place.name)
-            next = parent
-        }
-        return nil
     }
 }

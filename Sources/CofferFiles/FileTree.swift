@@ -28,6 +28,8 @@ struct FileTree {
 
     let connection: Connection
     let keys: VaultKeys
+    /// The files that came, or got another name, lately.
+    let changes = RowJournal()
 
     // MARK: Finding
 
@@ -87,26 +89,6 @@ struct FileTree {
             .integer(parent),
             .blob(tag)
         ) { row in try decode(row, subject) }
-    }
-
-    /// Looks at every directory, or at everything else, in no order.
-    func forEachNode(isDirectory: Bool, _ each: (Result<Node, CofferError>) throws -> Void) throws {
-        try connection.rows(
-            """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
-            WHERE (kind = 1) = ?
-            """,
-            .integer(isDirectory ? 1 : 0)
-        ) { row in
-            let outcome: Result<Node, CofferError>
-            do {
-                outcome = .success(try decode(row, "a file"))
-            } catch let error as CofferError {
-                outcome = .failure(error)
-            }
-            try each(outcome)
-            return true
-        }
     }
 
     /// The node of a number; `nil` where there is none any more.
@@ -178,6 +160,7 @@ struct FileTree {
             .blob(wrappedKey),
             unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context))
         )
+        if kind == .file { changes.note(id) }
         return id
     }
 

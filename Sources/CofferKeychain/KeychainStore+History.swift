@@ -40,6 +40,15 @@ extension KeychainStore {
         return values
     }
 
+    /// How many earlier values of an item's secret are kept, be they damaged or not.
+    ///
+    /// - Parameter item: The item.
+    package func formerValueCount(of item: KeychainItem) throws -> Int {
+        try connection.row("SELECT count(*) FROM keychain_history WHERE uuid = ?", .blob(item.id.bytes)) {
+            Int(try $0.integer(0))
+        } ?? 0
+    }
+
     /// Opens an earlier value of an item's secret.
     ///
     /// - Parameters:

@@ -181,6 +181,7 @@ extension KeychainStore {
                     .integer(number)
                 )
                 try addTags(of: attributes, connection.lastInsertedRowID)
+                changes.noteMany()
             }
             try discardQuarantined(number)
         }

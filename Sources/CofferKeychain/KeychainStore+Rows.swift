@@ -44,7 +44,9 @@ extension KeychainStore {
                 .blob(sealed.wrappedKey),
                 .blob(sealed.secret)
             )
-            try addTags(of: attributes, connection.lastInsertedRowID)
+            let row = connection.lastInsertedRowID
+            try addTags(of: attributes, row)
+            changes.note(row)
         }
         return id
     }
@@ -158,6 +160,7 @@ extension KeychainStore {
         if metadata.attributes != item.attributes {
             try removeTags(of: item.attributes, item.row)
             try addTags(of: metadata.attributes, item.row)
+            changes.note(item.row)
         }
     }
 
@@ -182,7 +185,10 @@ extension KeychainStore {
     }
 
     /// The item of a row, if there is one.
-    func item(at row: Int64) throws -> KeychainItem? {
+    ///
+    /// - Parameter row: The number of the row.
+    /// - Throws: `decode` where it is damaged; ``DatabaseError``.
+    package func item(at row: Int64) throws -> KeychainItem? {
         try connection.row(
             """
             SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items

@@ -11,6 +11,8 @@ package import CofferMemory
 package final class KeychainStore {
     let connection: Connection
     let keys: VaultKeys
+    /// The items that were added, or got other attributes, lately.
+    package let changes = RowJournal()
     /// Whether the passcode is being removed: no item that wants one can be added.
     package var isLosingPasscode = false
 
@@ -260,6 +262,29 @@ package final class KeychainStore {
         if accessibility == item.accessibility { return }
         if item.attributes.accessControl != nil { try authorizeFully(item, context, for: .write) }
         try reseal(item, item.attributes, accessibility, now)
+    }
+
+    /// Gives a generic password another name, in every state of the vault: its secret and its history are not touched.
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - key: What is to identify it.
+    ///   - context: What the client has shown.
+    /// - Throws: `duplicateItem` where that is another item's; `interactionRequired` where its access control is to be met
+    ///   for this, too; `dataTooLarge` where the name is too long for it; ``DatabaseError``. Nothing is changed then.
+    package func rename(
+        _ item: KeychainItem,
+        to key: GenericPasswordKey,
+        with context: AuthenticationContext? = nil
+    ) throws {
+        try authorizeWrite(item, context)
+        var attributes = item.attributes
+        attributes.values[.service] = .text(key.service)
+        attributes.values[.account] = .text(key.account)
+        if primaryTag(attributes) != primaryTag(item.attributes), try isTaken(attributes) {
+            throw CofferError.isThere(attributes)
+        }
+        try reseal(item, attributes, item.accessibility, item.modified)
     }
 
     /// Removes a generic password, in every state of the vault.

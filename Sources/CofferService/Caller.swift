@@ -11,6 +11,8 @@ struct Caller {
     let context = AuthenticationContext()
     /// The files that it has open.
     let handles = FileHandles()
+    /// What its listing has looked at ahead.
+    let lookAhead = LookAhead()
 
     /// The group of the vault's owner.
     static let ownersGroup = "default"

@@ -56,7 +56,7 @@ package enum Gate {
         case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: .vault
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: .vault
         case .vaultCheck, .vaultQuarantine: .vault
-        case .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
+        case .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
             .vault

@@ -27,7 +27,9 @@ extension Method {
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: true
         case .vaultCheck, .vaultQuarantine: true
         case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: true
-        case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemProtect, .itemPut, .itemRemove, .itemShow: true
+        case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove,
+            .itemShow:
+            true
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
             true
@@ -71,7 +73,10 @@ extension Server {
         case .vaultErase:
             try attachments.refuseLeftovers(of: method)
             return .later(eraseVault(try EraseParameters(params: params)))
-        case .contextEnd, .hello, .itemList, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultCheck, .vaultLock,
+        case .itemList:
+            try attachments.refuseLeftovers(of: method)
+            return try listItems(ListParameters(params: params), from: caller)
+        case .contextEnd, .hello, .itemMove, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultCheck, .vaultLock,
             .vaultQuarantine, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
@@ -157,7 +162,7 @@ extension Server {
             caller.context.end()
             return Reply(Nothing())
         case .hello: return Reply(try hello(HelloParameters(params: params)))
-        case .itemList: return Reply(try listItems(ListParameters(params: params), from: caller))
+        case .itemMove: return Reply(try moveItem(MoveParameters(params: params), from: caller))
         case .itemProtect: return Reply(try protectItem(ProtectParameters(params: params), from: caller))
         case .itemRemove: return Reply(try removeItem(NameParameters(params: params), from: caller))
         case .itemShow: return Reply(try showItem(NameParameters(params: params), from: caller))

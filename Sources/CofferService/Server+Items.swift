@@ -163,27 +163,9 @@ extension Server {
     }
 
     /// One page of both stores together, in the order of the names' bytes.
-    ///
-    /// What is held in memory is one page.
-    func listItems(_ params: ListParameters, from caller: Caller) throws(CofferError) -> ItemPage {
-        var page = PageBuilder(params, in: try caller.group(nil), state: try vault.keys.state)
-        do {
-            let catalog = try vault.catalog
-            if params.store != .file {
-                try catalog.keychain.forEachItem { outcome in
-                    if case .success(let item) = outcome, item.attributes.name == nil { return }
-                    page.add(outcome.map { ($0.key.group, .keychain($0)) })
-                }
-            }
-            if params.store != .keychain {
-                try catalog.files.forEachFile { outcome in
-                    page.add(outcome.map { ($0.group, .file($0)) })
-                }
-            }
-        } catch {
-            throw .init(mapping: error, "can't list the items")
-        }
-        return page.finish()
+    func listItems(_ params: ListParameters, from caller: Caller) throws(CofferError) -> Answer {
+        let listing = ItemListing(params, in: try caller.group(nil), caller.lookAhead, listings, try vault.keys)
+        return try perform(listing, wantsProgress: false)
     }
 
     // MARK: Changing

@@ -92,6 +92,7 @@ extension Server {
                 intake.facts,
                 for: caller.identity
             )
+            var losses: [String] = []
             switch verdict.protection {
             case .keychain(let accessibility):
                 try await self.putInKeychain(params, intake.prefix, accessibility, group, caller.context).wait()
@@ -102,7 +103,7 @@ extension Server {
                     kind: wishes.kind,
                     replacing: before?.protection
                 )
-                try await self.putInFileStore(
+                losses = try await self.putInFileStore(
                     target,
                     intake,
                     protectionClass,
@@ -112,7 +113,7 @@ extension Server {
                     params.wantsProgress
                 )
             }
-            return Reply(Placement(verdict))
+            return Reply(Placement(verdict, besides: losses))
         }
     }
 
@@ -231,7 +232,7 @@ extension Server {
         _ transfer: Transfer,
         _ cancellation: Cancellation,
         _ wantsProgress: Bool
-    ) async throws(CofferError) {
+    ) async throws(CofferError) -> [String] {
         let write: ContentWrite
         do {
             let item = try vault.catalog.secret(named: target.name, in: target.group)
@@ -249,17 +250,24 @@ extension Server {
             try write.perform(prefix: content.prefix, rest: content.rest, progress: report)
         }
         let pending: PendingCommit
+        let losses: [String]
         do {
             guard try vault.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
-            pending = try commit(write, byteCount, target)
+            (pending, losses) = try commit(write, byteCount, target)
         } catch {
             openFiles?.discard(write)
             throw .init(mapping: error, "can't store \(target.name.quoted)")
         }
         try await pending.wait()
+        return losses
     }
 
-    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws -> PendingCommit {
+    /// - Returns: What to wait for, and what an item of the keychain has lost by becoming a file.
+    private func commit(
+        _ write: ContentWrite,
+        _ byteCount: Int64,
+        _ target: FileTarget
+    ) throws -> (PendingCommit, losses: [String]) {
         // The content is sealed under the class that was right when it began to come: if somebody has stored another item
         // meanwhile, with a policy of its own, that one stays.
         guard try stored(target.name, in: target.group)?.info.protection == target.replacing else {
@@ -270,10 +278,11 @@ extension Server {
             )
         }
         let catalog = try vault.catalog
-        try catalog.change {
+        let losses = try catalog.change {
             let item = try catalog.secret(named: target.name, in: target.group)
             try checkReplacing(item)
             try checkMoving(item)
+            let losses = try item.map { try Self.losses(of: $0, catalog.keychain) } ?? []
             if item != nil { _ = try catalog.keychain.remove(target.key) }
             try catalog.files.commit(
                 write,
@@ -284,12 +293,34 @@ extension Server {
                 created: item?.created,
                 now: wallClockMilliseconds()
             )
+            return losses
         }
-        return catalog.pendingCommit
+        return (catalog.pendingCommit, losses)
+    }
+
+    /// What an item loses where it becomes a file, in words.
+    private static func losses(of item: KeychainItem, _ keychain: KeychainStore) throws -> [String] {
+        var losses: [String] = []
+        let valueCount = try keychain.formerValueCount(of: item)
+        if valueCount > 0 {
+            let values = valueCount == 1 ? "1 former value is" : "\(valueCount) former values are"
+            losses.append("a file has no history: \(values) gone")
+        }
+        let kept: Set<KeychainAttribute> = [.service, .account]
+        let names =
+            item.attributes.values.keys.filter { !kept.contains($0) }.map(\.rawValue)
+            + item.attributes.user.keys
+        if !names.isEmpty {
+            let quoted = names.sorted().map { quotedForDisplay($0) }.joined(separator: ", ")
+            losses.append(
+                "a file has no attributes of a keychain item: \(quoted) \(names.count == 1 ? "is" : "are") gone"
+            )
+        }
+        return losses
     }
 
     /// Replacing is writing: it wants the key of what is replaced.
-    private func checkReplacing(_ item: KeychainItem?) throws(CofferError) {
+    func checkReplacing(_ item: KeychainItem?) throws(CofferError) {
         let state = try vault.keys.state
         if let item, !item.accessibility.isAvailable(in: state) {
             throw .locked(quotedForDisplay(item.key.path), in: state, for: .write)
@@ -306,7 +337,7 @@ extension Server {
         )
     }
 
-    private func checkReplacing(_ file: FileItem?) throws(CofferError) {
+    func checkReplacing(_ file: FileItem?) throws(CofferError) {
         let state = try vault.keys.state
         if let file, !file.protectionClass.permits(.write, in: state) {
             throw .locked(quotedForDisplay(file.path), in: state, for: .write)
@@ -374,14 +405,15 @@ extension Protection {
 }
 
 extension Placement {
-    init(_ verdict: Verdict) {
+    /// - Parameter warnings: What the caller ought to know besides.
+    init(_ verdict: Verdict, besides warnings: [String] = []) {
         self.init(
             protection: verdict.protection,
             rule: verdict.rule.rawValue,
             reason: verdict.reason,
             protectionSource: verdict.protectionSource.rawValue,
             signature: verdict.signature?.rawValue,
-            warnings: verdict.protection.warnings(convertedFrom: verdict.convertedFrom)
+            warnings: verdict.protection.warnings(convertedFrom: verdict.convertedFrom) + warnings
         )
     }
 }

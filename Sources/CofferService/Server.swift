@@ -41,6 +41,10 @@ package actor Server {
     var isDataAvailable = false
     /// The time for work on the catalog that takes several turns.
     let slices = SliceBudget()
+    /// What listings have looked at ahead.
+    let listings = Listings()
+    /// How often everything was looked at for a listing.
+    package var listingScanCount: Int { listings.scanCount }
     /// What the matrix decides by.
     var routingPolicy: RoutingPolicy
     /// What is wrong with the configuration file, of which the last good state is used.

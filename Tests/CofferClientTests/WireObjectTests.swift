@@ -179,6 +179,12 @@ private struct Sample: CustomStringConvertible {
                 ListParameters(prefix: "", store: .file, after: "a\"b\\", limit: 1000),
                 #"{"prefix":"","store":"file","after":"a\"b\\","limit":1000}"#
             ),
+            Sample(ListParameters(pattern: try NamePattern("health/**")), #"{"pattern":"health/**"}"#),
+            Sample(MoveParameters(name: try name("a"), target: try name("b")), #"{"name":"a","to":"b"}"#),
+            Sample(
+                MoveParameters(name: try name("a"), target: try name("b"), replaces: true),
+                #"{"name":"a","to":"b","replace":true}"#
+            ),
             Sample(ExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes()), "{}"),
             Sample(
                 ExplainParameters(name: try name("n"), byteCount: 4096, wishes: wishes),

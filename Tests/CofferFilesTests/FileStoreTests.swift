@@ -303,20 +303,6 @@ import Testing
         #expect(try dead() == 0)
     }
 
-    @Test func `hands an error of whoever looks back to him, and looks no further`() throws {
-        let open = try OpenStore()
-        try open.put("file", "1")
-        var calls = 0
-        let found = code {
-            try open.store.forEachFile { _ in
-                calls += 1
-                throw CofferError(.io, "the visitor's own")
-            }
-        }
-        #expect(found == .io)
-        #expect(calls == 1)
-    }
-
     @Test func `shows nothing of names and contents on the disk`() throws {
         let vault = try Vault()
         do {

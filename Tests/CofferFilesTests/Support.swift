@@ -113,13 +113,20 @@ final class OpenStore {
     func survey() throws -> (paths: [String], damaged: Int) {
         var paths: [String] = []
         var damaged = 0
-        try store.forEachFile { outcome in
-            switch outcome {
-            case .success(let file): paths.append(file.path)
-            case .failure(let error):
-                #expect(error.code == .decode)
+        var walk = store.walk(below: nil, in: "default", isRecursive: true)
+        while let visit = try walk.next() {
+            switch visit {
+            case .entry(let entry): if !entry.isDirectory { paths.append(entry.path) }
+            case .damaged(let row):
+                #expect(row.error.code == .decode)
                 damaged += 1
+            case .end: break
             }
+        }
+        var directory: Int64?
+        while let lost = try store.lostFiles(behind: directory) {
+            damaged += lost.count
+            directory = lost.directory
         }
         return (paths.sorted(), damaged)
     }

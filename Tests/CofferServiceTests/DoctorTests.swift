@@ -124,7 +124,20 @@ import Testing
         }
         let sorted = try damaged.client.keychainItems(KeychainQuery(.genericPassword), order: .creationDate)
         #expect(sorted.damagedCount == 3)
-        #expect(try damaged.client.list().damagedCount == 3)
+        #expect(sorted.items.count == 97)
+        var listed: Set<String> = []
+        var after: String?
+        repeat {
+            let page = try damaged.client.list(after: after, limit: 10)
+            #expect(page.damagedCount == 3)
+            listed.formUnion(page.items.map(\.name))
+            after = page.next
+        } while after != nil
+        let secrets = try damaged.client.list(store: .keychain)
+        #expect(secrets.damagedCount == 3)
+        let secretNames = secrets.items.map(\.name)
+        #expect(secretNames.count == 97)
+        #expect(listed.isSuperset(of: secretNames))
     }
 
     @Test func `what is whole again goes back, and what is named is destroyed`() throws {

@@ -46,6 +46,7 @@ import Testing
         .itemExplain: "v++++++d",
         .itemGet: "v++++++d",
         .itemList: "v++++++d",
+        .itemMove: "v++++++d",
         .itemProtect: "v++++++d",
         .itemPut: "v++++++d",
         .itemRemove: "v++++++d",

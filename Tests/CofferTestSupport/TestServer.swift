@@ -57,6 +57,17 @@ package final class TestServer: Sendable {
         thread.join()
     }
 
+    /// How often everything was looked at for a listing.
+    package var listingScanCount: Int {
+        let (done, count) = (DispatchSemaphore(value: 0), Shared(0))
+        loop.post { [server] in
+            count.value = server.assumeIsolated { $0.listingScanCount }
+            done.signal()
+        }
+        done.wait()
+        return count.value
+    }
+
     /// A new connection.
     package func connect() throws -> CofferClient { try CofferClient(socketPath: directory.appending("socket")) }
 }

@@ -155,6 +155,7 @@ import Testing
         .fileTruncate: ["handle": 1, "bytes": 0],
         .fileWrite: ["handle": 1],
         .itemList: [:],
+        .itemMove: ["name": "a", "to": "b"],
         .keychainAdd: ["class": "key"],
         .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
         .keychainDelete: ["class": "key"],
@@ -206,6 +207,7 @@ import Testing
         case .itemExplain: _ = try ExplainParameters(params: params)
         case .itemGet: _ = try GetParameters(params: params)
         case .itemList: _ = try ListParameters(params: params)
+        case .itemMove: _ = try MoveParameters(params: params)
         case .itemProtect: _ = try ProtectParameters(params: params)
         case .itemPut: _ = try PutParameters(params: params)
         case .itemRemove, .itemShow: _ = try NameParameters(params: params)

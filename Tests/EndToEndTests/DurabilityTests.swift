@@ -47,6 +47,47 @@ import Testing
         #expect(contents.count == (kind == "secret" ? 0 : 1), "no content is left behind")
     }
 
+    @Test func `a kill while an item moves between the stores leaves one item, old or new and whole`() throws {
+        let daemon = try DaemonProcess()
+        let first = try daemon.connect()
+        try first.makeVault(passcode: nil)
+        func content(_ version: Int) -> [UInt8] {
+            pseudoRandomBytes(version.isMultiple(of: 2) ? 300 : 5000, seed: UInt64(version) + 1)
+        }
+        try first.put("item", content(0)) { $0.accessibility = .afterFirstUnlock }
+        let created = try first.show(try ItemName("item")).created
+        let end = ContinuousClock.now + .seconds(8)
+        var version = 0
+        var round = 0
+        while ContinuousClock.now < end {
+            let (client, start) = (try daemon.connect(), version)
+            let writer = Background { () -> Int in
+                var done = start
+                while true { do { try client.put("item", content(done + 1)) } catch { return done }; done += 1 }
+            }
+            sleepSeconds(Double((round * 37) % 50) / 1000 + 0.002)
+            daemon.kill()
+            version = try writer.wait()
+            try daemon.restart()
+            let items = try daemon.connect().list().items
+            #expect(items.map(\.name) == ["item"])
+            #expect(items.map(\.created) == [created])
+            let now = try daemon.connect().get("item")
+            #expect(now == content(version) || now == content(version + 1), "round \(round)")
+            if now == content(version + 1) { version += 1 }
+            let isFile = now.count == 5000
+            #expect(
+                items.map(\.protection)
+                    == [isFile ? .file(.completeUntilFirstUserAuthentication) : .keychain(.afterFirstUnlock)]
+            )
+            let contents = try FileManager.default.subpathsOfDirectory(atPath: daemon.statePath + "/blobs")
+                .filter { $0.split(separator: "/").last?.count == 32 }
+            #expect(contents.count == (isFile ? 1 : 0), "no content is left behind")
+            round += 1
+        }
+        #expect(round > 3)
+    }
+
     @Test func `a vault opens again after the daemon was stopped`() throws {
         let daemon = try DaemonProcess()
         let client = try daemon.connect()

@@ -6,9 +6,13 @@ internal import Glibc
 
 /// The verb `coffer list`, with its options.
 struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the items of both stores, sorted by name.")
+    static let configuration = CommandConfiguration(
+        abstract: "List the items of both stores, sorted by name.",
+        discussion:
+            "In a pattern, '*' stands for any text within a part of a name, '**' for any text, '?' for one character."
+    )
 
-    @Argument(help: "Names that begin with it only.")
+    @Argument(help: "Names that begin with it only; with '*' or '?' in it, names that fit it as a pattern.")
     var prefix: String?
 
     @Option(help: "Items of one store only.")
@@ -24,12 +28,20 @@ struct List: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        let isPattern = prefix?.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") } ?? false
+        let pattern = isPattern ? try prefix.map { try NamePattern($0) } : nil
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let client = try connection.connect()
         var after: String?
         var damagedCount = 0
         repeat {
-            let page = try client.list(prefix: prefix, store: store, after: after, expiringBefore: before)
+            let page = try client.list(
+                prefix: isPattern ? nil : prefix,
+                pattern: pattern,
+                store: store,
+                after: after,
+                expiringBefore: before
+            )
             for item in page.items { show(item) }
             damagedCount = page.damagedCount
             after = page.next

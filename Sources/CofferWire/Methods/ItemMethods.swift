@@ -164,6 +164,8 @@ package struct NameParameters: WireObject {
 package struct ListParameters: WireObject {
     /// Names that begin with it only.
     package let prefix: String?
+    /// Names that fit it only.
+    package let pattern: NamePattern?
     /// Items of that store only.
     package let store: StoreName?
     /// Names behind it only: the `next` of the page before.
@@ -175,12 +177,14 @@ package struct ListParameters: WireObject {
 
     package init(
         prefix: String? = nil,
+        pattern: NamePattern? = nil,
         store: StoreName? = nil,
         after: String? = nil,
         limit: Int64? = nil,
         expiringBefore: Int64? = nil
     ) {
         self.prefix = prefix
+        self.pattern = pattern
         self.store = store
         self.after = after
         self.limit = limit
@@ -189,6 +193,7 @@ package struct ListParameters: WireObject {
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         prefix = try reader.optionalString("prefix")
+        pattern = try reader.optionalString("pattern").map { (text) throws(CofferError) in try NamePattern(text) }
         store = try reader.value("store", as: StoreName.self)
         after = try reader.optionalString("after")
         limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
@@ -198,6 +203,7 @@ package struct ListParameters: WireObject {
     package var json: JSONObject {
         var object = JSONObject()
         object.set("prefix", prefix)
+        object.set("pattern", pattern?.text)
         object.set("store", store?.rawValue)
         object.set("after", after)
         object.set("limit", limit)

@@ -35,6 +35,7 @@ package enum Method: String, CaseIterable, Sendable {
     case itemExplain = "item.explain"
     case itemGet = "item.get"
     case itemList = "item.list"
+    case itemMove = "item.move"
     case itemProtect = "item.protect"
     case itemPut = "item.put"
     case itemRemove = "item.remove"

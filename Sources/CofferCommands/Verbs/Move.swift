@@ -1,0 +1,36 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+
+/// The verb `coffer move`, with its options.
+struct Move: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Give an item another name, in whichever store it is.",
+        discussion: "All else about it stays: content, dates, protection, kind and history. It works while locked, too."
+    )
+
+    @Argument(help: "The name.")
+    var old: String
+
+    @Argument(help: "The name it is to have.")
+    var new: String
+
+    @Flag(help: "Replace an item that is there.")
+    var replace = false
+
+    @OptionGroup var authentication: AuthenticationOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let name = try ItemName(argument: old)
+        let target = try ItemName(argument: new)
+        let given = try authentication.readGiven()
+        let client = try connection.connect()
+        let item = try given.satisfy(client) { () throws(CofferError) in
+            try client.move(name, to: target, replace: replace)
+        }
+        if format.json { Output.standardOutput.line(item.json) }
+    }
+}

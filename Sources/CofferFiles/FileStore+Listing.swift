@@ -1,0 +1,73 @@
+internal import CofferCore
+package import CofferDatabase
+
+// What a listing of all files wants besides a walk.
+
+extension FileStore {
+    /// The files that came, or got another name, lately.
+    package var changes: RowJournal { tree.changes }
+
+    /// The file of a row.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the row.
+    ///   - group: The caller's group.
+    /// - Returns: `nil` where there is none, or it is of another group, or has no name because something is damaged.
+    /// - Throws: ``DatabaseError``.
+    package func file(numbered number: Int64, in group: String) throws -> FileItem? {
+        guard let node = try tree.soundNode(number), node.metadata.group.utf8.elementsEqual(group.utf8),
+            let directory = try tree.path(ofDirectory: node.parent)
+        else { return nil }
+        return FileItem(node, path: directory + node.metadata.name)
+    }
+
+    /// Counts the files of the next directory that no name leads to: its row, or that of one around it, is damaged or missing.
+    ///
+    /// - Parameter directory: The number of the directory behind which to look; `nil` at the beginning.
+    /// - Returns: How many there are, and the directory that was looked at; `nil` at the end.
+    /// - Throws: ``DatabaseError``.
+    package func lostFiles(behind directory: Int64?) throws -> (count: Int, directory: Int64)? {
+        guard let next = try tree.nextParent(behind: directory ?? .min) else { return nil }
+        if try tree.path(ofDirectory: next) != nil { return (0, next) }
+        let count = try connection.row(
+            "SELECT count(*) FROM file_nodes WHERE parent = ? AND kind <> 1",
+            .integer(next)
+        ) { Int(try $0.integer(0)) }
+        return (count ?? 0, next)
+    }
+}
+
+extension FileTree {
+    /// The node of a number; `nil` where there is none, or it is damaged.
+    fileprivate func soundNode(_ number: Int64) throws -> Node? {
+        do {
+            return try node(numbered: number, "an entry")
+        } catch let error as CofferError where error.code == .decode {
+            return nil
+        }
+    }
+
+    /// The path of a directory, closed by a slash unless it is the root.
+    ///
+    /// - Returns: `nil` where a part of it is damaged or missing, or it contains itself.
+    fileprivate func path(ofDirectory number: Int64) throws -> String? {
+        var names: [String] = []
+        var next = number
+        while next != Self.root {
+            guard names.count < Limits.nameComponents, let node = try soundNode(next), node.kind == .directory else {
+                return nil
+            }
+            names.append(node.metadata.name)
+            next = node.parent
+        }
+        return names.reversed().map { $0 + "/" }.joined()
+    }
+
+    /// The next number that rows have as their parent.
+    fileprivate func nextParent(behind number: Int64) throws -> Int64? {
+        try connection.row(
+            "SELECT parent FROM file_nodes WHERE parent > ? ORDER BY parent LIMIT 1",
+            .integer(number)
+        ) { try $0.integer(0) }
+    }
+}

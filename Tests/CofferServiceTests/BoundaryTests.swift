@@ -1,0 +1,142 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import CofferWire
+import Testing
+
+/// Items that move between the stores because they grow or shrink.
+@Suite struct BoundaryTests {
+    private let server: TestServer
+    private let client: CofferClient
+
+    init() throws {
+        server = try TestServer()
+        client = try server.connect()
+        try client.makeVault()
+    }
+
+    private func show(_ name: String) throws -> ItemInfo { try client.show(try ItemName(name)) }
+
+    private static let large = pseudoRandomBytes(5000)
+
+    @Test(arguments: [
+        (Accessibility.whenUnlocked, ProtectionClass.complete),
+        (.afterFirstUnlock, .completeUntilFirstUserAuthentication), (.always, .none),
+    ])
+    func `an item keeps its name, its dates, its protection and its kind, there and back`(
+        accessibility: Accessibility,
+        protectionClass: ProtectionClass
+    ) throws {
+        try client.put("a/item", [1]) {
+            $0.kind = .token
+            $0.accessibility = accessibility
+        }
+        let before = try show("a/item")
+        let grown = try client.put("a/item", Self.large) { $0.store = .file }
+        #expect(grown.protection == .file(protectionClass))
+        let file = try show("a/item")
+        #expect([file.created, file.byteCount] == [before.created, 5000])
+        #expect(file.kind == .token)
+        #expect(try client.list().items == [file])
+        let shrunk = try client.put("a/item", [2])
+        #expect(shrunk.protection == .keychain(accessibility))
+        let after = try show("a/item")
+        #expect(after.created == before.created)
+        #expect(after.kind == .token)
+        #expect(try client.list().items == [after])
+        #expect(try client.get("a/item") == [2])
+    }
+
+    @Test func `what a file can't have is named when it goes`() throws {
+        let attributes: [KeychainAttribute: AttributeValue] = [
+            .service: .text("s"), .account: .text("a"), .comment: .text("mine"), .expiryDate: .date(4_000_000_000_000),
+        ]
+        try client.add(.genericPassword, attributes)
+        for value in 1...3 { try client.put("s/a", [UInt8(value)]) }
+        let small = try client.put("s/a", [9])
+        #expect(small.warnings.isEmpty)
+        let grown = try client.put("s/a", Self.large)
+        #expect(grown.warnings.contains("a file has no history: 4 former values are gone"))
+        let named = "a file has no attributes of a keychain item: 'comment', 'expiryDate' are gone"
+        #expect(grown.warnings.contains(named), "\(grown.warnings)")
+        let again = try client.put("s/a", Self.large + [1])
+        #expect(again.warnings.isEmpty)
+        try client.put("s/a", [1])
+        try client.put("s/a", [2])
+        let query = KeychainQuery(.genericPassword, [.service: .text("s"), .account: .text("a")])
+        #expect(try client.keychainHistory(of: query).count == 1)
+    }
+
+    @Test func `of puts at once, of whatever sizes, one wins whole, and one item is there at any time`() throws {
+        let sizes = [10, 1024, 1025, 5000, 40_000, 300]
+        try client.put("item", [0])
+        let isDone = Shared(false)
+        let writers = try sizes.enumerated().map { index, size in
+            let other = try server.connect()
+            return Background {
+                var doneCount = 0
+                for _ in 0..<25 {
+                    let outcome = try Outcome {
+                        try other.put("item", [UInt8](repeating: UInt8(index + 1), count: size))
+                    }
+                    #expect(outcome == .done || outcome == .refused(.duplicateItem))
+                    if outcome == .done { doneCount += 1 }
+                }
+                return doneCount
+            }
+        }
+        let reader = Background {
+            let other = try server.connect()
+            while !isDone.value {
+                let content = try other.get("item")
+                let writer = try #require(content.first)
+                #expect(Set(content) == [writer])
+                #expect(content.count == (writer == 0 ? 1 : sizes[Int(writer) - 1]))
+                let listed = try other.list().items.map(\.name)
+                #expect(listed == ["item"])
+            }
+        }
+        let doneCounts = try writers.map { try $0.wait() }
+        isDone.value = true
+        try reader.wait()
+        #expect(doneCounts.contains { $0 > 0 })
+        let content = try client.get("item")
+        let writer = Int(try #require(content.first))
+        #expect(content == [UInt8](repeating: UInt8(writer), count: sizes[writer - 1]))
+        let status = try client.status()
+        let counts = [status.keychainCount, status.fileCount]
+        #expect(counts == [1, 0] || counts == [0, 1])
+    }
+
+    @Test func `while locked an item of class A is not replaced, whatever size comes, and one of class B is made`()
+        throws
+    {
+        try client.put("small", [1])
+        try client.put("large", Self.large) { $0.protectionClass = .complete }
+        try client.put("background", [2]) { $0.accessibility = .afterFirstUnlock }
+        try client.put("created", Self.large) { $0.protectionClass = .completeUnlessOpen }
+        let before = try client.list().items.map { [$0.created, $0.modified, $0.byteCount] }
+        _ = try client.lock(graceSeconds: 0)
+        for name in ["small", "large", "created"] {
+            for content in [[3], Self.large + [3]] {
+                let outcome = try Outcome { try client.put(name, content) }
+                #expect(outcome == .locked, "\(name), \(content.count) bytes")
+            }
+            let asked = try Outcome {
+                try client.put(name, Self.large) { $0.protectionClass = .completeUnlessOpen }
+            }
+            #expect(asked == .locked, "\(name)")
+        }
+        let new = try Outcome { try client.put("new", [3]) }
+        #expect(new == .locked)
+        #expect(try client.list().items.map { [$0.created, $0.modified, $0.byteCount] } == before)
+        let recorded = try client.put("recording", Self.large) { $0.protectionClass = .completeUnlessOpen }
+        #expect(recorded.protection == .file(.completeUnlessOpen))
+        let grown = try client.put("background", Self.large) { $0.protectionClass = .completeUnlessOpen }
+        #expect(grown.protection == .file(.completeUnlessOpen))
+        #expect(try !show("background").isReadable)
+        try client.unlock()
+        #expect(try client.get("small") == [1])
+        for name in ["large", "created", "recording", "background"] { #expect(try client.get(name) == Self.large) }
+    }
+}

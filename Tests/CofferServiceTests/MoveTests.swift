@@ -1,0 +1,167 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferTestSupport
+import CofferWire
+import Testing
+
+/// `item.move`: another name for an item, in whichever store it is.
+@Suite struct MoveTests {
+    private let server: TestServer
+    private let client: CofferClient
+
+    init() throws {
+        server = try TestServer()
+        client = try server.connect()
+        try client.makeVault()
+    }
+
+    private func move(_ name: String, _ target: String, replace: Bool = false) throws -> ItemInfo {
+        try client.move(try ItemName(name), to: try ItemName(target), replace: replace)
+    }
+
+    private func names() throws -> [String] { try client.list().items.map(\.name) }
+
+    private func show(_ name: String) throws -> ItemInfo { try client.show(try ItemName(name)) }
+
+    private func put(_ name: String, _ store: StoreName, _ content: [UInt8] = [1]) throws {
+        try client.put(name, content) { $0.store = store }
+    }
+
+    @Test func `a secret keeps all that it is but its name, and its history`() throws {
+        try client.put("old/name", [1]) {
+            $0.kind = .token
+            $0.accessibility = .whenUnlockedThisDeviceOnly
+        }
+        try client.put("old/name", [2])
+        let before = try show("old/name")
+        let moved = try move("old/name", "new/place/name")
+        #expect(moved.name == "new/place/name")
+        #expect(moved.protection == before.protection)
+        #expect(moved.kind == .token)
+        #expect([moved.created, moved.modified] == [before.created, before.modified])
+        #expect(try names() == ["new/place/name"])
+        #expect(try client.get("new/place/name") == [2])
+        let query = KeychainQuery(.genericPassword, [.service: .text("new/place"), .account: .text("name")])
+        let values = try client.keychainHistory(of: query)
+        #expect(values.count == 1)
+        let old = KeychainQuery(.genericPassword, [.service: .text("old"), .account: .text("name")])
+        let outcome = try Outcome { _ = try client.find(old) }
+        #expect(outcome == .refused(.itemNotFound))
+    }
+
+    @Test func `a file keeps all that it is but its name`() throws {
+        let content = pseudoRandomBytes(100_000)
+        try client.put("dir/old", content) {
+            $0.kind = .image
+            $0.protectionClass = .complete
+        }
+        let before = try show("dir/old")
+        let moved = try move("dir/old", "elsewhere/new")
+        #expect(moved.protection == .file(.complete))
+        #expect(moved.kind == .image)
+        #expect([moved.created, moved.modified, moved.byteCount] == [before.created, before.modified, 100_000])
+        #expect(try names() == ["elsewhere/new"])
+        #expect(try client.get("elsewhere/new", length: 1000) == Array(content.prefix(1000)))
+        // The directory was made by the way, and goes so.
+        #expect(try client.listFiles().entries.map(\.name) == ["elsewhere"])
+    }
+
+    @Test(arguments: [
+        (StoreName.keychain, StoreName.keychain), (.keychain, .file), (.file, .keychain), (.file, .file),
+    ])
+    func `what is there is replaced where that is wanted only`(moved: StoreName, existing: StoreName) throws {
+        try put("a", moved, [1])
+        try put("b", existing, [2])
+        let refused = try Outcome { _ = try move("a", "b") }
+        #expect(refused == .refused(.duplicateItem))
+        #expect(try names() == ["a", "b"])
+        #expect(try client.get("b") == [2])
+        let item = try move("a", "b", replace: true)
+        #expect(item.protection.store == moved)
+        #expect(try names() == ["b"])
+        #expect(try client.get("b") == [1])
+        let status = try client.status()
+        #expect([status.keychainCount, status.fileCount] == (moved == .keychain ? [1, 0] : [0, 1]))
+    }
+
+    @Test func `an item is moved while locked, and replaces nothing that is`() throws {
+        try put("secret", .keychain)
+        try put("file", .file)
+        try client.put("complete", [3]) {
+            $0.protectionClass = .complete; $0.store = .file
+        }
+        try client.put("always", [4]) { $0.accessibility = .always }
+        _ = try client.lock(graceSeconds: 0)
+        let moved = try move("secret", "moved")
+        #expect(!moved.isReadable)
+        let file = try move("complete", "elsewhere")
+        #expect(!file.isReadable)
+        for (name, target) in [("file", "moved"), ("always", "elsewhere"), ("always", "moved")] {
+            let outcome = try Outcome { _ = try move(name, target, replace: true) }
+            #expect(outcome == .locked, "\(name) to \(target)")
+        }
+        #expect(try names() == ["always", "elsewhere", "file", "moved"])
+        _ = try move("always", "file", replace: true)
+        try client.unlock()
+        #expect(try client.get("moved") == [1])
+        #expect(try client.get("elsewhere") == [3])
+        #expect(try client.get("file") == [4])
+    }
+
+    @Test func `what is no item, or no place for one, is refused`() throws {
+        try put("dir/file", .file)
+        try put("secret", .keychain)
+        try client.makeDirectory(try ItemName("made"))
+        for (name, target, code) in [
+            ("nothing", "a", ErrorCode.itemNotFound), ("dir", "a", .param), ("made", "a", .param),
+            ("secret", "made", .duplicateItem), ("dir/file", "made", .duplicateItem),
+            ("dir/file", "dir", .duplicateItem),
+            ("dir/file", "dir/file/below", .param),
+        ] {
+            for replace in [false, true] {
+                let outcome = try Outcome { _ = try move(name, target, replace: replace) }
+                #expect(outcome == .refused(code), "\(name) to \(target)")
+            }
+        }
+        let hint: String?
+        do {
+            _ = try move("dir", "a")
+            hint = nil
+        } catch let error as CofferError {
+            hint = error.hint
+        }
+        #expect(hint?.contains("coffer file move") == true)
+        #expect(try names() == ["dir/file", "secret"])
+    }
+
+    @Test func `a name that is its own is no change, and another spelling of it is one`() throws {
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        try put(composed, .keychain)
+        try put("file", .file)
+        #expect(try move("file", "file").name == "file")
+        let same = try move(composed, composed)
+        #expect(same.name.utf8.elementsEqual(composed.utf8))
+        let moved = try move(composed, decomposed)
+        #expect(moved.name.utf8.elementsEqual(decomposed.utf8))
+        #expect(try client.list(store: .keychain).items.count == 1)
+    }
+
+    @Test func `an access control that is about changes has its say`() throws {
+        let attributes: JSONObject = ["service": "s", "account": "a"]
+        var raw = try RawConnection(server)
+        try raw.send(
+            .keychainAdd,
+            [
+                "class": "genericPassword", "attributes": .object(attributes),
+                "accessControl": .array([.string("devicePasscode"), .string("protectWrites")]),
+            ],
+            payload: [1]
+        )
+        let added = try raw.refusal()
+        #expect(added == nil)
+        let outcome = try Outcome { _ = try move("s/a", "b") }
+        #expect(outcome == .refused(.interactionRequired))
+        #expect(try names() == ["s/a"])
+    }
+}
