@@ -95,7 +95,7 @@ import Testing
     }
 
     /// The bytes of a dump: sixteen a line, the text behind two spaces.
-    private static func bytes(_ dump: [Substring]) -> [UInt8] {
+    static func bytes(_ dump: [Substring]) -> [UInt8] {
         dump.flatMap { line in line.prefix(47).split(separator: " ").compactMap { UInt8($0, radix: 16) } }
     }
 

@@ -94,7 +94,7 @@ import Testing
         return try #require((answer["error"] as? [String: Any])?["code"] as? Int)
     }
 
-    private static let limits = [
+    static let limits = [
         "frameJSONBytes": "\(Limits.frameJSONBytes)",
         "framePayloadBytes": "\(Limits.framePayloadBytes)",
         "jsonDepth": "\(Limits.jsonDepth)",

@@ -126,7 +126,7 @@ import Testing
     }
 
     /// What the methods can't do without, where it is not a name.
-    private static let required: [Method: JSONObject] = [
+    static let required: [Method: JSONObject] = [
         .contextAuthenticate: [:],
         .contextEnd: [:],
         .hello: ["protocol": 1],
@@ -167,7 +167,7 @@ import Testing
         .keychainUpdate: ["class": "key"],
     ]
 
-    private static func refusal(of method: Method, _ params: JSONObject) -> CofferError? {
+    static func refusal(of method: Method, _ params: JSONObject) -> CofferError? {
         do throws(CofferError) {
             try read(method, params)
             return nil
