@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: [
         ("PROTOCOL.md", 380), ("KEYS.md", 210), ("FORMATS.md", 250), ("CLI.md", 170), ("THREATS.md", 130),
-        ("KEYCHAIN.md", 160), ("ACCESS-CONTROL.md", 90), ("DOCTOR.md", 80), ("FILES.md", 160),
+        ("KEYCHAIN.md", 160), ("ACCESS-CONTROL.md", 90), ("DOCTOR.md", 80), ("PERFORMANCE.md", 110), ("FILES.md", 160),
         ("README.md", 26),
     ])
     func `a page is short enough to be read`(name: String, limit: Int) throws {
