@@ -1,0 +1,45 @@
+import CofferTestSupport
+import Testing
+
+extension SystemdTests {
+    /// What the administrator sets: for units, and anew without a stop.
+    @Suite struct ConfigurationTests {
+        /// Has a unit of the system's manager store a secret, and says what became of it.
+        private func put(_ name: String, by unit: String, _ service: Service) throws -> String {
+            let machine = try #require(Machine.shared)
+            return try machine.succeed([
+                "systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet",
+                "--uid=\(Machine.serviceUser)", "--setenv=COFFER_SOCKET=/run/\(service.name).sock",
+                "\(Machine.programs)/coffer", "put", name, "/etc/hostname",
+            ])
+        }
+
+        @Test func `a unit has its defaults, a reload takes new ones, and a wrong file none`() throws {
+            let machine = try #require(Machine.shared)
+            let path = "/etc/coffer/cofferd.conf"
+            try machine.write("[Default]\nClient=unit:backup.service\nAccessible=Always\n", to: path)
+            // What the machine has is found without being named.
+            let service = try Service("coffer-units", ["ExecReload=/bin/kill -HUP $MAINPID"])
+            try service.makeVault()
+            #expect(try put("a", by: "backup.service", service).contains("as Always (R6)"))
+            #expect(try put("b", by: "other.service", service).contains("as WhenUnlocked (R6)"))
+
+            try machine.write("[Default]\nClient=unit:other.service\nAccessible=AfterFirstUnlock\n", to: path)
+            try service.control("reload", "coffer-units.service")
+            #expect(try put("c", by: "other.service", service).contains("as AfterFirstUnlock (R6)"))
+            #expect(try put("d", by: "backup.service", service).contains("as WhenUnlocked (R6)"))
+
+            try machine.write("[Default]\nClient=other.service\n", to: path)
+            try service.control("reload", "coffer-units.service")
+            #expect(try put("e", by: "other.service", service).contains("as AfterFirstUnlock (R6)"))
+            let said = try service.journal()
+            #expect(said.contains("error: '\(path)', line 2: Client: 'other.service' is no client"), "\(said)")
+            #expect(said.contains("what was set before stays"))
+            let warned = try service.coffer("status")
+            #expect(warned.status == 0 && warned.errors.contains("line 2"))
+            let explained = try service.coffer("explain", "c", "--as", "unit:other.service", "--state", "locked")
+            #expect(explained.text.contains("get works"), "\(explained.text)\(explained.errors)")
+            try machine.succeed(["rm", path])
+        }
+    }
+}
