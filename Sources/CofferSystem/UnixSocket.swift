@@ -26,8 +26,9 @@ package enum UnixSocket {
         try checkLength(of: path)
         try removeStale(path)
         let socket = try make()
-        let mask = umask(0o177)
-        defer { umask(mask) }
+        // Before it has a path, so that it never has another mode there. The mask of the process is not ours to change: other
+        // threads make files.
+        _ = try retrying("fchmod") { fchmod(socket.number, 0o600) }
         _ = unsafe try withAddress(path) { address, size in unsafe bind(socket.number, address, size) }
         _ = try retrying("listen") { Glibc.listen(socket.number, SOMAXCONN) }
         try setNonBlocking(socket)

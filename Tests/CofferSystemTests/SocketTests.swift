@@ -95,7 +95,22 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
 }
 
 @Suite struct `A socket` {
-    // Listening changes the process's mask for a moment, so it happens in processes of their own.
+    // The mask is the process's, so it is looked at in processes of their own.
+    @Test func `leaves the mask of other threads alone`() async {
+        await #expect(processExitsWith: .success) {
+            umask(0)
+            let directory = try TemporaryDirectory()
+            DispatchQueue.concurrentPerform(iterations: 400) { number in
+                _ = try? UnixSocket.listen(at: directory.path("socket\(number)"))
+                let made = open(directory.path("file\(number)"), O_CREAT | O_WRONLY, 0o666)
+                var status = stat()
+                #expect(fstat(made, &status) == 0 && status.st_mode & 0o777 == 0o666)
+                close(made)
+            }
+            #expect(umask(0) == 0)
+        }
+    }
+
     @Test func `connects who asks with who listens, for the owner only`() async {
         await #expect(processExitsWith: .success) {
             umask(0)
