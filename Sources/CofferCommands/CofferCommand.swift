@@ -46,8 +46,23 @@ package struct CofferCommand: ParsableCommand {
             Glibc.exit(ExitStatus(error.code).rawValue)
         } catch let status as ExitStatus {
             Glibc.exit(status.rawValue)
+        } catch  where exitCode(for: error) == .validationFailure {
+            Output.standardError.write(misuse(error))
+            Glibc.exit(ExitStatus.usage.rawValue)
         } catch {
             self.exit(withError: error)
         }
+    }
+
+    /// What is wrong with the arguments, told as every other error is.
+    private static func misuse(_ error: any Error) -> CofferError {
+        let help = fullMessage(for: error).firstMatch(of: /See '([^']+)'/).map { String($0.1) } ?? "coffer --help"
+        // It has words of the command line in it, and those may hold what a terminal would obey.
+        var message = String.UnicodeScalarView()
+        for scalar in Self.message(for: error).unicodeScalars {
+            message.append(scalar.properties.generalCategory == .control ? " " : scalar)
+        }
+        let text = String(message)
+        return CofferError(.param, text.prefix(1).lowercased() + text.dropFirst(), hint: "'\(help)' says more")
     }
 }

@@ -177,6 +177,26 @@ import Testing
         #expect(try daemon.coffer(["get", "a"]).output == [1])
     }
 
+    @Test(
+        arguments: [
+            ([], "--help"), (["put"], "coffer put --help"),
+            (["put", "a", "--kind", "x\u{1B}[2J"], "coffer put --help"),
+            (["frobnicate"], "--help"), (["keychain", "find", "--nonsense"], "coffer keychain find --help"),
+            (["file", "truncate", "a", "many"], "coffer file truncate --help"),
+        ] as [([String], String)]
+    )
+    func `a wrong command line is told as every other error is`(arguments: [String], help: String) throws {
+        let result = try runCommand("\(Project.binaries)/coffer", arguments)
+        if arguments.isEmpty { return #expect(result.text.contains("USAGE: coffer")) }
+        #expect(result.status == 64)
+        #expect(result.text.isEmpty)
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.count == 2, "\(result.errors)")
+        #expect(lines.first?.hasPrefix("error: ") == true)
+        #expect(lines.last?.hasPrefix("hint: '") == true && lines.last?.contains(help) == true, "\(result.errors)")
+        #expect(!result.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+    }
+
     @Test func `without a terminal a verb that wants a passcode fails at once`() throws {
         let daemon = try vault()
         let result = try runCommand(
