@@ -54,7 +54,7 @@ enum Daemon {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         unsafe sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
-        let trouble = server.assumeIsolated { $0.reload(options.readConfiguration) }
+        let trouble = server.assumeIsolated { $0.reload(options.rereadConfiguration) }
         if let trouble { report(trouble, ", and what was set before stays") }
         unsafe sd_notify(0, "READY=1")
     }

@@ -54,9 +54,8 @@ struct Options {
 
     init(_ arguments: [String]) throws {
         let named = Self.configurationPath(in: arguments)
-        configurationPath = try named ?? Self.defaultConfigurationPath()
-        configurationFile = try readConfiguration()
-        if let configurationFile { try take(configurationFile) }
+        configurationPath = named
+        configurationFile = try takeConfiguration()
         if let named, configurationFile == nil {
             throw CofferError(.param, "there is no file \(quotedForDisplay(named))", hint: "cofferd --help")
         }
@@ -86,16 +85,27 @@ struct Options {
     }
 
     /// The user's own, or else the machine's.
-    private static func defaultConfigurationPath() throws -> String? {
+    private static func defaultConfigurationPath() -> String? {
         let home = environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" }
         let candidates = [home, "/etc"].compactMap { $0.map { $0 + "/coffer/cofferd.conf" } }
         return candidates.first { unsafe access($0, F_OK) == 0 }
     }
 
-    /// Reads the configuration file, which may have changed.
-    func readConfiguration() throws(CofferError) -> ConfigurationFile? {
-        guard let configurationPath else { return nil }
-        return try ConfigurationFile.read(at: configurationPath)
+    /// Reads the configuration file and takes its settings.
+    private mutating func takeConfiguration() throws(CofferError) -> ConfigurationFile? {
+        guard let path = configurationPath ?? Self.defaultConfigurationPath(),
+            let file = try ConfigurationFile.read(at: path)
+        else { return nil }
+        try take(file)
+        return file
+    }
+
+    /// Reads the configuration file again, which may have changed, come or gone.
+    ///
+    /// What counts at the start only is looked at, too: a file is right as a whole, or refused.
+    func rereadConfiguration() throws(CofferError) -> ConfigurationFile? {
+        var options = self
+        return try options.takeConfiguration()
     }
 
     /// The settings of `[Service]`, and the options that say the same.
@@ -105,7 +115,7 @@ struct Options {
     ]
     private static let switches = ["CarryOver", "LockOnLastDisconnect"]
 
-    private mutating func take(_ file: ConfigurationFile) throws {
+    private mutating func take(_ file: ConfigurationFile) throws(CofferError) {
         for section in file.sections {
             switch section.name {
             case "Service": for entry in section.entries { try take(entry, in: section, of: file) }
@@ -124,16 +134,14 @@ struct Options {
         _ entry: ConfigurationFile.Entry,
         in section: ConfigurationFile.Section,
         of file: ConfigurationFile
-    ) throws {
+    ) throws(CofferError) {
         if Self.switches.contains(entry.key) {
             guard let isOn = ["yes": true, "no": false][entry.value] else {
                 throw file.wrong(entry.line, "\(entry.key): expected 'yes' or 'no'")
             }
             if entry.key == "CarryOver" { carriesOver = isOn } else { locksOnLastDisconnect = isOn }
         } else if let flag = Self.settings[entry.key] {
-            do { try take(flag, entry.value) } catch let error as CofferError {
-                throw file.wrong(entry.line, error.message, hint: error.hint)
-            }
+            do { try take(flag, entry.value) } catch { throw file.wrong(entry.line, error.message, hint: error.hint) }
         } else {
             throw file.unknown(entry, in: section, known: Self.settings.keys.sorted() + Self.switches)
         }
@@ -141,7 +149,7 @@ struct Options {
 
     // MARK: The command line
 
-    private mutating func take(_ flag: String, _ value: @autoclosure () -> String?) throws {
+    private mutating func take(_ flag: String, _ value: @autoclosure () -> String?) throws(CofferError) {
         switch flag {
         case "--config": configurationPath = try Self.text(flag, value())
         case "--socket": socket = try Self.text(flag, value())
@@ -154,7 +162,7 @@ struct Options {
         }
     }
 
-    private static func text(_ flag: String, _ value: String?) throws -> String {
+    private static func text(_ flag: String, _ value: String?) throws(CofferError) -> String {
         guard let value, !value.isEmpty else {
             throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help")
         }
@@ -165,7 +173,7 @@ struct Options {
         _ flag: String,
         _ value: String?,
         upTo maximum: Int = Limits.maximumLockDelaySeconds
-    ) throws -> Int {
+    ) throws(CofferError) -> Int {
         let value = try text(flag, value)
         guard let seconds = Int(value), (0...maximum).contains(seconds) else {
             throw CofferError(
@@ -177,7 +185,7 @@ struct Options {
     }
 
     /// As seconds; 0 stands for never.
-    private static func secondsOrNever(_ flag: String, _ value: String?) throws -> Int? {
+    private static func secondsOrNever(_ flag: String, _ value: String?) throws(CofferError) -> Int? {
         let seconds = try seconds(flag, value)
         return seconds == 0 ? nil : seconds
     }

@@ -66,6 +66,13 @@ import Testing
         }
         #expect(try daemon.coffer(["status"]).status == 0)
         #expect(try put(daemon, ["a4"]).contains("as none "))
+        // What is read at the start only is not passed over either.
+        for (number, wrong) in ["[Servce]", "[Service]\nGrace=99", "[Service]\nCarryOver=perhaps"].enumerated() {
+            try write("[Default]\nName=a*\nClass=complete\n\(wrong)\n", to: path)
+            kill(daemon.processID, SIGHUP)
+            try eventually { try daemon.coffer(["status"]).errors.contains("line \(number == 0 ? 4 : 5): ") }
+            #expect(try put(daemon, ["a-wrong-\(number)"]).contains("as none "))
+        }
         try write("", to: path)
         kill(daemon.processID, SIGHUP)
         try eventually { try daemon.coffer(["status"]).errors.isEmpty }
