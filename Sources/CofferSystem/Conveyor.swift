@@ -70,10 +70,10 @@ package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
         let belt = Belt(room: pieceCount - 1)
         do { while slots.count < pieceCount { slots.append(Slot(try make())) } } catch {}
         let (slots, work) = (slots, work)
-        let body = ConveyorThread {
+        let run: @Sendable () -> Void = {
             belt.run { index in try slots[index % slots.count].piece.withLock { try work(&$0) } }
         }
-        guard slots.count == pieceCount, let thread = body.start() else {
+        guard slots.count == pieceCount, let thread = NativeThread.start(run) else {
             self.slots.removeLast(self.slots.count - 1)
             Belt.giveBack()
             return
@@ -134,28 +134,5 @@ private final class Belt: Sendable {
         filled.signal()
         pthread_join(thread, nil)
         Self.giveBack()
-    }
-}
-
-private final class ConveyorThread: Sendable {
-    private let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-
-    func start() -> pthread_t? {
-        let body = unsafe Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let code = unsafe pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<ConveyorThread>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            },
-            body.toOpaque()
-        )
-        if code == 0 { return thread }
-        unsafe body.release()
-        return nil
     }
 }

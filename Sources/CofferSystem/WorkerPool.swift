@@ -80,20 +80,7 @@ package final class WorkerPool: Sendable {
     }
 
     private func startThread(with work: @escaping @Sendable () -> Void) -> Bool {
-        let body = unsafe Unmanaged.passRetained(ThreadBody { self.drain(startingWith: work) })
-        var thread = pthread_t()
-        let code = unsafe pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            },
-            body.toOpaque()
-        )
-        guard code == 0 else {
-            unsafe body.release()
+        guard let thread = NativeThread.start({ self.drain(startingWith: work) }) else {
             state.withLock { $0.running -= 1 }
             return false
         }
@@ -136,11 +123,6 @@ package final class WorkerPool: Sendable {
         if !isLeaving { wakings.wait() }
         return isLeaving
     }
-}
-
-private final class ThreadBody: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
 /// Carries a result that has one owner from one thread to another: a continuation can't.

@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// A thread of the system, for what may block.
+enum NativeThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Starts a thread.
+    ///
+    /// - Parameter run: What it does.
+    /// - Returns: The thread, to be joined or detached; `nil` where none can be had.
+    static func start(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
+        let body = unsafe Unmanaged.passRetained(Body(run))
+        var thread = pthread_t()
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            body.toOpaque()
+        )
+        if code == 0 { return thread }
+        unsafe body.release()
+        return nil
+    }
+}
