@@ -69,7 +69,7 @@ extension CofferClient {
         to target: ItemName,
         replace: Bool = false
     ) throws(CofferError) -> FileInfo {
-        let params = FileRenameParameters(name: name, target: target, replaces: replace)
+        let params = MoveParameters(name: name, target: target, replaces: replace)
         return try call(.fileRename, params, returning: FileInfo.self).value
     }
 

@@ -129,7 +129,7 @@ extension Server {
             return .now(Reply(try makeDirectory(FileMakeDirectoryParameters(params: params), from: caller)))
         case .fileProtect: return try protectFile(FileProtectParameters(params: params), from: caller)
         case .fileRemove: return try removeFile(FileRemoveParameters(params: params), from: caller)
-        case .fileRename: return .now(Reply(try renameFile(FileRenameParameters(params: params), from: caller)))
+        case .fileRename: return .now(Reply(try renameFile(MoveParameters(params: params), from: caller)))
         case .fileStat: return .now(Reply(try statFile(FileStatParameters(params: params), from: caller)))
         default: preconditionFailure("answered by the caller of this function")
         }

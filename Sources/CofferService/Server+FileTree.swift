@@ -59,7 +59,7 @@ extension Server {
     }
 
     /// Gives a file or a directory another name.
-    func renameFile(_ params: FileRenameParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+    func renameFile(_ params: MoveParameters, from caller: Caller) throws(CofferError) -> FileInfo {
         let group = try caller.group(nil)
         do {
             let catalog = try vault.catalog

@@ -197,7 +197,7 @@ import Testing
         case .fileMkdir: _ = try FileMakeDirectoryParameters(params: params)
         case .fileProtect: _ = try FileProtectParameters(params: params)
         case .fileRemove: _ = try FileRemoveParameters(params: params)
-        case .fileRename: _ = try FileRenameParameters(params: params)
+        case .fileRename: _ = try MoveParameters(params: params)
         case .fileStat: _ = try FileStatParameters(params: params)
         case .fileOpen: _ = try FileOpenParameters(params: params)
         case .fileRead: _ = try FileReadParameters(params: params)

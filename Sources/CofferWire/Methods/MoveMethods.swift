@@ -1,12 +1,12 @@
 package import CofferCore
 
-/// The parameters of `item.move`, as they travel.
+/// The parameters of `item.move` and of `file.rename`, as they travel.
 package struct MoveParameters: WireObject {
     /// The name.
     package let name: ItemName
     /// The name it is to have.
     package let target: ItemName
-    /// Whether an item that is there is replaced, in whichever store it is.
+    /// Whether what is there is replaced.
     package let replaces: Bool
 
     package init(name: ItemName, target: ItemName, replaces: Bool = false) {
