@@ -132,11 +132,6 @@ final class Catalog {
 
     // MARK: One commit a turn
 
-    /// How often changes of a turn came to nothing: for work that takes several turns.
-    private(set) var undoneCount = 0
-    /// Why, the last time.
-    private(set) var lastFailure: CofferError?
-
     /// Whether changes wait for ``commit()``.
     var hasChanges: Bool { connection.isInBatch }
 
@@ -170,8 +165,6 @@ final class Catalog {
         } catch {
             // After an error of the disk the log may hold the transaction all the same.
             files.abandon(isCertain: error.kind != .ioError)
-            undoneCount += 1
-            lastFailure = error.cofferError
             endPendingCommits(with: error.cofferError)
             throw error.cofferError
         }

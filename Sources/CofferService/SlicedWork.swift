@@ -68,10 +68,8 @@ extension Server {
     /// Does what is done in a slice at once, and the rest over the next turns.
     func perform(_ work: some SlicedWork, wantsProgress: Bool) throws(CofferError) -> Answer {
         let catalog: Catalog
-        let undoneCount: Int
         do {
             catalog = try vault.catalog
-            undoneCount = catalog.undoneCount
             // A connection with many requests at once has the others of this turn wait as well.
             if let duration = slices.beginning(in: loop.turn) {
                 let clock = ContinuousClock()
@@ -82,24 +80,27 @@ extension Server {
         } catch {
             throw .init(mapping: error, "can't \(work.subject)")
         }
+        let firstCommit = catalog.pendingCommit
         return .later { (transfer) async throws(CofferError) in
             let report = self.progressReport(wantsProgress, total: nil, transfer)
+            var commit = firstCommit
             var safeCount = 0
             self.slices.add()
             defer { self.slices.remove() }
             do {
                 while true {
                     await Task.yield()
-                    // The turn is over: what was done in it is on the disk, or nowhere.
-                    if catalog.undoneCount != undoneCount { throw catalog.lastFailure ?? .changesUndone }
+                    // What was done in a turn is on the disk, or nowhere.
+                    try await commit.wait()
                     safeCount = work.changedCount
                     guard self.vault.openCatalog === catalog else { throw CofferError.vaultIsGone }
                     try self.checkWanted(transfer)
                     report(Int64(work.doneCount))
-                    if let reply = try Self.slice(work, catalog, within: self.slices.part) {
-                        try await catalog.pendingCommit.wait()
-                        return reply
-                    }
+                    let reply = try Self.slice(work, catalog, within: self.slices.part)
+                    commit = catalog.pendingCommit
+                    guard let reply else { continue }
+                    try await commit.wait()
+                    return reply
                 }
             } catch {
                 throw CofferError(mapping: error, "can't \(work.subject)").after(safeCount)
@@ -135,6 +136,4 @@ extension CofferError {
             need: need
         )
     }
-
-    fileprivate static let changesUndone = CofferError(.io, "the changes could not be written to the disk")
 }
