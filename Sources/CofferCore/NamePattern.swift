@@ -36,13 +36,6 @@ public struct NamePattern: Hashable, Sendable {
         self.tokens = tokens
     }
 
-    /// The text that every name begins with which fits.
-    public var literalPrefix: String {
-        let bytes = tokens.prefix { if case .byte = $0 { true } else { false } }
-        let prefix = String(decoding: text.utf8.prefix(bytes.count), as: UTF8.self)
-        return prefix
-    }
-
     /// Whether a name fits.
     ///
     /// - Parameter name: The name.

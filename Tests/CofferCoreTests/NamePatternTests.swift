@@ -33,12 +33,6 @@ import Testing
         #expect(!pattern.matches(String(repeating: "a/", count: 1000)))
     }
 
-    @Test func `what every fitting name begins with is known`() throws {
-        #expect(try NamePattern("health/**").literalPrefix == "health/")
-        #expect(try NamePattern("*").literalPrefix == "")
-        #expect(try NamePattern("a/b").literalPrefix == "a/b")
-    }
-
     @Test(arguments: ["", String(repeating: "a", count: 4097)])
     func `a pattern that can be none is refused`(text: String) {
         #expect(throws: CofferError(.param, "")) { _ = try NamePattern(text) }
