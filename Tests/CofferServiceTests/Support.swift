@@ -146,16 +146,20 @@ final class TransferPipe {
     }
 
     /// Waits for the first byte.
-    func readByte() -> [UInt8] {
-        var byte: [UInt8] = [0]
-        return read(reading, &byte, 1) == 1 ? byte : []
-    }
+    func readByte() -> [UInt8] { read(1) }
 
     /// Reads to the end.
-    func drain() -> [UInt8] {
+    func drain() -> [UInt8] { read(.max) }
+
+    /// Reads so many bytes, or to the end.
+    func read(_ limit: Int) -> [UInt8] {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
-        while case let count = read(reading, &piece, piece.count), count > 0 { all += piece.prefix(count) }
+        while all.count < limit {
+            let count = Foundation.read(reading, &piece, min(piece.count, limit - all.count))
+            if count <= 0 { break }
+            all += piece.prefix(count)
+        }
         return all
     }
 
