@@ -70,7 +70,7 @@ struct GivenFactors: ~Copyable {
     ///   - request: The request; nothing has happened where it is refused.
     /// - Returns: What it returns.
     borrowing func satisfy<Result: ~Copyable>(
-        _ client: CofferClient,
+        _ client: BlockingClient,
         _ request: () throws(CofferError) -> Result
     ) throws(CofferError) -> Result {
         var shown: Set<AuthenticationFactor> = []
@@ -91,7 +91,7 @@ struct GivenFactors: ~Copyable {
     }
 
     /// Shows a new application password, which an item is to be bound to: a person types it twice.
-    borrowing func showNewApplicationPassword(to client: CofferClient) throws(CofferError) {
+    borrowing func showNewApplicationPassword(to client: BlockingClient) throws(CofferError) {
         if applicationPassword != nil { return try authenticate(.applicationPassword, applicationPassword, client) }
         try authenticate(.applicationPassword, try SecretInput.askNew("application password"), client)
     }
@@ -109,7 +109,7 @@ struct GivenFactors: ~Copyable {
 
     private borrowing func show(
         _ factor: AuthenticationFactor,
-        to client: CofferClient,
+        to client: BlockingClient,
         refusal: CofferError
     ) throws(CofferError) {
         switch factor {
@@ -125,7 +125,7 @@ struct GivenFactors: ~Copyable {
     private borrowing func authenticate(
         _ factor: AuthenticationFactor,
         _ secret: borrowing SecretBytes?,
-        _ client: CofferClient
+        _ client: BlockingClient
     ) throws(CofferError) {
         try client.authenticate(factor, secret, reuseSeconds: Self.reuseSeconds)
     }

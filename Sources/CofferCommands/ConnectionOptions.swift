@@ -14,16 +14,16 @@ package struct ConnectionOptions: ParsableArguments {
     package init() {}
 
     /// Connects: to the socket named, that of the environment, the user's own, or the system's.
-    func connect() throws(CofferError) -> CofferClient {
-        if let path = socket ?? environment("COFFER_SOCKET") { return try CofferClient(socketPath: path) }
+    func connect() throws(CofferError) -> BlockingClient {
+        if let path = socket ?? environment("COFFER_SOCKET") { return try BlockingClient(socketPath: path) }
         guard let runtime = environment("XDG_RUNTIME_DIR") else {
-            return try CofferClient(socketPath: "/run/coffer/coffer.sock")
+            return try BlockingClient(socketPath: "/run/coffer/coffer.sock")
         }
         let own = "\(runtime)/coffer/coffer.sock"
         do throws(CofferError) {
-            return try CofferClient(socketPath: own)
+            return try BlockingClient(socketPath: own)
         } catch {
-            if let system = try? CofferClient(socketPath: "/run/coffer/coffer.sock") { return system }
+            if let system = try? BlockingClient(socketPath: "/run/coffer/coffer.sock") { return system }
             // A service manager that has our socket would have started the daemon.
             guard !noStart, !exists("\(runtime)/systemd/private") else { throw error }
             return try DaemonLauncher.startAndConnect(to: own)

@@ -9,7 +9,7 @@ enum DaemonLauncher {
     private static let pauseMicroseconds: UInt32 = 20_000
 
     /// Starts the daemon, which listens at the user's own socket, and waits for it, five seconds at most.
-    static func startAndConnect(to socketPath: String) throws(CofferError) -> CofferClient {
+    static func startAndConnect(to socketPath: String) throws(CofferError) -> BlockingClient {
         Output.standardError.line("coffer: starting cofferd, which goes on running; --no-start forbids it")
         let daemon: DetachedProcess
         do {
@@ -22,7 +22,7 @@ enum DaemonLauncher {
             )
         }
         for _ in 0..<attempts {
-            if let client = try? CofferClient(socketPath: socketPath) { return client }
+            if let client = try? BlockingClient(socketPath: socketPath) { return client }
             if daemon.hasEnded { break }
             usleep(pauseMicroseconds)
         }

@@ -15,7 +15,7 @@ extension VaultStatus {
     /// - Parameters:
     ///   - client: Asked whether a recovery key opens the vault: nobody is sent to look for one that never was.
     ///   - replacesDeviceKey: Whether the verb does without the device key where there is a recovery key.
-    func requireDeviceKey(_ client: CofferClient, replacesDeviceKey: Bool = false) throws(CofferError) {
+    func requireDeviceKey(_ client: BlockingClient, replacesDeviceKey: Bool = false) throws(CofferError) {
         guard state == .deviceKeyMissing else { return }
         let hasRecoveryKey = try client.hasRecoveryKey()
         if hasRecoveryKey && replacesDeviceKey { return }
@@ -52,7 +52,7 @@ extension VaultStatus {
     }
 }
 
-extension CofferClient {
+extension BlockingClient {
     /// Whether a recovery key opens the vault.
     func hasRecoveryKey() throws(CofferError) -> Bool { try keyslots().contains { $0.kind == .recoveryKey } }
 }

@@ -7,10 +7,10 @@ import Foundation
 import Testing
 
 /// A client whose daemon has said already what it is going to say.
-private func makeClient(answers: [UInt8], closes: Bool = false) throws -> (client: CofferClient, daemon: Int32) {
+private func makeClient(answers: [UInt8], closes: Bool = false) throws -> (client: BlockingClient, daemon: Int32) {
     try UnixSocket.pair().split { server, client in
         try #require(write(server.number, answers, answers.count) == answers.count)
-        let connected = try CofferClient(socket: client)
+        let connected = try BlockingClient(socket: client)
         if closes { shutdown(server.number, Int32(SHUT_WR)) }
         return (connected, server.release())
     }
@@ -165,7 +165,7 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
 
     @Test func `fails where nobody listens, and says how to change that`() throws {
         do throws(CofferError) {
-            _ = try CofferClient(socketPath: "/nonexistent/coffer.sock")
+            _ = try BlockingClient(socketPath: "/nonexistent/coffer.sock")
             Issue.record("nobody listens there")
         } catch {
             #expect(error.code == .notAvailable)

@@ -7,7 +7,7 @@ import Testing
 
 /// A daemon that has said already what it is going to say, and keeps what it was asked.
 final class ScriptedDaemon {
-    let client: CofferClient
+    let client: BlockingClient
     private let daemon: Int32
 
     init(_ answers: [[UInt8]]) throws {
@@ -16,7 +16,7 @@ final class ScriptedDaemon {
         (client, daemon) = try UnixSocket.pair().split { server, client in
             try #require(write(server.number, script, script.count) == script.count)
             shutdown(server.number, Int32(SHUT_WR))
-            return (try CofferClient(socket: client), server.release())
+            return (try BlockingClient(socket: client), server.release())
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
     private struct Fixture {
         let clock = ManualClock()
         let server: TestServer
-        let client: CofferClient
+        let client: BlockingClient
         static let password = "the item's own"
 
         init(passcode: String? = DaemonProcess.passcode, in directory: TemporaryDirectory? = nil) throws {
@@ -27,7 +27,7 @@ import Testing
             _ factor: AuthenticationFactor,
             _ text: String? = nil,
             reuse: Int = 0,
-            on other: CofferClient? = nil
+            on other: BlockingClient? = nil
         ) throws {
             let usual = factor == .passcode ? DaemonProcess.passcode : Self.password
             let typed: SecretBytes? = try SecretBytes((text ?? usual).utf8)
@@ -61,7 +61,7 @@ import Testing
             KeychainQuery(.genericPassword, [.account: .text(account)])
         }
 
-        func read(_ account: String = "anna", on other: CofferClient? = nil) throws -> String {
+        func read(_ account: String = "anna", on other: BlockingClient? = nil) throws -> String {
             let found = try (other ?? client).findKeychainItems(KeychainFindParameters(query(account)))
             return String(decoding: found.takePayload()?.exposeBytes() ?? [], as: UTF8.self)
         }

@@ -11,7 +11,7 @@ import Testing
     /// The failures of the table, and the seconds to wait behind each.
     private static let delays = [0, 0, 0, 60, 300, 900, 3600, 10_800, 28_800]
 
-    private static func guess(_ client: CofferClient, _ passcode: String) throws -> CofferError? {
+    private static func guess(_ client: BlockingClient, _ passcode: String) throws -> CofferError? {
         do {
             try client.unlock(passcode)
             return nil

@@ -7,7 +7,7 @@ import Testing
 /// Items that move between the stores because they grow or shrink.
 @Suite struct BoundaryTests {
     private let server: TestServer
-    private let client: CofferClient
+    private let client: BlockingClient
 
     init() throws {
         server = try TestServer()

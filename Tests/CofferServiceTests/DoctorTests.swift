@@ -11,7 +11,7 @@ import Testing
     /// A server that lives for as long as somebody asks its client.
     private struct Damaged {
         let server: TestServer
-        let client: CofferClient
+        let client: BlockingClient
     }
 
     /// A vault with a number of items, in which SQL then changes something while no server runs.
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Checks everything.
-    private func check(_ client: CofferClient, repairs: Bool = false) throws -> [CheckPage] {
+    private func check(_ client: BlockingClient, repairs: Bool = false) throws -> [CheckPage] {
         var pages: [CheckPage] = []
         var cursor: String?
         repeat {
@@ -171,8 +171,10 @@ import Testing
     }
 
     /// Does something with a server that goes afterwards.
-    private func with<Result>(_ directory: TemporaryDirectory, _ body: (CofferClient) throws -> Result) throws -> Result
-    {
+    private func with<Result>(
+        _ directory: TemporaryDirectory,
+        _ body: (BlockingClient) throws -> Result
+    ) throws -> Result {
         let server = try TestServer(in: directory)
         let client = try server.connect()
         try wait(for: client)
@@ -180,11 +182,11 @@ import Testing
     }
 
     /// A process that another test starts holds a copy of the lock for an instant.
-    private func wait(for client: CofferClient) throws {
+    private func wait(for client: BlockingClient) throws {
         for _ in 0..<500 where try Outcome({ _ = try client.status() }) == .refused(.notAvailable) { usleep(10_000) }
     }
 
-    private func allEntries(_ client: CofferClient) throws -> [QuarantineEntry] {
+    private func allEntries(_ client: BlockingClient) throws -> [QuarantineEntry] {
         let first = try client.quarantine()
         guard let cursor = first.cursor else { return first.entries }
         return try first.entries + client.quarantine(cursor: cursor).entries

@@ -15,7 +15,7 @@ import Testing
 
         let clock = ManualClock()
         let server: TestServer
-        let client: CofferClient
+        let client: BlockingClient
 
         init() throws {
             server = try TestServer(clock: clock.clock)

@@ -19,7 +19,7 @@ import Testing
     ]
 
     /// Stores a file under each name.
-    private static func fill(_ client: CofferClient, _ names: [String]) throws {
+    private static func fill(_ client: BlockingClient, _ names: [String]) throws {
         for name in names { try client.put(name, Array(name.utf8)) { $0.kind = .document } }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite struct FileTreeLoadTests {
     private static let fileCount = 1500
 
-    private static func many(in server: TestServer) throws -> CofferClient {
+    private static func many(in server: TestServer) throws -> BlockingClient {
         let client = try server.connect()
         try client.makeVault()
         // Several at once share the syncs of the disk.
@@ -44,7 +44,7 @@ import Testing
         return try FileManager.default.subpathsOfDirectory(atPath: blobs).filter { $0.utf8.count > 32 }.count
     }
 
-    private static func all(_ client: CofferClient, limit: Int? = nil) throws -> [FileInfo] {
+    private static func all(_ client: BlockingClient, limit: Int? = nil) throws -> [FileInfo] {
         var entries: [FileInfo] = []
         var cursor: String?
         repeat {

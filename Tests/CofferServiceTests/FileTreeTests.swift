@@ -13,7 +13,7 @@ import Testing
     /// A vault in a state of the oracle, with a file of each class and a directory.
     private struct Fixture {
         let server: TimedServer
-        var client: CofferClient { server.client }
+        var client: BlockingClient { server.client }
 
         init(_ state: VaultState) throws {
             server = try TimedServer(passcode: state == .noPasscode ? nil : DaemonProcess.passcode)

@@ -71,7 +71,7 @@ import Testing
         var file: OpenedFile?
     }
 
-    private func run(_ client: CofferClient) -> Progress {
+    private func run(_ client: BlockingClient) -> Progress {
         var progress = Progress()
         do {
             let file = try client.openFile(try ItemName("a"), for: .readWrite)
@@ -101,7 +101,7 @@ import Testing
         return progress
     }
 
-    private func content(_ path: String, with client: CofferClient) throws -> [UInt8]? {
+    private func content(_ path: String, with client: BlockingClient) throws -> [UInt8]? {
         do {
             return try client.openFile(try ItemName(path)).get()
         } catch let error as CofferError where error.code == .itemNotFound {
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Everything is as it was acknowledged, or the step after it.
-    private func expect(_ progress: Progress, in client: CofferClient, _ what: String) throws {
+    private func expect(_ progress: Progress, in client: BlockingClient, _ what: String) throws {
         let a = try #require(try content("a", with: client), "\(what)")
         let isOfItsTime = Self.versions[progress.version...].contains(a)
         #expect(isOfItsTime, "\(what): 'a' is the version that was synced, or a later one")
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// No content lies about that no file has.
-    private func expectNoLeak(_ directory: TemporaryDirectory, _ client: CofferClient, _ what: String) throws {
+    private func expectNoLeak(_ directory: TemporaryDirectory, _ client: BlockingClient, _ what: String) throws {
         let blobs = directory.appending("state/blobs")
         let staged = try FileManager.default.contentsOfDirectory(atPath: blobs + "/staging")
         #expect(staged == [], "\(what)")
@@ -140,7 +140,7 @@ import Testing
         #expect(ids.count == count, "\(what): \(contents)")
     }
 
-    private func makeServer(_ fault: Fault) throws -> (TestServer, CofferClient) {
+    private func makeServer(_ fault: Fault) throws -> (TestServer, BlockingClient) {
         let server = try TestServer(fileSystem: fault.fileSystem)
         let client = try server.connect()
         try client.makeVault(passcode: nil)

@@ -18,7 +18,7 @@ import Testing
     /// A vault with a certificate and its private key.
     private struct Parts {
         let server: TestServer
-        let client: CofferClient
+        let client: BlockingClient
         let certificate: ItemID
         let key: ItemID
 

@@ -9,7 +9,7 @@ import Testing
 /// What just fits and what just does not, through the socket: with the limit, and what to do instead.
 @Suite struct KeychainBoundsTests {
     private let server: TestServer
-    private let client: CofferClient
+    private let client: BlockingClient
 
     init() throws {
         server = try TestServer()

@@ -80,7 +80,7 @@ import Testing
     /// A vault with an item of a kind for each accessibility, in a situation.
     private struct Fixture {
         let server: TestServer
-        let client: CofferClient
+        let client: BlockingClient
         let kind: Kind
         let accessibilities: [Accessibility]
 
@@ -94,7 +94,7 @@ import Testing
                 try TestServer(in: directory, clock: clock.clock) { $0.lockPolicy = policy }
             }
             var running: TestServer? = try serve(in: nil)
-            var using: CofferClient? = try running?.connect()
+            var using: BlockingClient? = try running?.connect()
             if let using {
                 try using.makeVault(passcode: hasPasscode ? DaemonProcess.passcode : nil)
                 for (number, accessibility) in accessibilities.enumerated() {

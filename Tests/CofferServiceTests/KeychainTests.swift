@@ -13,7 +13,7 @@ import Testing
     /// A vault, unlocked, and somebody who uses its keychain.
     private struct Keychain {
         let server: TestServer
-        let client: CofferClient
+        let client: BlockingClient
 
         init(passcode: String? = DaemonProcess.passcode) throws {
             server = try TestServer()

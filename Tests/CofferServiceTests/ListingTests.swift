@@ -7,7 +7,7 @@ import Testing
 
 /// Listings of both stores, a page at a time.
 @Suite struct ListingTests {
-    private static func makeServer() throws -> (TestServer, CofferClient) {
+    private static func makeServer() throws -> (TestServer, BlockingClient) {
         let server = try TestServer()
         let client = try server.connect()
         try client.makeVault(passcode: nil)
@@ -39,7 +39,7 @@ import Testing
         names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    private static func all(_ client: CofferClient, limit: Int? = nil) throws -> (names: [String], pageCount: Int) {
+    private static func all(_ client: BlockingClient, limit: Int? = nil) throws -> (names: [String], pageCount: Int) {
         var names: [String] = []
         var pageCount = 0
         var after: String?

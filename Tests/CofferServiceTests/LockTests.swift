@@ -8,7 +8,7 @@ import Testing
 
 /// What locks a vault and what follows, with a clock that is the test's.
 @Suite struct LockTests {
-    private func read(_ name: String, with client: CofferClient) throws -> Outcome {
+    private func read(_ name: String, with client: BlockingClient) throws -> Outcome {
         try Outcome { _ = try client.get(name) }
     }
 
@@ -347,7 +347,7 @@ import Testing
     }
 
     /// Connects after the last connection has gone: until the server has seen that, a new one is not the only one.
-    private func reconnect(_ server: TestServer, attempts: Int = 200) throws -> CofferClient {
+    private func reconnect(_ server: TestServer, attempts: Int = 200) throws -> BlockingClient {
         for _ in 1..<attempts {
             usleep(20_000)
             let client = try server.connect()

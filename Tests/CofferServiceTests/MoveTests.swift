@@ -8,7 +8,7 @@ import Testing
 /// `item.move`: another name for an item, in whichever store it is.
 @Suite struct MoveTests {
     private let server: TestServer
-    private let client: CofferClient
+    private let client: BlockingClient
 
     init() throws {
         server = try TestServer()

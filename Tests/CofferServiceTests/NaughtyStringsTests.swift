@@ -7,7 +7,7 @@ import Testing
 
 /// Any Unicode is an attribute, is compared as bytes after NFC, and comes out as it went in.
 @Suite struct NaughtyStringsTests {
-    private func vault() throws -> (server: TestServer, client: CofferClient) {
+    private func vault() throws -> (server: TestServer, client: BlockingClient) {
         let server = try TestServer()
         let client = try server.connect()
         try client.makeVault(passcode: nil)

@@ -21,7 +21,7 @@ func settles(_ condition: () throws -> Bool) -> Bool {
 struct TimedServer {
     let clock: ManualClock
     let server: TestServer
-    let client: CofferClient
+    let client: BlockingClient
 
     /// Makes a vault, unlocked.
     init(

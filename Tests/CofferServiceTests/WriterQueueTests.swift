@@ -33,7 +33,7 @@ import Testing
         usleep(50_000)
     }
 
-    private func open(_ client: CofferClient) throws -> OpenedFile { try client.openFile(name, for: .write) }
+    private func open(_ client: BlockingClient) throws -> OpenedFile { try client.openFile(name, for: .write) }
 
     @Test func `they get their turns in the order of their coming`() throws {
         let first = try open(timed.client)

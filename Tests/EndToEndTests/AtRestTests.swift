@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Fills a vault with items of all four classes, each of their attributes a string of its own.
-    private func fill(_ client: CofferClient, _ words: Words) throws {
+    private func fill(_ client: BlockingClient, _ words: Words) throws {
         for accessible in Accessibility.allCases {
             for itemClass in [ItemClass.genericPassword, .internetPassword, .key] {
                 var attributes: [KeychainAttribute: AttributeValue] = [:]

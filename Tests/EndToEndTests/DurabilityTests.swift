@@ -12,7 +12,7 @@ import Testing
         let daemon = try DaemonProcess()
         try daemon.connect().makeVault(passcode: nil)
         func content(_ version: Int) -> [UInt8] { pseudoRandomBytes(count, seed: UInt64(version) + 1) }
-        func put(_ client: CofferClient, _ version: Int) throws {
+        func put(_ client: BlockingClient, _ version: Int) throws {
             try client.put("item", content(version)) { $0.kind = kind == "secret" ? .token : .document }
         }
         var acknowledged = 0

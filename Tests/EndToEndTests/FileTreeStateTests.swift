@@ -10,7 +10,7 @@ import Testing
     private static let content = pseudoRandomBytes(70_000)
     private static let other = pseudoRandomBytes(80_000, seed: 5)
 
-    private func vault() throws -> (DaemonProcess, CofferClient) {
+    private func vault() throws -> (DaemonProcess, BlockingClient) {
         let daemon = try DaemonProcess()
         let client = try daemon.connect()
         try client.makeVault()
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func put(
-        _ client: CofferClient,
+        _ client: BlockingClient,
         _ name: String,
         _ protectionClass: ProtectionClass? = nil,
         _ content: [UInt8] = content
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private func entry(_ client: CofferClient, _ name: String) throws -> FileInfo {
+    private func entry(_ client: BlockingClient, _ name: String) throws -> FileInfo {
         try client.fileInfo(try ItemName(name))
     }
 

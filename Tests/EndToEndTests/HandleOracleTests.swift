@@ -31,7 +31,7 @@ import Testing
     private func make(
         _ name: String,
         _ protectionClass: ProtectionClass,
-        _ client: CofferClient,
+        _ client: BlockingClient,
         _ content: [UInt8] = content
     ) throws -> OpenedFile {
         let file = try client.openFile(

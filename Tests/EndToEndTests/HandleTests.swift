@@ -238,7 +238,7 @@ import Testing
         let daemon = try vault()
         let socket = try UnixSocket.connect(to: daemon.socketPath)
         let number = socket.number
-        let client = try CofferClient(socket: socket)
+        let client = try BlockingClient(socket: socket)
         let file = try client.openFile(try name("a"), for: .write, .create)
         try file.put([1, 2, 3])
         let other = try daemon.connect()
@@ -263,7 +263,7 @@ import Testing
         let file = try client.openFile(try name("a"), for: .write, .create)
         let socket = try UnixSocket.connect(to: daemon.socketPath)
         let number = socket.number
-        let impatient = try CofferClient(socket: socket)
+        let impatient = try BlockingClient(socket: socket)
         let waiting = Background {
             try Outcome { _ = try impatient.openFile(try ItemName("a"), for: .write, .wait) }
         }

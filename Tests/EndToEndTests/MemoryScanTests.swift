@@ -25,7 +25,7 @@ struct MemoryScanTests {
         /// As a person writes it down.
         let recoveryKey: [UInt8]
         let daemon: DaemonProcess
-        let client: CofferClient
+        let client: BlockingClient
         let reader: KeybagReader
         /// Every secret, under the name that a failure tells.
         var needles = Needles()

@@ -59,7 +59,7 @@ struct Doctor: ParsableCommand {
 
     // MARK: Checking
 
-    private func check(_ client: CofferClient) throws {
+    private func check(_ client: BlockingClient) throws {
         let output = Output.standardOutput
         let progress = CheckProgress()
         var survey = Survey()
@@ -82,7 +82,7 @@ struct Doctor: ParsableCommand {
         if survey.unrepairedCount > 0 { throw ExitStatus.damaged }
     }
 
-    private func allEntries(_ client: CofferClient) throws(CofferError) -> [QuarantineEntry] {
+    private func allEntries(_ client: BlockingClient) throws(CofferError) -> [QuarantineEntry] {
         var entries: [QuarantineEntry] = []
         var cursor: String?
         repeat {
@@ -95,7 +95,7 @@ struct Doctor: ParsableCommand {
 
     // MARK: Quarantine
 
-    private func restoreAll(_ client: CofferClient) throws(CofferError) {
+    private func restoreAll(_ client: BlockingClient) throws(CofferError) {
         let output = Output.standardOutput
         var restoredCount = 0
         var entries: [QuarantineEntry] = []

@@ -26,7 +26,7 @@ struct Erase: ParsableCommand {
     }
 
     private func erase(
-        _ client: CofferClient,
+        _ client: BlockingClient,
         _ status: VaultStatus,
         _ confirmation: Confirmation
     ) throws(CofferError) {
@@ -49,7 +49,7 @@ struct Erase: ParsableCommand {
 
     /// Erases a vault of which nobody can say which one it is.
     private func eraseUnreadable(
-        _ client: CofferClient,
+        _ client: BlockingClient,
         _ reason: CofferError,
         _ confirmation: Confirmation
     ) throws(CofferError) {

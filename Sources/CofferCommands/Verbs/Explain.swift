@@ -85,7 +85,7 @@ struct Explain: ParsableCommand {
         report(try connection.connect().explain(params, sample: sample), "standard input")
     }
 
-    private func explainFile(_ path: String, _ pattern: ClientPattern?, _ daemon: CofferClient) throws {
+    private func explainFile(_ path: String, _ pattern: ClientPattern?, _ daemon: BlockingClient) throws {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else {
             throw CofferError(

@@ -123,7 +123,7 @@ struct RemovePasscode: ParsableCommand {
     private func remove(
         _ secret: borrowing SecretBytes?,
         _ count: Int,
-        _ client: CofferClient
+        _ client: BlockingClient
     ) throws(CofferError) -> VaultStatus {
         do {
             return try client.removePasscode(with: secret, as: credential.kind, destroying: count)
@@ -145,7 +145,7 @@ private struct LostItems {
     private var names: [String] = []
     private var areOthersDamaged: Bool
 
-    init(_ client: CofferClient, _ status: VaultStatus) throws(CofferError) {
+    init(_ client: BlockingClient, _ status: VaultStatus) throws(CofferError) {
         var listedCount = 0
         var damagedCount = 0
         var after: String?

@@ -210,7 +210,7 @@ struct ProtectFiles: ParsableCommand {
                 hint: "--default changes what new files get, --recursive that and the files that are there"
             )
         }
-        let scope: CofferClient.FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
+        let scope: BlockingClient.FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
         let change = try connection.connect().protectFile(file, as: protectionClass, scope)
         for entry in change.unchanged {
             Output.standardError.line("unchanged: \(quotedForDisplay(entry.name)): \(entry.message)")

@@ -56,7 +56,7 @@ struct FindKeychainItems: ParsableCommand {
         try output.write(found.takePayload(), "the secret")
     }
 
-    private func list(_ wanted: KeychainQuery, _ client: CofferClient) throws(CofferError) {
+    private func list(_ wanted: KeychainQuery, _ client: BlockingClient) throws(CofferError) {
         let listsAll = all || expiring != nil && limit == nil
         var left = listsAll ? Int.max : limit ?? 1
         var cursor: String?

@@ -2,7 +2,7 @@ public import CofferCore
 package import CofferMemory
 package import CofferWire
 
-extension CofferClient {
+extension BlockingClient {
     /// Stores an item where the decision matrix says.
     ///
     /// - Parameters:

@@ -2,7 +2,7 @@ public import CofferCore
 package import CofferMemory
 package import CofferWire
 
-extension CofferClient {
+extension BlockingClient {
     // MARK: Looking for items
 
     /// Looks for items and shows them, without their secrets.

@@ -2,7 +2,7 @@ public import CofferCore
 package import CofferMemory
 internal import CofferWire
 
-extension CofferClient {
+extension BlockingClient {
     /// Shows something of the person behind this program, for items whose access control asks for it.
     ///
     /// It is good on this connection only, until the vault is locked, and opens nothing by itself.

@@ -6,7 +6,7 @@ package import CofferWire
 /// A connection to `cofferd`.
 ///
 /// Calls block until the daemon has answered. One thread uses a connection at a time; another one makes its own.
-public final class CofferClient {
+public final class BlockingClient {
     private let socket: OwnedDescriptor
     private var decoder = FrameDecoder()
     private var buffer: SecretBytes

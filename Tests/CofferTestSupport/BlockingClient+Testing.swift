@@ -6,7 +6,7 @@ import Foundation
 
 // Tests hold contents as arrays: they are no secrets.
 
-extension CofferClient {
+extension BlockingClient {
     /// Makes a vault with the passcode of the tests, or without one.
     package func makeVault(passcode: String? = DaemonProcess.passcode) throws {
         let typed: SecretBytes? = try passcode.map { try SecretBytes($0.utf8) }

@@ -1,7 +1,7 @@
 public import CofferCore
 internal import CofferWire
 
-extension CofferClient {
+extension BlockingClient {
     /// Looks at a few rows of the vault: whether they are what was stored.
     ///
     /// - Parameters:

@@ -15,11 +15,11 @@ public final class OpenedFile {
     /// The bytes that it has, as far as this handle knows: others may write it, too.
     public private(set) var byteCount: Int64
 
-    private let client: CofferClient
+    private let client: BlockingClient
     private let handle: Int64
     private var isOpen = true
 
-    init(_ name: ItemName, _ opened: FileOpenResult, of client: CofferClient) {
+    init(_ name: ItemName, _ opened: FileOpenResult, of client: BlockingClient) {
         self.name = name
         self.client = client
         handle = opened.handle

@@ -1,7 +1,7 @@
 public import CofferCore
 internal import CofferWire
 
-extension CofferClient {
+extension BlockingClient {
     /// Describes a file or a directory, in every state of the vault.
     ///
     /// - Parameter name: Its name.

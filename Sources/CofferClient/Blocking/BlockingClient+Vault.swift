@@ -2,7 +2,7 @@ public import CofferCore
 package import CofferMemory
 internal import CofferWire
 
-extension CofferClient {
+extension BlockingClient {
     /// The state of the vault and what is in it.
     ///
     /// - Throws: `io` or `decode` where the vault can't be used.

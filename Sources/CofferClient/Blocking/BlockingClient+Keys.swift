@@ -2,7 +2,7 @@ public import CofferCore
 package import CofferMemory
 package import CofferWire
 
-extension CofferClient {
+extension BlockingClient {
     /// Gives a vault without a passcode one.
     ///
     /// - Parameters:

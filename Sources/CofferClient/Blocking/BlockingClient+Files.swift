@@ -23,7 +23,7 @@ public struct FileOpenOptions: OptionSet, Sendable {
     public static let wait = FileOpenOptions(rawValue: 16)
 }
 
-extension CofferClient {
+extension BlockingClient {
     /// Opens a file of the file store.
     ///
     /// - Parameters:

@@ -5,7 +5,7 @@ import CofferWire
 
 // The keychain's verbs with secrets as arrays: in tests they are none.
 
-extension CofferClient {
+extension BlockingClient {
     /// Adds an item.
     ///
     /// - Returns: The persistent reference.
