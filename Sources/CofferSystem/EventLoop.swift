@@ -19,6 +19,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         package static let readable = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         /// There is room to write.
         package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
+        /// Both directions have ended, or failed: told in every case, whatever was asked for.
+        package static let hungUp = Interest(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
     }
 
     /// Names a descriptor that is watched.
@@ -169,7 +171,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         let slot = slots[Int(token & 0xffff_ffff)]
         guard slot.generation == UInt32(token >> 32), let handler = slot.handler else { return }
         let isGone = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
-        handler(isGone ? [.readable, .writable] : Interest(rawValue: events))
+        handler(isGone ? [.readable, .writable, .hungUp] : Interest(rawValue: events))
     }
 
     private var hasJobs: Bool { jobs.withLock { !$0.isEmpty } }

@@ -9,8 +9,13 @@ package struct Frame: ~Copyable, Sendable {
     ///
     /// A text that is no JSON inside a frame that is one is its sender's concern alone: the stream goes on.
     package let json: Result<JSONValue, JSONError>
+    /// The bytes that the message had as text.
+    package let jsonByteCount: Int
     /// The payload; `nil` where it has no bytes, so that the many frames without one cost no locked memory.
     package var payload: SecretBytes?
+
+    /// The bytes of both.
+    package var byteCount: Int { jsonByteCount + payload.byteCount }
 
     /// Takes the payload out.
     package consuming func takePayload() -> SecretBytes? { payload }

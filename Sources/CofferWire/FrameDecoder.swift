@@ -62,12 +62,13 @@ package struct FrameDecoder: ~Copyable, Sendable {
     }
 
     private mutating func finishFrame(_ json: Result<JSONValue, JSONError>) -> Frame {
+        let jsonByteCount = Int(header?.jsonCount ?? 0)
         headerWord = 0
         headerCount = 0
         header = nil
         self.json = nil
         payloadCount = 0
-        return Frame(json: json, payload: payload.take())
+        return Frame(json: json, jsonByteCount: jsonByteCount, payload: payload.take())
     }
 }
 
