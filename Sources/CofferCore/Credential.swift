@@ -29,11 +29,3 @@ public struct KeyslotInfo: Hashable, Sendable {
         self.kind = kind
     }
 }
-
-/// What a client that watches a vault is told.
-public enum VaultEvent: String, CaseIterable, Sendable {
-    /// A lock has begun: what is readable while unlocked only goes out of reach when its grace is over, or now.
-    case protectedDataWillBecomeUnavailable
-    /// The vault was unlocked, or the grace of a lock was cancelled.
-    case protectedDataDidBecomeAvailable
-}

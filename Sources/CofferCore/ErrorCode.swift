@@ -34,6 +34,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     public static let diskFull = ErrorCode(rawValue: "diskFull")
     /// Reading or writing failed for another reason than a full disk.
     public static let io = ErrorCode(rawValue: "io")
+    /// The client did not want the answer any more, and nothing has happened.
+    public static let userCanceled = ErrorCode(rawValue: "userCanceled")
     /// The method, or the version of the protocol, is unknown.
     public static let unimplemented = ErrorCode(rawValue: "unimplemented")
     /// The peer sent what the protocol does not allow.
@@ -55,6 +57,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
         (.notAvailable, -25291, nil, nil),
         (.diskFull, -34, 640, 640),
         (.io, -36, nil, nil),
+        (.userCanceled, -128, 3072, 3072),
         (.unimplemented, -4, nil, nil),
         (.protocolViolation, -25257, nil, nil),
         (.internal, -2070, nil, nil),

@@ -32,6 +32,16 @@ public enum Limits {
     public static let requestsPerTurn = 64
     /// The bytes of a listing's JSON, as far as they can be told beforehand: within a frame's, whatever the names are.
     public static let pageJSONBytes = 512 << 10
+    /// The requests of one connection that are not answered yet: with so many, no more is read from it.
+    public static let requestsInFlight = 32
+    /// The bytes of these requests, beyond which no more is read either.
+    public static let requestBytes = 2 << 20
+    /// The transfers by descriptor of one connection at once; more wait.
+    public static let transfersPerConnection = 4
+    /// The changes of one turn of the event loop that those who watch are told one by one.
+    public static let toldChanges = 1024
+    /// The bytes that wait for a peer which watches, beyond which it misses events.
+    public static let eventBytes = 256 << 10
     /// The names in one page of a listing: bounds the memory of a listing, whatever the number of items.
     public static let pageItems = 1000
     /// The names that a connection's listing looks ahead: so many fewer times is everything looked at for its pages.

@@ -50,7 +50,7 @@ extension FileTree {
     /// The path of a directory, closed by a slash unless it is the root.
     ///
     /// - Returns: `nil` where a part of it is damaged or missing, or it contains itself.
-    fileprivate func path(ofDirectory number: Int64) throws -> String? {
+    func path(ofDirectory number: Int64) throws -> String? {
         var names: [String] = []
         var next = number
         while next != Self.root {

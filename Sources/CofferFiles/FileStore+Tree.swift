@@ -18,6 +18,17 @@ extension FileStore {
         try tree.node(at: name, in: group).map { FileEntry(node: $0, path: name.path) }
     }
 
+    /// The file that is open, under the name that it has now; `nil` where it has none any more.
+    ///
+    /// - Parameter file: An open file.
+    /// - Throws: `decode` where it is damaged; ``DatabaseError``.
+    package func item(of file: OpenFile) throws -> FileItem? {
+        guard let node = try tree.node(numbered: file.node, file.subject),
+            let directory = try tree.path(ofDirectory: node.parent)
+        else { return nil }
+        return FileItem(node, path: directory + node.metadata.name)
+    }
+
     /// Finds a file or a directory that has to be there.
     ///
     /// - Parameters:

@@ -58,6 +58,11 @@ package final class AuthenticationContext {
         }
     }
 
+    /// Whether something is good for the present request only: another one beside it would use it, too.
+    package var isForThisRequest: Bool {
+        validities.values.contains { if case .thisRequest = $0 { true } else { false } }
+    }
+
     /// Ends a request: what was good for one goes.
     package func endRequest() {
         if validities.isEmpty { return }

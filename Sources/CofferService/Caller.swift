@@ -13,6 +13,8 @@ struct Caller {
     let handles = FileHandles()
     /// What its listing has looked at ahead.
     let lookAhead = LookAhead()
+    /// The events that it wants.
+    let subscription = EventSubscription()
 
     /// The group of the vault's owner.
     static let ownersGroup = "default"
@@ -32,13 +34,16 @@ struct Caller {
         groups = [Self.ownersGroup]
     }
 
+    /// Whether the caller holds an access group: names are compared as bytes.
+    func holds(_ group: String) -> Bool { groups.contains { $0.utf8.elementsEqual(group.utf8) } }
+
     /// The group that a request means.
     ///
     /// - Parameter named: What it names, if anything.
     /// - Throws: `missingEntitlement` where the caller does not hold the group.
     func group(_ named: String?) throws(CofferError) -> String {
         guard let named else { return groups[0] }
-        guard groups.contains(where: { $0.utf8.elementsEqual(named.utf8) }) else {
+        guard holds(named) else {
             throw CofferError(
                 .missingEntitlement,
                 "you don't hold the access group \(quotedForDisplay(named))",

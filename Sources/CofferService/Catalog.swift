@@ -19,6 +19,8 @@ final class Catalog {
     let keychain: KeychainStore
     let files: FileStore
     private let connection: Connection
+    /// What is told of the changes of the turn.
+    let changes = ItemChangeLog()
     /// Those who wait for the end of the turn.
     private var pendingCommits: [PendingCommit] = []
 
@@ -137,11 +139,17 @@ final class Catalog {
 
     /// Makes a change that becomes durable with the turn, or not at all.
     ///
-    /// - Parameter body: The change. If it throws, nothing of it stays.
+    /// - Parameter body: The change; it notes what those who watch are told of it. If it throws, nothing of it stays.
     /// - Returns: What `body` returns.
-    func change<Result>(_ body: () throws -> Result) throws -> Result {
+    func change<Result>(_ body: (ItemChangeLog) throws -> Result) throws -> Result {
         if !connection.isInBatch { try connection.beginBatch() }
-        return try connection.transaction(body)
+        let mark = changes.mark
+        do {
+            return try connection.transaction { try body(changes) }
+        } catch {
+            changes.forget(since: mark)
+            throw error
+        }
     }
 
     /// The commit that what was changed in this turn waits for.
@@ -166,6 +174,7 @@ final class Catalog {
             // After an error of the disk the log may hold the transaction all the same.
             files.abandon(isCertain: error.kind != .ioError)
             endPendingCommits(with: error.cofferError)
+            _ = changes.takeEvents()
             throw error.cofferError
         }
     }

@@ -45,7 +45,7 @@ package enum Gate {
 
     private static func need(of method: Method) -> Need {
         switch method {
-        case .hello, .vaultStatus, .vaultWatch: .nothing
+        case .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .vaultInit: .noVault
         case .vaultErase, .slotList: .keybag
         case .vaultLock, .vaultUnlock, .passcodeRemove: .passcode

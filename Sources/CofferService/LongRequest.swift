@@ -4,9 +4,9 @@ internal import CofferWire
 /// A request that takes long.
 struct LongRequest {
     let work: Work
+    let request: PendingRequest
     let transfer: Transfer
-    let caller: Caller
-    let isTentative: Bool
+    let session: Session
 }
 
 /// What came of a request that takes long.
@@ -23,9 +23,10 @@ enum RequestOutcome: ~Copyable {
     }
 }
 
-/// Names a transfer, for the progress and the end of it.
+/// Names a request that takes long, for the progress and the end of it.
 struct Transfer: Sendable {
+    /// The number of its connection.
     let session: Int
+    /// The number of the request, among those of its connection.
     let number: Int
-    let id: RequestID?
 }

@@ -32,6 +32,14 @@ final class OutgoingFrame {
         self.payload = payload
     }
 
+    /// The news of an event.
+    convenience init(_ event: VaultEvent) {
+        self.init(
+            id: nil,
+            json: Response.notificationBytes(method: event.notification.rawValue, params: event.json)
+        )
+    }
+
     /// Whether the payload may still be handed over in a state of the vault: reading it was decided before.
     func mayBeSent(in state: VaultState) -> Bool {
         switch protection {

@@ -32,6 +32,9 @@ final class Attachments {
         self.descriptor = descriptor
     }
 
+    /// Whether a descriptor came with it that nobody has taken yet.
+    var hasDescriptor: Bool { descriptor != nil }
+
     /// Takes the payload, which is then the handler's.
     func takePayload() -> SecretBytes? { payload.take() }
 

@@ -20,7 +20,7 @@ extension Method {
     /// Whether the answer tells of the catalog, and so of changes that the turn has yet to commit.
     var readsCatalog: Bool {
         switch self {
-        case .hello, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
+        case .hello, .requestCancel, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
         case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove,
             .slotTest:
             false
@@ -76,6 +76,7 @@ extension Server {
         case .itemList:
             try attachments.refuseLeftovers(of: method)
             return try listItems(ListParameters(params: params), from: caller)
+        case .requestCancel: preconditionFailure("answered where the requests of a connection are known")
         case .contextEnd, .hello, .itemMove, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultCheck, .vaultLock,
             .vaultQuarantine, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
@@ -175,8 +176,7 @@ extension Server {
         case .vaultStatus:
             _ = try Nothing(params: params)
             return Reply(try vaultStatus())
-        // The session is marked when its answer is under way: no news comes before it.
-        case .vaultWatch: return Reply(try Nothing(params: params))
+        case .vaultWatch: return Reply(watchVault(try WatchParameters(params: params), from: caller))
         default:
             preconditionFailure("answered by the caller of this function")
         }

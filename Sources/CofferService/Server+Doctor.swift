@@ -16,7 +16,11 @@ extension Server {
         do {
             let catalog = try vault.catalog
             if !params.repairs { return try place.check(catalog, order) }
-            return try catalog.change { try place.check(catalog, order) }
+            return try catalog.change { changes in
+                let page = try place.check(catalog, order)
+                changes.noteUntold(page.quarantinedCount)
+                return page
+            }
         } catch {
             throw .init(mapping: error, "can't check the vault")
         }
@@ -34,10 +38,12 @@ extension Server {
             }
             let page = try Isolated(params.cursor).page(of: catalog, order)
             guard params.action == .restore else { return page }
-            let entries = try catalog.change {
-                try page.entries.compactMap { entry in
+            let entries = try catalog.change { changes in
+                let entries = try page.entries.compactMap { entry in
                     try Isolated(store: entry.store, number: entry.number).putBack(into: catalog, order)
                 }
+                changes.noteUntold(entries.count { $0.obstacle == nil })
+                return entries
             }
             return QuarantinePage(entries: entries, cursor: page.cursor)
         } catch {
@@ -53,7 +59,11 @@ extension Server {
     ) throws -> QuarantinePage {
         let found =
             try action == .restore
-            ? catalog.change { try row.putBack(into: catalog, order) } : row.entry(in: catalog, order)
+            ? catalog.change { changes in
+                let entry = try row.putBack(into: catalog, order)
+                if let entry, entry.obstacle == nil { changes.noteUntold(1) }
+                return entry
+            } : row.entry(in: catalog, order)
         guard let found else {
             throw CofferError(
                 .itemNotFound,
@@ -61,7 +71,7 @@ extension Server {
                 hint: "'coffer doctor' shows what there is"
             )
         }
-        if action == .discard { try catalog.change { try row.discard(from: catalog) } }
+        if action == .discard { try catalog.change { _ in try row.discard(from: catalog) } }
         return QuarantinePage(entries: [found], cursor: nil)
     }
 }

@@ -42,7 +42,7 @@ extension Server {
         let group = try caller.group(nil)
         do {
             let catalog = try vault.catalog
-            return try catalog.change {
+            return try catalog.change { changes in
                 try checkNotSecret(params.name, in: group, catalog)
                 try catalog.files.makeDirectory(
                     params.name,
@@ -51,6 +51,7 @@ extension Server {
                     makesParents: params.makesParents,
                     now: wallClockMilliseconds()
                 )
+                changes.note(ItemChange(.added, file: params.name, in: group))
                 return try fileInfo(params.name, in: group)
             }
         } catch {
@@ -63,7 +64,7 @@ extension Server {
         let group = try caller.group(nil)
         do {
             let catalog = try vault.catalog
-            return try catalog.change {
+            return try catalog.change { changes in
                 let entry = try catalog.files.requireEntry(params.name, in: group)
                 if params.name != params.target {
                     try checkNotSecret(params.target, in: group, catalog)
@@ -76,6 +77,7 @@ extension Server {
                     replaces: params.replaces,
                     now: wallClockMilliseconds()
                 )
+                changes.note(ItemChange(.renamed, file: params.target, in: group, formerName: params.name))
                 return try fileInfo(params.target, in: group)
             }
         } catch {
@@ -137,9 +139,15 @@ extension Server {
         do {
             let catalog = try vault.catalog
             if params.isRecursive, let removal = try catalog.files.beginRemoval(of: params.name, in: group) {
-                return try perform(DirectoryRemoval(params.name, removal), wantsProgress: params.wantsProgress)
+                return try perform(
+                    DirectoryRemoval(params.name, in: group, removal),
+                    wantsProgress: params.wantsProgress
+                )
             }
-            try catalog.change { try catalog.files.removeEntry(params.name, in: group) }
+            try catalog.change { changes in
+                try catalog.files.removeEntry(params.name, in: group)
+                changes.note(ItemChange(.removed, file: params.name, in: group))
+            }
             return .now(Reply(FileRemoveResult(count: 1)))
         } catch {
             throw .init(mapping: error, "can't remove \(params.name.quoted)")
@@ -166,7 +174,11 @@ extension Server {
                     wantsProgress: params.wantsProgress
                 )
             }
-            let isChanged = try catalog.change { try protect(entry, params, catalog) }
+            let isChanged = try catalog.change { changes in
+                let isChanged = try protect(entry, params, catalog)
+                if isChanged { changes.note(ItemChange(.changed, file: params.name, in: group)) }
+                return isChanged
+            }
             return .now(
                 Reply(FileProtectionChange(changedCount: isChanged ? 1 : 0, unchanged: [], unchangedCount: 0))
             )
@@ -191,10 +203,12 @@ extension Server {
 /// The removal of a directory, a part of it a turn.
 private final class DirectoryRemoval: SlicedWork {
     private let name: ItemName
+    private let group: String
     private var removal: TreeRemoval
 
-    init(_ name: ItemName, _ removal: TreeRemoval) {
+    init(_ name: ItemName, in group: String, _ removal: TreeRemoval) {
         self.name = name
+        self.group = group
         self.removal = removal
     }
 
@@ -203,7 +217,16 @@ private final class DirectoryRemoval: SlicedWork {
     var changedCount: Int { removal.removedCount }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
-        let isDone = try catalog.change { try catalog.files.goOn(with: &removal, until: isEnough) }
+        let isDone = try catalog.change { changes in
+            let formerCount = removal.removedCount
+            let isDone = try catalog.files.goOn(with: &removal, until: isEnough)
+            if isDone && removal.keptCount == 0 {
+                changes.note(ItemChange(.removed, file: name, in: group))
+            } else {
+                changes.noteUntold(removal.removedCount - formerCount)
+            }
+            return isDone
+        }
         guard isDone else { return nil }
         guard removal.keptCount == 0 else {
             throw CofferError(
@@ -278,8 +301,10 @@ private final class DirectoryProtection: SlicedWork {
         if entry.isDirectory && !isTop && entry.protectionClass == nil { return }
         if entry.protectionClass == params.protectionClass { return }
         do {
-            let isChanged = try catalog.change {
-                try catalog.files.protect(entry, as: params.protectionClass, now: now)
+            let isChanged = try catalog.change { changes in
+                let isChanged = try catalog.files.protect(entry, as: params.protectionClass, now: now)
+                if isChanged { changes.note(ItemChange(.changed, in: .file, group: group, name: entry.path)) }
+                return isChanged
             }
             if isChanged { changedCount += 1 }
         } catch let error as CofferError {

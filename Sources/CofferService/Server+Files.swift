@@ -112,8 +112,10 @@ extension Server {
             throw CofferError.locked(params.name.quoted, in: state, for: .write)
         }
         let catalog = try vault.catalog
-        let file = try catalog.change {
-            try store.create(params.name, in: group, as: protectionClass, now: wallClockMilliseconds())
+        let file = try catalog.change { changes in
+            let file = try store.create(params.name, in: group, as: protectionClass, now: wallClockMilliseconds())
+            changes.note(ItemChange(.added, file: params.name, in: group))
+            return file
         }
         try await catalog.pendingCommit.wait()
         return file
@@ -311,7 +313,10 @@ extension Server {
         try await workers.run { () throws(CofferError) in try plan.perform() }
         do {
             guard let catalog = vault.openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-            try catalog.change { try store.commit(file, now: wallClockMilliseconds()) }
+            try catalog.change { changes in
+                try store.commit(file, now: wallClockMilliseconds())
+                try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
+            }
             try await catalog.pendingCommit.wait()
         } catch {
             throw .init(mapping: error, "can't sync \(file.subject)")
@@ -371,14 +376,14 @@ extension Server {
         for file in catalog.files.changedFiles {
             let plan = catalog.files.planSyncing(file)
             guard (try? plan.perform()) != nil else { continue }
-            try? catalog.change { try catalog.files.commit(file, now: wallClockMilliseconds()) }
+            try? catalog.change { _ in try catalog.files.commit(file, now: wallClockMilliseconds()) }
         }
         if catalog.hasChanges { try? catalog.commit() }
     }
 
     /// Gives up work that nobody waits for any more.
     func checkWanted(_ transfer: Transfer) throws(CofferError) {
-        if !isWanted(transfer) { throw CofferError(.io, "the client has gone away") }
+        if !isWanted(transfer) { throw CofferError.cancelled }
     }
 
     /// Refuses a handle that a lock has ended, or whose vault is gone.

@@ -175,11 +175,12 @@ extension Server {
         let located = try require(params.name, in: group)
         do {
             let catalog = try vault.catalog
-            try catalog.change {
+            try catalog.change { changes in
                 switch located.item {
                 case .keychain(let item): _ = try catalog.keychain.remove(item.key, with: caller.context)
                 case .file(let file): try catalog.files.remove(file)
                 }
+                changes.note(located.item.change(.removed))
             }
         } catch {
             throw .init(mapping: error, "can't remove \(params.name.quoted)")

@@ -29,15 +29,17 @@ extension Server {
         let secret = try NewItem.secret(payload, params.generates, for: &attributes)
         do {
             let catalog = try vault.catalog
-            let id = try catalog.change {
+            let id = try catalog.change { changes in
                 try checkName(attributes, in: catalog)
-                return try catalog.keychain.add(
+                let id = try catalog.keychain.add(
                     attributes,
                     secret: secret,
                     accessibility: params.accessibility ?? .whenUnlocked,
                     now: wallClockMilliseconds(),
                     with: caller.context
                 )
+                changes.note(ItemChange(.added, id, attributes))
+                return id
             }
             return try added(id, params, in: catalog, caller)
         } catch {
@@ -177,7 +179,7 @@ extension Server {
             throw CofferError(.param, "the update changes nothing", hint: "give 'set', or a new secret")
         }
         return try withItems(of: params.query, from: caller, to: "update the keychain") { items, catalog in
-            try catalog.change {
+            try catalog.change { changes in
                 for item in items {
                     let change = params.change
                     try NewItem.check(change.attributes, removing: change.removedAttributes, of: item)
@@ -192,6 +194,15 @@ extension Server {
                         now: wallClockMilliseconds(),
                         with: caller.context
                     )
+                    let isRenamed = attributes.name != item.attributes.name
+                    changes.note(
+                        ItemChange(
+                            isRenamed ? .renamed : .changed,
+                            item.id,
+                            attributes,
+                            formerName: isRenamed ? item.attributes.name : nil
+                        )
+                    )
                 }
             }
             let warnings = params.change.accessibility.warnings
@@ -202,7 +213,12 @@ extension Server {
     /// Removes all items that a query means, in every state of the vault.
     func deleteKeychainItems(_ query: KeychainQuery, from caller: Caller) throws(CofferError) -> Answer {
         try withItems(of: query, from: caller, to: "delete from the keychain") { items, catalog in
-            try catalog.change { for item in items { try catalog.keychain.remove(item, with: caller.context) } }
+            try catalog.change { changes in
+                for item in items {
+                    try catalog.keychain.remove(item, with: caller.context)
+                    changes.note(ItemChange(.removed, item))
+                }
+            }
             return Reply(KeychainCount(count: Int64(items.count)))
         }
     }

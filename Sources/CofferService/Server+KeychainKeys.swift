@@ -74,7 +74,7 @@ extension Server {
     func restore(_ params: KeychainRestoreParameters, from caller: Caller) throws(CofferError) -> Answer {
         try withItem(of: params.query, from: caller, to: "restore an earlier value") { item, catalog in
             let secret: SecretBytes? = try catalog.keychain.earlierSecret(params.number, of: item, with: caller.context)
-            try catalog.change {
+            try catalog.change { changes in
                 try catalog.keychain.update(
                     item,
                     to: item.attributes,
@@ -83,6 +83,7 @@ extension Server {
                     now: wallClockMilliseconds(),
                     with: caller.context
                 )
+                changes.note(ItemChange(.changed, item))
             }
             return Reply(Nothing())
         }

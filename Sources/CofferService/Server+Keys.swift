@@ -91,6 +91,7 @@ extension Server {
         do throws(CofferError) {
             return try keys.settle(outcome, at: configuration.clock.now)
         } catch {
+            if error.code == .authFailed { tellFailedAttempt(at: keys) }
             guard error.code == .authFailed, keys.attemptsEnded, !hadEnded, keys.erasesData else { throw error }
             try eraseEverything()
             throw CofferError(
@@ -190,7 +191,10 @@ extension Server {
             try self.vault.keys.adopt(granted.takeKeys())
             self.keysHaveChanged()
             do {
-                try catalog.change { try catalog.keychain.removeWantingPasscode() }
+                try catalog.change { changes in
+                    changes.noteUntold(try catalog.keychain.countWantingPasscode())
+                    try catalog.keychain.removeWantingPasscode()
+                }
                 try await catalog.pendingCommit.wait()
             } catch {
                 throw .init(mapping: error, "the passcode is removed, but not the rows of the items that went with it")

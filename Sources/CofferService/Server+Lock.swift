@@ -17,7 +17,8 @@ extension Server {
         case .lockedExpired: schedule.restore(lockedSince: now)
         default: schedule.rest()
         }
-        announce(isDataAvailable: state == .unlocked || state == .noPasscode)
+        updateChangeLog()
+        announce(state == .unlocked || state == .noPasscode ? .available : .gone)
         setLockTimer()
     }
 
@@ -49,7 +50,7 @@ extension Server {
             carryOut(step, on: keys)
         }
         // Said before the turn sends anything, and after the keys that are due have gone: a thousand watchers don't delay it.
-        if steps.contains(.beginLocking) { announce(isDataAvailable: false) }
+        if !steps.isEmpty { announce(steps == [.beginLocking] ? .going : .gone) }
         setLockTimer()
     }
 
@@ -84,25 +85,7 @@ extension Server {
         settleLocks()
     }
 
-    // MARK: Telling the clients
-
-    /// Tells those who watch, if it is news.
-    private func announce(isDataAvailable: Bool) {
-        guard isDataAvailable != self.isDataAvailable else { return }
-        self.isDataAvailable = isDataAvailable
-        let news: Notification =
-            isDataAvailable ? .protectedDataDidBecomeAvailable : .protectedDataWillBecomeUnavailable
-        let json = Response.notificationBytes(method: news.rawValue, params: [:])
-        for (number, session) in sessions where session.isWatching {
-            // Who asked for news and does not read must not make the daemon grow.
-            if session.isFull {
-                drop(session, number)
-            } else {
-                touch(number, session)
-                session.send(OutgoingFrame(id: nil, json: json))
-            }
-        }
-    }
+    // MARK: What waits to be sent
 
     /// Takes back what waits to be sent and may not outlive its key.
     func withholdPayloads(in state: VaultState) {

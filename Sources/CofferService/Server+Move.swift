@@ -11,9 +11,12 @@ extension Server {
         let located = try requireItem(params.name, in: group)
         do {
             let catalog = try vault.catalog
-            return try catalog.change {
-                if params.name != params.target { try move(located.item, params, in: group, catalog, caller.context) }
-                return try require(params.target, in: group).info
+            return try catalog.change { changes in
+                if params.name == params.target { return located.info }
+                try move(located.item, params, in: group, catalog, caller.context)
+                let moved = try require(params.target, in: group)
+                changes.note(moved.item.renamed(from: params.name))
+                return moved.info
             }
         } catch {
             throw .init(mapping: error, "can't move \(params.name.quoted)")

@@ -26,7 +26,7 @@ extension Server {
         do {
             let catalog = try vault.catalog
             let now = wallClockMilliseconds()
-            item = try catalog.change {
+            item = try catalog.change { changes in
                 switch (located.item, protection) {
                 case (.keychain(let item), .keychain(let accessibility)):
                     try catalog.keychain.protect(item, as: accessibility, now: now, with: caller.context)
@@ -35,6 +35,7 @@ extension Server {
                 case (.keychain, .file), (.file, .keychain):
                     preconditionFailure("a protection is converted to the store of its item")
                 }
+                if located.info.protection != protection { changes.note(located.item.change(.changed)) }
                 return try require(params.name, in: group).info
             }
         } catch {

@@ -203,9 +203,10 @@ extension Server {
         let now = wallClockMilliseconds()
         do {
             let catalog = try vault.catalog
-            try catalog.change {
+            try catalog.change { changes in
                 try checkNoDirectory(params.name, in: group, catalog)
                 let file = try catalog.files.find(params.name, in: group)
+                let isNew = try changes.isWanted && file == nil && catalog.keychain.find(key) == nil
                 try checkReplacing(file)
                 try catalog.keychain.put(
                     key,
@@ -217,6 +218,7 @@ extension Server {
                     with: context
                 )
                 if let file { try catalog.files.remove(file) }
+                try changes.note(try catalog.keychain.find(key).map { ItemChange(isNew ? .added : .changed, $0) })
             }
             return catalog.pendingCommit
         } catch {
@@ -270,7 +272,8 @@ extension Server {
     ) throws -> (PendingCommit, losses: [String]) {
         // The content is sealed under the class that was right when it began to come: if somebody has stored another item
         // meanwhile, with a policy of its own, that one stays.
-        guard try stored(target.name, in: target.group)?.info.protection == target.replacing else {
+        let replaced = try stored(target.name, in: target.group)?.info
+        guard replaced?.protection == target.replacing else {
             throw CofferError(
                 .duplicateItem,
                 "can't store \(target.name.quoted): somebody else has changed it meanwhile",
@@ -278,7 +281,7 @@ extension Server {
             )
         }
         let catalog = try vault.catalog
-        let losses = try catalog.change {
+        let losses = try catalog.change { changes in
             let item = try catalog.secret(named: target.name, in: target.group)
             try checkReplacing(item)
             try checkMoving(item)
@@ -293,6 +296,7 @@ extension Server {
                 created: item?.created,
                 now: wallClockMilliseconds()
             )
+            changes.note(ItemChange(replaced == nil ? .added : .changed, file: target.name, in: target.group))
             return losses
         }
         return (catalog.pendingCommit, losses)

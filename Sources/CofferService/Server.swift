@@ -38,7 +38,7 @@ package actor Server {
     /// What the timer is set to; later ones come after that one.
     var lockTimerDeadline: UInt64?
     /// What those who watch were told last.
-    var isDataAvailable = false
+    var protectedData = ProtectedData.gone
     /// The time for work on the catalog that takes several turns.
     let slices = SliceBudget()
     /// What listings have looked at ahead.
@@ -61,8 +61,8 @@ package actor Server {
     /// The sessions with something to send, and the place in their queue from which on it is of this turn.
     private var marks: [Int: Int] = [:]
     private var receiveBuffer: SecretBytes
-    /// The requests that take long, by session, until they begin.
-    private var underWay: [Int: LongRequest] = [:]
+    /// The requests that take long, until their tasks begin.
+    var underWay: [LongRequest] = []
 
     /// Makes a server that belongs to the loop's thread.
     ///
@@ -177,13 +177,9 @@ package actor Server {
     private func react(to ready: EventLoop.Interest, of number: Int) {
         guard let session = sessions[number] else { return }
         if ready.contains(.writable) { touch(number, session) }
-        if ready == [.readable, .writable] && session.isBusy {
-            // Hung up while its request is being carried out: nobody waits for the answer any more.
-            session.end()
-            session.stop()
-            return
-        }
-        guard !ready.isDisjoint(with: .readable), !session.isBusy, !session.isEnding else { return }
+        // Nobody waits for the answers any more. Without requests, what was sent before is still to be read.
+        if !ready.isDisjoint(with: .hungUp) && !session.requests.isEmpty { return session.hangUp() }
+        guard !ready.isDisjoint(with: .readable), session.hasRoom, !session.isEnding else { return }
         read(from: session, number)
     }
 
@@ -203,7 +199,7 @@ package actor Server {
         var offset = 0
         var count = 0
         do throws(FrameError) {
-            while !session.isBusy, !session.isEnding, !session.isFull, count < Limits.requestsPerTurn,
+            while session.hasRoom, !session.isEnding, !session.isFull, count < Limits.requestsPerTurn,
                 let frame = try session.nextFrame(bytes, at: &offset)
             {
                 count += 1
@@ -220,161 +216,11 @@ package actor Server {
     }
 
     /// Goes on with what waited: for its turn, for the end of a request, or for room in the outbox.
-    private func resume(_ number: Int) {
-        guard let session = sessions[number], !session.isBusy, !session.isFull else { return }
+    func resume(_ number: Int) {
+        guard let session = sessions[number], session.hasRoom, !session.isFull else { return }
         guard let backlog = session.takeBacklog() else { return }
         touch(number, session)
         backlog.withBytes { take($0, from: session, number) }
-    }
-
-    // MARK: Requests
-
-    private func handle(
-        _ frame: consuming Frame,
-        _ descriptor: consuming OwnedDescriptor?,
-        from session: Session,
-        _ number: Int
-    ) {
-        let request: Request
-        let attachments: Attachments
-        do throws(RequestError) {
-            let json: JSONValue
-            switch frame.json {
-            case .success(let value): json = value
-            case .failure(let fault): throw RequestError(fault)
-            }
-            attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
-            request = try Request(json)
-        } catch {
-            return session.send(OutgoingFrame(id: error.id, json: error.responseBytes))
-        }
-        do throws(CofferError) {
-            settleLocks()
-            let method = try method(of: request)
-            if !method.isOfContext { session.caller.context.beginRequest(at: configuration.clock.now) }
-            let isTentative = method.readsCatalog
-            switch try respond(to: method, request.params, attachments, from: session.caller) {
-            case .now(let reply):
-                send(reply, to: request.id, session, number, isTentative)
-                if method == .vaultWatch { session.isWatching = true }
-                session.caller.context.endRequest()
-            case .later(let work): carryOut(work, for: request.id, session, number, isTentative)
-            }
-        } catch {
-            session.caller.context.endRequest()
-            sendFailure(error, to: request.id, session, number)
-        }
-    }
-
-    private func method(of request: Request) throws(CofferError) -> Method {
-        guard let method = Method(rawValue: request.method) else {
-            throw CofferError(
-                .unimplemented,
-                "the method \(quotedForDisplay(request.method)) is not known",
-                hint: "this daemon is version \(Version.program)"
-            )
-        }
-        if let refusal = Gate.refusal(of: method, in: try vaultState(for: method)) { throw refusal }
-        return method
-    }
-
-    /// A vault that can't be used refuses everything but to be looked at.
-    func vaultState(for method: Method) throws(CofferError) -> VaultState {
-        switch method {
-        case .hello: return .noVault
-        // What can't be used can be erased.
-        case .vaultErase: return (try? vault.state()) ?? .deviceKeyMissing
-        default: return try vault.state()
-        }
-    }
-
-    /// Carries out what takes long; the connection's next request waits.
-    private func carryOut(
-        _ work: @escaping Work,
-        for id: RequestID?,
-        _ session: Session,
-        _ number: Int,
-        _ isTentative: Bool
-    ) {
-        session.isBusy = true
-        session.transferCount += 1
-        let transfer = Transfer(session: number, number: session.transferCount, id: id)
-        underWay[number] = LongRequest(work: work, transfer: transfer, caller: session.caller, isTentative: isTentative)
-        // The end of a wait comes back by the way of the task's executor: without one of ours, through the global pool.
-        Task(executorPreference: loop) { await self.carryOutLongRequest(of: number) }
-    }
-
-    private func carryOutLongRequest(of number: Int) async {
-        guard let request = underWay.removeValue(forKey: number) else { return }
-        let outcome = await RequestOutcome(of: request)
-        // A session that was stopped meanwhile has nobody to tell.
-        guard let session = sessions[number] else { return releaseHandles(of: request.caller) }
-        switch consume outcome {
-        case .success(let reply): send(reply, to: request.transfer.id, session, number, request.isTentative)
-        case .failure(let error): sendFailure(error, to: request.transfer.id, session, number)
-        }
-        session.isBusy = false
-        session.cancellation = nil
-        session.caller.context.endRequest()
-        resume(number)
-    }
-
-    private func send(
-        _ reply: consuming Reply,
-        to id: RequestID?,
-        _ session: Session,
-        _ number: Int,
-        _ isTentative: Bool
-    ) {
-        touch(number, session)
-        guard let id else { return }
-        let json = Response.successBytes(id: id, result: .object(reply.result))
-        let protection = reply.protection
-        let frame = OutgoingFrame(
-            id: id,
-            json: json,
-            payload: reply.takePayload(),
-            isTentative: isTentative,
-            protection: protection
-        )
-        // A lock may have come between the reading and this.
-        let state = vault.openKeys?.state ?? .noVault
-        if !frame.mayBeSent(in: state) {
-            return sendFailure(.locked("the item", in: state, for: .read), to: id, session, number)
-        }
-        session.send(frame)
-    }
-
-    private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
-        touch(number, session)
-        guard let id else { return }
-        session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))
-    }
-
-    /// Tells a client how far its transfer has come, if it still is under way.
-    func sendProgress(_ done: Int64, of total: Int64?, _ transfer: Transfer) {
-        guard let session = session(of: transfer) else { return }
-        touch(transfer.session, session)
-        let params = ProgressParameters(request: transfer.id, done: done, total: total)
-        let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
-        session.send(OutgoingFrame(id: nil, json: json))
-    }
-
-    /// The session of a transfer, while somebody waits for it.
-    private func session(of transfer: Transfer) -> Session? {
-        guard let session = sessions[transfer.session], session.isBusy, session.transferCount == transfer.number else {
-            return nil
-        }
-        return session
-    }
-
-    /// Whether somebody waits for what a transfer brings.
-    func isWanted(_ transfer: Transfer) -> Bool { session(of: transfer)?.isEnding == false }
-
-    /// Lets a hang-up of the client end its transfer.
-    func cancel(with cancellation: Cancellation, _ transfer: Transfer) {
-        guard let session = session(of: transfer), !session.isEnding else { return cancellation.cancel() }
-        session.cancellation = cancellation
     }
 
     // MARK: The end of a turn
@@ -395,6 +241,7 @@ package actor Server {
                 // Whoever asked in this turn may have seen what is undone now.
                 for (number, mark) in marks { sessions[number]?.replaceReplies(from: mark, with: error) }
             }
+            tellChanges(of: catalog)
         }
         let touched = marks
         marks = [:]
@@ -402,7 +249,7 @@ package actor Server {
             guard let session = sessions[number] else { continue }
             if session.flush() {
                 // Room again: what waited for it goes on in a turn of its own.
-                if session.hasBacklog && !session.isBusy && !session.isFull {
+                if session.hasBacklog && session.hasRoom && !session.isFull {
                     loop.post { self.assumeIsolated { $0.resume(number) } }
                 }
             } else {
@@ -415,6 +262,7 @@ package actor Server {
     func drop(_ session: Session, _ number: Int) {
         session.stop()
         sessions[number] = nil
+        if session.caller.subscription.selection != nil { updateChangeLog() }
         // Where a request is being carried out, at its end: it may be using them.
         if !session.isBusy { releaseHandles(of: session.caller) }
         resumeListeners()

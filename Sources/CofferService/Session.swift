@@ -24,14 +24,12 @@ final class Session {
     private var outbox: [OutgoingFrame] = []
     private var outboxByteCount = 0
 
-    /// Ends the transfer that the connection waits for.
-    var cancellation: Cancellation?
-    /// A request is being carried out on another thread: the next one waits.
-    var isBusy = false
-    /// The number of requests that were carried out so: names the transfer that is under way.
-    var transferCount = 0
-    /// The client wants to be told when protected data comes and goes.
-    var isWatching = false
+    /// What has come and is not answered yet, in the order of its coming.
+    private(set) var requests: [PendingRequest] = []
+    private var requestByteCount = 0
+    private var requestCount = 0
+    /// The events that it was not told because it does not read.
+    private var missedCount = 0
     /// The peer has closed, or is to be cut off once it was told why.
     private(set) var isEnding = false
 
@@ -106,6 +104,57 @@ final class Session {
     /// Whether requests wait that were not decoded yet.
     var hasBacklog: Bool { backlog != nil }
 
+    // MARK: Requests
+
+    /// Whether one more request may come.
+    var hasRoom: Bool { requests.count < Limits.requestsInFlight && requestByteCount < Limits.requestBytes }
+
+    /// Whether a request is being carried out.
+    var isBusy: Bool { requests.contains(where: \.isStarted) }
+
+    /// Takes a request in.
+    func add(_ request: Request, _ method: Method, _ attachments: Attachments, byteCount: Int) {
+        requestCount += 1
+        requests.append(PendingRequest(requestCount, request, method, attachments, byteCount: byteCount))
+        requestByteCount += byteCount
+    }
+
+    /// The request of a number, until it is answered.
+    func request(numbered number: Int) -> PendingRequest? { requests.first { $0.number == number } }
+
+    /// Lets go of a request that was answered.
+    func remove(_ request: PendingRequest) {
+        guard let index = requests.firstIndex(where: { $0 === request }) else { return }
+        requests.remove(at: index)
+        requestByteCount -= request.byteCount
+    }
+
+    /// The first request that may begin, now that those before it are as far as they are.
+    var nextToStart: PendingRequest? {
+        for (index, request) in requests.enumerated() where !request.isStarted {
+            if request.isTransfer && !mayStartTransfer { continue }
+            let earlier = requests[..<index]
+            if !earlier.contains(where: { RequestScope.mustWait(request.scope, for: $0.scope) }) { return request }
+        }
+        return nil
+    }
+
+    /// One client's peers, however slow, must not take all the threads that there are for transfers.
+    private var mayStartTransfer: Bool {
+        requests.count { $0.isStarted && $0.isTransfer } < Limits.transfersPerConnection
+    }
+
+    /// The client has gone: what was not begun is forgotten, and what was ends as soon as it can.
+    func hangUp() {
+        for request in requests where !request.isStarted { remove(request) }
+        for request in requests { request.cancel() }
+        backlog = nil
+        isEnding = true
+        stop()
+    }
+
+    // MARK: Waiting bytes
+
     /// Whether so much waits to be sent that no more is to be answered.
     var isFull: Bool { outboxByteCount >= Limits.outboxBytes }
 
@@ -121,6 +170,20 @@ final class Session {
     func send(_ frame: OutgoingFrame) {
         outbox.append(frame)
         outboxByteCount += frame.byteCount
+    }
+
+    /// Queues the news of an event, or counts it as missed where too much waits already.
+    func tell(_ event: VaultEvent) {
+        let frame = OutgoingFrame(event)
+        if missedCount == 0 && outboxByteCount + frame.byteCount <= Limits.eventBytes { return send(frame) }
+        missedCount += event.count
+    }
+
+    /// Queues how many events were missed, once there is room to tell.
+    private func tellMissed() {
+        guard missedCount > 0 else { return }
+        send(OutgoingFrame(.eventsMissed(missedCount)))
+        missedCount = 0
     }
 
     /// Replaces what was queued about the catalog, from a place in the queue on: its changes came to nothing.
@@ -158,7 +221,7 @@ final class Session {
         isEnding = true
     }
 
-    /// No more comes from the peer; what is queued is still sent.
+    /// No more comes from the peer; what it has asked for is still carried out, and sent.
     func end() { isEnding = true }
 
     /// Sends what can be sent.
@@ -170,8 +233,9 @@ final class Session {
             if !isSent { break }
             outboxByteCount -= frame.byteCount
             outbox.removeFirst()
+            if outbox.isEmpty { tellMissed() }
         }
-        if isEnding && outbox.isEmpty && !isBusy && backlog == nil { return false }
+        if isEnding && outbox.isEmpty && requests.isEmpty && backlog == nil { return false }
         updateInterest()
         return true
     }
@@ -198,11 +262,11 @@ final class Session {
         }
     }
 
-    /// A peer that does not read is not read from either, nor is one whose request is being carried out: its memory stays
+    /// A peer that does not read is not read from either, nor is one that has asked for much already: its memory stays
     /// bounded by its own doing.
     private func updateInterest() {
         var wanted: EventLoop.Interest = []
-        if !isBusy && !isEnding && !isFull && backlog == nil { wanted.insert(.readable) }
+        if hasRoom && !isEnding && !isFull && backlog == nil { wanted.insert(.readable) }
         if !outbox.isEmpty { wanted.insert(.writable) }
         guard wanted != interest, let watch else { return }
         interest = wanted
@@ -211,7 +275,7 @@ final class Session {
 
     /// Stops watching; the socket closes when the session goes.
     func stop() {
-        cancellation?.cancel()
+        for request in requests { request.cancel() }
         if let watch { loop.unwatch(watch) }
         watch = nil
     }

@@ -117,24 +117,42 @@ private let didUnlock = "protectedDataDidBecomeAvailable"
         #expect(throws: CofferError(.internal, "")) { try told.client.nextEvent() }
     }
 
-    @Test func `keeps the newest events where it does not ask for them`() throws {
+    @Test func `counts the events that it does not ask for in time`() throws {
         var script = [answer(1, [:])]
-        for _ in 0..<100 { script += [news(willLock)] }
+        for _ in 0..<2000 { script += [news(willLock)] }
         script += [news(didUnlock), answer(2, status)]
         let daemon = try ScriptedDaemon(script)
         try daemon.client.watch()
         _ = try daemon.client.status()
         var events: [VaultEvent] = []
         while let event = try? daemon.client.nextEvent() { events.append(event) }
-        #expect((1..<100).contains(events.count))
-        #expect(events.last == .protectedDataDidBecomeAvailable)
+        #expect(events.dropLast().allSatisfy { $0 == .protectedDataWillBecomeUnavailable })
+        #expect(events.last == .eventsMissed(2001 - (events.count - 1)))
     }
 }
 
 @Suite struct `A vault event` {
-    @Test func `is a notification of the protocol`() {
-        let names = CofferWire.Notification.allCases.map(\.rawValue)
-        #expect(VaultEvent.allCases.allSatisfy { names.contains($0.rawValue) })
-        #expect(names.count == VaultEvent.allCases.count + 1, "and progress is the only other one")
+    private static let events: [VaultEvent] = [
+        .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,
+        .itemsDidChange([
+            ItemChange(.renamed, in: .file, group: "g", name: "a", formerName: "b"),
+            ItemChange(.added, in: .keychain, group: "g", name: nil, itemClass: .key, reference: ItemID()),
+        ]),
+        .attemptDidFail(FailedAttempts(count: 3, retrySeconds: 60, isEnded: false)),
+        .attemptDidFail(FailedAttempts(count: 10, retrySeconds: nil, isEnded: true)), .eventsMissed(7),
+    ]
+
+    @Test(arguments: events)
+    func `comes out of its notification as it went in`(event: VaultEvent) {
+        #expect(VaultEvent(notification: event.notification.rawValue, event.json) == event)
+    }
+
+    @Test func `of a newer daemon is passed over where its name is not known, and missed where its members are not`() {
+        #expect(VaultEvent(notification: "moonDidRise", [:]) == nil)
+        #expect(VaultEvent(notification: "progress", [:]) == nil)
+        let changes: JSONObject = ["changes": [["change": "borrowed", "store": "file", "group": "g", "name": "a"]]]
+        #expect(VaultEvent(notification: "itemsDidChange", changes) == .eventsMissed(1))
+        let more: JSONObject = ["count": 2, "phase": "full"]
+        #expect(VaultEvent(notification: "eventsMissed", more) == .eventsMissed(2))
     }
 }

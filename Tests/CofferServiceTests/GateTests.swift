@@ -22,6 +22,7 @@ import Testing
         .vaultStatus: "++++++++",
         .vaultUnlock: "vp+++++d",
         .vaultWatch: "++++++++",
+        .requestCancel: "++++++++",
         .passcodeChange: "vp++++++",
         .passcodeRemove: "vp+++++d",
         .passcodeSet: "v+eeeeed",

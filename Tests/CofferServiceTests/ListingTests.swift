@@ -199,7 +199,7 @@ import Testing
 }
 
 /// Numbers that are the same each time.
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

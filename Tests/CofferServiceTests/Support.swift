@@ -10,7 +10,7 @@ import Testing
 
 /// Whether something becomes true within some seconds.
 func settles(_ condition: () throws -> Bool) -> Bool {
-    for _ in 0..<500 {
+    for _ in 0..<6000 {
         if (try? condition()) == true { return true }
         usleep(10_000)
     }
@@ -55,7 +55,7 @@ struct RawConnection: ~Copyable {
 
     init(_ server: TestServer) throws {
         socket = try UnixSocket.connect(to: server.directory.appending("socket"))
-        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -111,6 +111,33 @@ struct RawConnection: ~Copyable {
             switch message {
             case .notification(let method, _): news.append(method)
             case .response: return news
+            }
+        }
+        throw POSIXError(.ECONNRESET)
+    }
+
+    /// The events up to the answer of a request that is sent now.
+    mutating func eventsUntilAnswer() throws -> [VaultEvent] {
+        try send(.hello, ["protocol": 1])
+        let last = RequestID.integer(nextID - 1)
+        var events: [VaultEvent] = []
+        while let message = try next() {
+            switch message {
+            case .notification(let method, let params):
+                if let event = VaultEvent(notification: method, params) { events.append(event) }
+            case .response(let id, _): if id == last { return events }
+            }
+        }
+        throw POSIXError(.ECONNRESET)
+    }
+
+    /// Receives the answer that comes next: the number of its request, and why it was refused.
+    mutating func answer() throws -> (id: Int64, refusal: ErrorCode?) {
+        while let message = try next() {
+            guard case .response(.integer(let id)?, let outcome) = message else { continue }
+            switch outcome {
+            case .success: return (id, nil)
+            case .failure(let error): return (id, error.code)
             }
         }
         throw POSIXError(.ECONNRESET)

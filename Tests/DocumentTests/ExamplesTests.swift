@@ -87,7 +87,8 @@ import Testing
             watching.waitUntilExit()
         }
         // Whether it watches already can't be seen: it is locked and unlocked until it has told of both.
-        let expected = "protectedDataWillBecomeUnavailable\nprotectedDataDidBecomeAvailable\n"
+        let expected =
+            "protectedDataWillBecomeUnavailable\nprotectedDataDidBecomeUnavailable\nprotectedDataDidBecomeAvailable\n"
         var seen = ""
         for _ in 0..<100 where !seen.contains(expected) {
             _ = try text(daemon, "lock")

@@ -51,7 +51,9 @@ import Testing
         try talk.fail(.param, .hello)
         try talk.succeed(.vaultStatus)
         try talk.fail(.param, .vaultStatus, ["nobodyKnowsThis": 1])
-        try talk.succeed(.vaultWatch)
+        try talk.succeed(.vaultWatch, ["items": true, "attempts": true])
+        try talk.succeed(.requestCancel, ["request": 1])
+        try talk.fail(.param, .requestCancel)
         try talk.fail(.notAvailable, .itemList)
         try talk.fail(.notAvailable, .vaultUnlock, payload: Self.passcode)
         try talk.fail(.param, .vaultInit, knownToDaemon: true)
@@ -391,7 +393,11 @@ import Testing
         try talk.fail(.param, .passcodeChange, payload: other, knownToDaemon: true)
         try talk.fail(.duplicateItem, .passcodeSet, payload: other)
         try talk.fail(.param, .passcodeRemove, ["destroys": 5], payload: other, knownToDaemon: true)
-        try talk.succeed(.passcodeRemove, ["destroys": 0], payload: other)
+        let bound: JSONObject = [
+            "class": "internetPassword", "accessible": "WhenPasscodeSetThisDeviceOnly", "attributes": ["server": "a"],
+        ]
+        try talk.succeed(.keychainAdd, bound, payload: Self.secret)
+        try talk.succeed(.passcodeRemove, ["destroys": 1], payload: other)
         try talk.fail(.notAvailable, .passcodeRemove, ["destroys": 0], payload: other)
         try talk.fail(.notAvailable, .vaultLock)
         try talk.succeed(.passcodeSet, ["kdf": "interactive"], payload: Self.passcode)

@@ -4,7 +4,8 @@ import Testing
 /// The messages that stand on the pages, beside `proto-docs/openrpc.json`.
 @Suite struct OpenRPCExamplesTests {
     private static let pages = [
-        "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "ACCESS-CONTROL.md", "KEYS.md", "ROUTING.md", "CLI.md",
+        "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "ACCESS-CONTROL.md", "EVENTS.md", "KEYS.md",
+        "ROUTING.md", "CLI.md",
     ]
 
     @Test func `every message on the pages is as the document has it`() throws {

@@ -162,7 +162,9 @@ import Testing
     /// The types that the tables of parameters give a name.
     private static func typesOnPages() throws -> [String: Set<String>] {
         var types: [String: Set<String>] = [:]
-        for name in ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "ACCESS-CONTROL.md"] {
+        for name in [
+            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "ACCESS-CONTROL.md", "EVENTS.md", "ORDER.md",
+        ] {
             let page = try Page(name)
             let headings = page.headings(level: 2).map { "## \($0)" } + page.headings(level: 3).map { "### \($0)" }
             let tables = headings.compactMap { try? page.table(["parameter", "type", "bounds", "default"], below: $0) }

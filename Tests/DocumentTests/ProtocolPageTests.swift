@@ -50,13 +50,6 @@ import Testing
         #expect(row[place] == answer)
     }
 
-    @Test func `every notification is in the table with its members`() throws {
-        let rows = try page.table(["notification", "members", "when"])
-        #expect(rows.map { $0[0] } == Notification.allCases.map { "`\($0.rawValue)`" })
-        let members = ProgressParameters(request: .integer(1), done: 1, total: 2).json.members.map(\.key)
-        #expect(rows.first?[1].quotedWords == members)
-    }
-
     @Test func `every limit is in the table with its value`() throws {
         let header = ["limit", "value", "of"]
         let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md"].flatMap { try Page($0).table(header) }
@@ -108,6 +101,11 @@ import Testing
         "keyslots": "\(Limits.keyslots)",
         "structuredBytes": "\(Limits.structuredBytes)",
         "requestsPerTurn": "\(Limits.requestsPerTurn)",
+        "requestsInFlight": "\(Limits.requestsInFlight)",
+        "requestBytes": "\(Limits.requestBytes)",
+        "transfersPerConnection": "\(Limits.transfersPerConnection)",
+        "toldChanges": "\(Limits.toldChanges)",
+        "eventBytes": "\(Limits.eventBytes)",
         "pageJSONBytes": "\(Limits.pageJSONBytes)",
         "pageItems": "\(Limits.pageItems)",
         "listingNames": "\(Limits.listingNames)",

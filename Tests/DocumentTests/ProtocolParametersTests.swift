@@ -11,7 +11,8 @@ import Testing
 
     /// The methods that are on this page: others have pages of their own.
     static let methods = Method.allCases.filter {
-        !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + FilesPageTests.methods)
+        !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + FilesPageTests.methods
+            + [.requestCancel, .vaultWatch])
             .contains($0)
     }
 
@@ -138,6 +139,7 @@ import Testing
         .vaultStatus: [:],
         .vaultUnlock: [:],
         .vaultWatch: [:],
+        .requestCancel: ["request": 1],
         .passcodeChange: [:],
         .passcodeRemove: ["destroys": 0],
         .passcodeSet: [:],
@@ -185,7 +187,9 @@ import Testing
         case .vaultLock: _ = try LockParameters(params: params)
         case .contextAuthenticate: _ = try ContextParameters(params: params)
         case .vaultQuarantine: _ = try QuarantineParameters(params: params)
-        case .contextEnd, .vaultStatus, .vaultWatch, .slotList: _ = try Nothing(params: params)
+        case .contextEnd, .vaultStatus, .slotList: _ = try Nothing(params: params)
+        case .vaultWatch: _ = try WatchParameters(params: params)
+        case .requestCancel: _ = try CancelParameters(params: params)
         case .passcodeChange: _ = try PasscodeChangeParameters(params: params)
         case .passcodeRemove: _ = try PasscodeRemoveParameters(params: params)
         case .passcodeSet: _ = try PasscodeSetParameters(params: params)

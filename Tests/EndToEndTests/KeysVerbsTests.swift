@@ -304,23 +304,49 @@ import Testing
 
     @Test func `a watch tells the state, then each event, and ends with the daemon`() throws {
         let daemon = try vault()
-        let result = try run(
-            daemon,
-            """
-            coffer watch --json >events 2>errors & watch=$!
+        let script = """
+            coffer watch OPTIONS >events 2>errors & watch=$!
             lines() { while [[ $(wc -l <events) -lt $1 ]] && kill -0 $watch; do sleep 0.02; done; }
-            lines 1; coffer lock --now
-            lines 2; coffer unlock --passcode-fd 3 3<pass
-            lines 3; kill \(daemon.processID)
+            lines 1; coffer put a/b <pass; lines 2; coffer move a/b c; lines 3
+            echo wrong | coffer unlock --passcode-fd 0; lines 4
+            coffer lock --now; lines 6; coffer unlock --passcode-fd 3 3<pass; lines 7
+            if [[ -n "LAST" ]]; then kill \(daemon.processID); else kill $watch; fi
             wait $watch
             """
-        )
-        #expect(result.status == 69)
-        let events = String(decoding: daemon.directory.contents("events") ?? [], as: UTF8.self)
+        func events(_ options: String, last: String) throws -> String {
+            let result = try run(
+                daemon,
+                script.replacing("OPTIONS", with: options).replacing("LAST", with: last)
+            )
+            #expect(result.status == (last.isEmpty ? 143 : 69))
+            return String(decoding: daemon.directory.contents("events") ?? [], as: UTF8.self)
+        }
+        let plain = try events("--items --attempts", last: "")
         #expect(
-            events == """
+            plain == """
+                unlocked
+                added keychain 'a/b'
+                renamed keychain 'c' from 'a/b'
+                attemptDidFail 1 since the last right one
+                protectedDataWillBecomeUnavailable
+                protectedDataDidBecomeUnavailable
+                protectedDataDidBecomeAvailable
+
+                """
+        )
+        try daemon.connect().remove(try ItemName("c"))
+        let json = try events("--items --attempts --json", last: "yes")
+        let withoutReferences = json.replacing(/"reference":"[0-9a-f]{32}"/, with: #""reference":"…""#)
+        #expect(
+            withoutReferences == """
                 {"state":"unlocked"}
+                {"event":"itemsDidChange","changes":[{"change":"added","store":"keychain","group":"default",\
+                "name":"a/b","class":"genericPassword","reference":"…"}]}
+                {"event":"itemsDidChange","changes":[{"change":"renamed","store":"keychain","group":"default",\
+                "name":"c","formerName":"a/b","class":"genericPassword","reference":"…"}]}
+                {"event":"attemptDidFail","failedAttempts":1}
                 {"event":"protectedDataWillBecomeUnavailable"}
+                {"event":"protectedDataDidBecomeUnavailable"}
                 {"event":"protectedDataDidBecomeAvailable"}
 
                 """

@@ -38,11 +38,11 @@ import Testing
         let conformances = "Sources/CofferCommands/Verbs/WishOptions.swift"
         for (place, line) in try codeLines()
         where line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
-            let isAllowed = ["Sources/BlockingClient/", "Sources/CofferCore/"].contains { place.path.hasPrefix($0) }
+            let isAllowed = ["Sources/CofferClient/", "Sources/CofferCore/"].contains { place.path.hasPrefix($0) }
             #expect(isAllowed, "\(place)")
         }
         for (place, line) in try codeLines() where line.contains(/^\s*public\s+import\b/) {
-            let isAllowed = place.path.hasPrefix("Sources/BlockingClient/") || place.path == conformances
+            let isAllowed = place.path.hasPrefix("Sources/CofferClient/") || place.path == conformances
             #expect(isAllowed, "\(place)")
         }
     }

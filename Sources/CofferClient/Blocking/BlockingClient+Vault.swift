@@ -76,9 +76,10 @@ extension BlockingClient {
 
     /// Asks for the events of the vault, which ``nextEvent()`` gives from here on.
     ///
+    /// - Parameter selection: What else is to be told than locking and unlocking.
     /// - Throws: `notAvailable` where the daemon is gone.
-    public func watch() throws(CofferError) {
-        _ = try call(.vaultWatch, Nothing(), returning: Nothing.self)
+    public func watch(_ selection: EventSelection = []) throws(CofferError) {
+        _ = try call(.vaultWatch, WatchParameters(selection), returning: Nothing.self)
     }
 
     /// Waits for the next event, which may have come during another call on this connection.

@@ -15,8 +15,8 @@ public final class BlockingClient {
     private var nextRequestNumber: Int64 = 1
     /// Events of the vault that nobody has asked for yet.
     private var events: [VaultEvent] = []
-    /// More than a client that asks for events ever leaves; of older ones the newer tell enough.
-    private static let maximumEvents = 64
+    /// More than a client that asks for events leaves between two looks at them.
+    private static let maximumEvents = 1024
 
     /// Connects.
     ///
@@ -94,7 +94,7 @@ public final class BlockingClient {
                     continue
                 }
                 progress?(report.done, report.total)
-            case .notification(let method, _): keepEvent(method)
+            case .notification(let method, let params): keepEvent(method, params)
             case .response: continue
             }
         }
@@ -108,7 +108,7 @@ public final class BlockingClient {
             throw CofferError(.protocolViolation, "the daemon's news is not JSON")
         }
         switch try Incoming(json) {
-        case .notification(let method, _): keepEvent(method)
+        case .notification(let method, let params): keepEvent(method, params)
         // An answer that belongs to no request: the daemon says why it closes.
         case .response(_, .failure(let error)): throw error
         case .response: return
@@ -119,10 +119,15 @@ public final class BlockingClient {
     func takeEvent() -> VaultEvent? { events.isEmpty ? nil : events.removeFirst() }
 
     /// A newer daemon may send news that this build does not know.
-    private func keepEvent(_ method: String) {
-        guard let event = VaultEvent(rawValue: method) else { return }
-        events.append(event)
-        if events.count > Self.maximumEvents { events.removeFirst() }
+    private func keepEvent(_ method: String, _ params: JSONObject) {
+        guard let event = VaultEvent(notification: method, params) else { return }
+        guard events.count == Self.maximumEvents else { return events.append(event) }
+        // The newest of what is kept tells that more came.
+        if case .eventsMissed(let count)? = events.last {
+            events[events.count - 1] = .eventsMissed(count + 1)
+        } else {
+            events[events.count - 1] = .eventsMissed(2)
+        }
     }
 
     private func send(_ json: [UInt8], _ payload: borrowing SecretBytes?, _ descriptor: Int32?) throws(CofferError) {

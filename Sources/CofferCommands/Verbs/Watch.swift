@@ -12,17 +12,52 @@ struct Watch: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
+    @Flag(help: "Print the changes of items as well.")
+    var items = false
+    @Flag(help: "Print wrong passcodes and recovery keys as well.")
+    var attempts = false
 
     func run() throws {
         let client = try connection.connect()
         // Events first: what happens while the state is asked for is told all the same.
-        try client.watch()
+        var selection: EventSelection = []
+        if items { selection.insert(.items) }
+        if attempts { selection.insert(.attempts) }
+        try client.watch(selection)
         let state = try client.status().state.rawValue
-        show("state", state)
-        while Output.failure == nil { show("event", try client.nextEvent().rawValue) }
+        format.json ? Output.standardOutput.line(["state": .string(state)]) : Output.standardOutput.line(state)
+        while Output.failure == nil { show(try client.nextEvent()) }
     }
 
-    private func show(_ member: String, _ value: String) {
-        format.json ? Output.standardOutput.line([member: .string(value)]) : Output.standardOutput.line(value)
+    private func show(_ event: VaultEvent) {
+        if format.json {
+            var object: JSONObject = ["event": .string(event.notification.rawValue)]
+            for member in event.json.members { object.set(member.key, member.value) }
+            return Output.standardOutput.line(object)
+        }
+        switch event {
+        case .itemsDidChange(let changes): for change in changes { Output.standardOutput.line(change.line) }
+        case .attemptDidFail(let attempts): Output.standardOutput.line(attempts.line)
+        case .eventsMissed(let count): Output.standardOutput.line("eventsMissed \(count)")
+        default: Output.standardOutput.line(event.notification.rawValue)
+        }
+    }
+}
+
+extension ItemChange {
+    fileprivate var line: String {
+        let what =
+            name.map { quotedForDisplay($0) }
+            ?? [itemClass?.rawValue, reference?.hexadecimal]
+            .compactMap(\.self).joined(separator: " ")
+        let former = formerName.map { " from \(quotedForDisplay($0))" } ?? ""
+        return "\(kind.rawValue) \(store.rawValue) \(what)\(former)"
+    }
+}
+
+extension FailedAttempts {
+    fileprivate var line: String {
+        let next = isEnded ? ", and no other is looked at" : retrySeconds.map { ", the next one in \($0) s" } ?? ""
+        return "attemptDidFail \(count) since the last right one\(next)"
     }
 }

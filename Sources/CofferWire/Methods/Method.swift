@@ -14,6 +14,7 @@ package enum Method: String, CaseIterable, Sendable {
     case passcodeChange = "passcode.change"
     case passcodeRemove = "passcode.remove"
     case passcodeSet = "passcode.set"
+    case requestCancel = "request.cancel"
     case slotAdd = "slot.add"
     case slotList = "slot.list"
     case slotRemove = "slot.remove"
@@ -57,6 +58,14 @@ package enum Notification: String, CaseIterable, Sendable {
     case progress
     /// A lock has begun: when its grace ends, what is there while unlocked only goes.
     case protectedDataWillBecomeUnavailable
+    /// The keys of what is there while unlocked only are gone.
+    case protectedDataDidBecomeUnavailable
     /// The vault was unlocked, or a lock was called off in its grace.
     case protectedDataDidBecomeAvailable
+    /// Items in the client's groups came, changed or went.
+    case itemsDidChange
+    /// Somebody has shown a wrong passcode or recovery key.
+    case attemptDidFail
+    /// Events that were not told one by one.
+    case eventsMissed
 }

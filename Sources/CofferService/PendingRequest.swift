@@ -1,0 +1,70 @@
+internal import CofferCore
+internal import CofferSystem
+internal import CofferWire
+
+/// A request that has come and is not answered yet.
+///
+/// Lives on the server's actor.
+final class PendingRequest {
+    /// Names it, among those of its connection.
+    let number: Int
+    /// What its client calls it.
+    let id: RequestID?
+    let method: Method
+    let params: JSONObject
+    let attachments: Attachments
+    /// Whether it reads from or writes to a descriptor of the client's, and so lasts as long as somebody there likes.
+    let isTransfer: Bool
+    /// What it weighs in the bound of what a connection may have waiting.
+    let byteCount: Int
+    private(set) var scope: RequestScope
+    private(set) var isStarted = false
+    /// The client has said that it is not wanted any more, or has gone.
+    private(set) var isCancelled = false
+    private var cancellation: Cancellation?
+
+    init(_ number: Int, _ request: Request, _ method: Method, _ attachments: Attachments, byteCount: Int) {
+        self.number = number
+        id = request.id
+        self.method = method
+        params = request.params
+        self.attachments = attachments
+        self.byteCount = byteCount
+        isTransfer = attachments.hasDescriptor
+        scope = RequestScope(of: method, request.params)
+    }
+
+    /// Begins to be carried out.
+    ///
+    /// - Parameter isAlone: Whether nothing else of the connection may be carried out meanwhile.
+    func start(isAlone: Bool) {
+        isStarted = true
+        if isAlone { scope = .barrier }
+    }
+
+    /// Is not wanted any more.
+    func cancel() {
+        isCancelled = true
+        cancellation?.cancel()
+    }
+
+    /// Lets the end of its being wanted end what it waits for.
+    func cancel(with cancellation: Cancellation) {
+        self.cancellation = cancellation
+        if isCancelled { cancellation.cancel() }
+    }
+}
+
+extension CofferError {
+    /// The answer to a request whose method this build does not have.
+    static func unknownMethod(_ name: String) -> CofferError {
+        CofferError(
+            .unimplemented,
+            "the method \(quotedForDisplay(name)) is not known",
+            hint: "this daemon is version \(Version.program)"
+        )
+    }
+
+    /// The answer to a request that its client has taken back.
+    static let cancelled = CofferError(.userCanceled, "the request was cancelled")
+}

@@ -1,0 +1,95 @@
+package import CofferWire
+
+/// What a request has to do with, as far as that decides which other requests of its connection it waits for.
+package enum RequestScope: Equatable, Sendable {
+    /// Something that any request may change, or be changed by.
+    package enum Subject: Equatable, Sendable {
+        /// Everything that is stored.
+        case catalog
+        /// Everything in the keychain.
+        case keychain
+        /// What has these names, and what is in the directories of these names.
+        case names([String])
+        /// What the connection has open under a number.
+        case handle(Int64)
+    }
+
+    /// It waits for nothing, and nothing for it.
+    case free
+    /// It looks at something.
+    case reading(Subject)
+    /// It changes something.
+    case changing(Subject)
+    /// What was asked before is done first, and what is asked afterwards later.
+    case barrier
+
+    /// Decides whether a request waits for one of the same connection that came before it and is not answered yet.
+    ///
+    /// Those that only look wait for no other that only looks; names are the same where they are canonically equivalent,
+    /// which is how the keychain compares them.
+    ///
+    /// - Parameters:
+    ///   - later: The request.
+    ///   - earlier: The one before it.
+    package static func mustWait(_ later: RequestScope, for earlier: RequestScope) -> Bool {
+        switch (later, earlier) {
+        case (.free, _), (_, .free), (.reading, .reading): false
+        case (.barrier, _), (_, .barrier): true
+        case (.changing(let one), .changing(let other)), (.changing(let one), .reading(let other)),
+            (.reading(let one), .changing(let other)):
+            one.touches(other)
+        }
+    }
+
+    /// What a request has to do with.
+    ///
+    /// - Parameters:
+    ///   - method: Its method.
+    ///   - params: Its parameters, which may make no sense.
+    package init(of method: Method, _ params: JSONObject) {
+        switch method {
+        case .hello, .requestCancel, .vaultWatch: self = .free
+        case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
+            .slotRemove, .slotTest, .vaultErase, .vaultInit, .vaultLock, .vaultUnlock:
+            self = .barrier
+        case .vaultStatus, .itemList: self = .reading(.catalog)
+        case .vaultCheck, .vaultQuarantine: self = .changing(.catalog)
+        case .fileAllocate, .fileClose, .fileSync, .fileTruncate, .fileWrite: self = .changing(.handle(in: params))
+        case .fileRead: self = .reading(.handle(in: params))
+        case .fileList, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemShow: self = .reading(.names(in: params))
+        case .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRename, .itemMove, .itemProtect, .itemPut,
+            .itemRemove:
+            self = .changing(.names(in: params))
+        case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign:
+            self = .reading(.keychain)
+        case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: self = .changing(.keychain)
+        }
+    }
+}
+
+extension RequestScope.Subject {
+    fileprivate static func names(in params: JSONObject) -> Self {
+        let names = ["name", "to"].compactMap { params[$0]?.stringValue }
+        return names.isEmpty ? .catalog : .names(names)
+    }
+
+    fileprivate static func handle(in params: JSONObject) -> Self {
+        params["handle"]?.integerValue.map { .handle($0) } ?? .catalog
+    }
+
+    /// Whether what is done to the one may matter to who looks at the other.
+    fileprivate func touches(_ other: Self) -> Bool {
+        switch (self, other) {
+        case (.handle(let one), .handle(let other)): one == other
+        case (.handle, .keychain), (.keychain, .handle): false
+        case (.names(let some), .names(let others)):
+            some.contains { one in others.contains { one == $0 || one.isBelow($0) || $0.isBelow(one) } }
+        // A handle does not tell the name that its file has by now.
+        case (.catalog, _), (_, .catalog), (.keychain, _), (_, .keychain), (.handle, _), (_, .handle): true
+        }
+    }
+}
+
+extension String {
+    fileprivate func isBelow(_ directory: String) -> Bool { hasPrefix(directory + "/") }
+}

@@ -1,0 +1,183 @@
+internal import CofferCore
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferSystem
+internal import CofferWire
+
+// From a frame to its answer: requests of one connection begin in the order of their coming, as far as they depend on one
+// another, and are answered when they are done.
+
+extension Server {
+    func handle(
+        _ frame: consuming Frame,
+        _ descriptor: consuming OwnedDescriptor?,
+        from session: Session,
+        _ number: Int
+    ) {
+        let request: Request
+        let attachments: Attachments
+        let byteCount = frame.byteCount
+        do throws(RequestError) {
+            let json: JSONValue
+            switch frame.json {
+            case .success(let value): json = value
+            case .failure(let fault): throw RequestError(fault)
+            }
+            attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
+            request = try Request(json)
+        } catch {
+            return session.send(OutgoingFrame(id: error.id, json: error.responseBytes))
+        }
+        guard let method = Method(rawValue: request.method) else {
+            return sendFailure(.unknownMethod(request.method), to: request.id, session, number)
+        }
+        session.add(request, method, attachments, byteCount: byteCount)
+        startRequests(of: session, number)
+    }
+
+    /// Begins with the requests that need not wait for others.
+    private func startRequests(of session: Session, _ number: Int) {
+        while let request = session.nextToStart { start(request, session, number) }
+    }
+
+    private func start(_ request: PendingRequest, _ session: Session, _ number: Int) {
+        let method = request.method
+        let context = session.caller.context
+        do throws(CofferError) {
+            settleLocks()
+            if let refusal = Gate.refusal(of: method, in: try vaultState(for: method)) { throw refusal }
+            if !method.isOfContext { context.beginRequest(at: configuration.clock.now) }
+            request.start(isAlone: context.isForThisRequest)
+            switch try answer(request, session, number) {
+            case .now(let reply):
+                send(reply, to: request.id, session, number, method.readsCatalog)
+                end(request, of: session)
+            case .later(let work): carryOut(work, for: request, session, number)
+            }
+        } catch {
+            sendFailure(error, to: request.id, session, number)
+            end(request, of: session)
+        }
+    }
+
+    private func answer(_ request: PendingRequest, _ session: Session, _ number: Int) throws(CofferError) -> Answer {
+        if request.method == .requestCancel { return .now(try cancelRequest(request, session, number)) }
+        return try respond(to: request.method, request.params, request.attachments, from: session.caller)
+    }
+
+    private func end(_ request: PendingRequest, of session: Session) {
+        session.caller.context.endRequest()
+        session.remove(request)
+    }
+
+    /// Takes a request back that is not answered yet; one that is has been answered.
+    private func cancelRequest(
+        _ request: PendingRequest,
+        _ session: Session,
+        _ number: Int
+    ) throws(CofferError) -> Reply {
+        try request.attachments.refuseLeftovers(of: .requestCancel)
+        let id = try CancelParameters(params: request.params).request
+        for other in session.requests where other.id == id && other !== request {
+            other.cancel()
+            if other.isStarted { continue }
+            sendFailure(.cancelled, to: other.id, session, number)
+            session.remove(other)
+        }
+        return Reply(Nothing())
+    }
+
+    /// A vault that can't be used refuses everything but to be looked at.
+    func vaultState(for method: Method) throws(CofferError) -> VaultState {
+        switch method {
+        case .hello: return .noVault
+        // What can't be used can be erased.
+        case .vaultErase: return (try? vault.state()) ?? .deviceKeyMissing
+        default: return try vault.state()
+        }
+    }
+
+    /// Carries out what takes long.
+    private func carryOut(_ work: @escaping Work, for request: PendingRequest, _ session: Session, _ number: Int) {
+        let transfer = Transfer(session: number, number: request.number)
+        underWay.append(LongRequest(work: work, request: request, transfer: transfer, session: session))
+        // The end of a wait comes back by the way of the task's executor: without one of ours, through the global pool.
+        Task(executorPreference: loop) { await self.carryOutLongRequest() }
+    }
+
+    private func carryOutLongRequest() async {
+        let long = underWay.removeFirst()
+        let (session, number, request) = (long.session, long.transfer.session, long.request)
+        let outcome = await RequestOutcome(of: long)
+        end(request, of: session)
+        // A session that was dropped meanwhile has nobody to tell.
+        guard sessions[number] === session else {
+            if !session.isBusy { releaseHandles(of: session.caller) }
+            return
+        }
+        switch consume outcome {
+        case .success(let reply): send(reply, to: request.id, session, number, request.method.readsCatalog)
+        case .failure(let error):
+            let isOwn = !request.isCancelled || error.code == .userCanceled
+            sendFailure(isOwn ? error : .cancelled, to: request.id, session, number)
+        }
+        startRequests(of: session, number)
+        resume(number)
+    }
+
+    private func send(
+        _ reply: consuming Reply,
+        to id: RequestID?,
+        _ session: Session,
+        _ number: Int,
+        _ isTentative: Bool
+    ) {
+        touch(number, session)
+        guard let id else { return }
+        let json = Response.successBytes(id: id, result: .object(reply.result))
+        let protection = reply.protection
+        let frame = OutgoingFrame(
+            id: id,
+            json: json,
+            payload: reply.takePayload(),
+            isTentative: isTentative,
+            protection: protection
+        )
+        // A lock may have come between the reading and this.
+        let state = vault.openKeys?.state ?? .noVault
+        if !frame.mayBeSent(in: state) {
+            return sendFailure(.locked("the item", in: state, for: .read), to: id, session, number)
+        }
+        session.send(frame)
+    }
+
+    private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
+        touch(number, session)
+        guard let id else { return }
+        session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))
+    }
+
+    /// Tells a client how far its transfer has come, if it still is under way.
+    func sendProgress(_ done: Int64, of total: Int64?, _ transfer: Transfer) {
+        guard let request = request(of: transfer), let session = sessions[transfer.session] else { return }
+        touch(transfer.session, session)
+        let params = ProgressParameters(request: request.id, done: done, total: total)
+        let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
+        session.send(OutgoingFrame(id: nil, json: json))
+    }
+
+    /// The request of a transfer, while somebody waits for it.
+    private func request(of transfer: Transfer) -> PendingRequest? {
+        guard let request = sessions[transfer.session]?.request(numbered: transfer.number) else { return nil }
+        return request.isCancelled ? nil : request
+    }
+
+    /// Whether somebody waits for what a transfer brings.
+    func isWanted(_ transfer: Transfer) -> Bool { request(of: transfer) != nil }
+
+    /// Lets the client end its transfer, by saying so or by hanging up.
+    func cancel(with cancellation: Cancellation, _ transfer: Transfer) {
+        guard let request = request(of: transfer) else { return cancellation.cancel() }
+        request.cancel(with: cancellation)
+    }
+}

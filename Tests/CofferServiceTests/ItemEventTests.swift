@@ -1,0 +1,258 @@
+import CofferClient
+import CofferCore
+import CofferService
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// What those are told who watch the items.
+@Suite struct ItemEventTests {
+    /// A request that changes items, what comes before it, and what is told of it.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let method: CofferWire.Method
+        var params: JSONObject = [:]
+        var payload: [UInt8] = []
+        var before: @Sendable (BlockingClient) throws -> Void = { _ in }
+        let told: [String]
+
+        var testDescription: String { "\(method.rawValue) \(told.joined(separator: ", "))" }
+    }
+
+    private static let passcode = Array(DaemonProcess.passcode.utf8)
+    private static let key: @Sendable (BlockingClient) throws -> Void = { try $0.put("k", [1]) }
+    private static let file: @Sendable (BlockingClient) throws -> Void = { try $0.put("f", [1]) { $0.store = .file } }
+    private static let tree: @Sendable (BlockingClient) throws -> Void = { client in
+        for name in ["d/e", "d/f/g"] { try client.put(name, [1]) { $0.store = .file } }
+    }
+
+    static let cases: [Case] = [
+        Case(method: .itemPut, params: ["name": "k"], payload: [1], told: ["added keychain k"]),
+        Case(method: .itemPut, params: ["name": "k"], payload: [1], before: key, told: ["changed keychain k"]),
+        Case(method: .itemPut, params: ["name": "f", "store": "file"], payload: [1], told: ["added file f"]),
+        Case(method: .itemPut, params: ["name": "f"], payload: [1], before: file, told: ["changed keychain f"]),
+        Case(
+            method: .itemPut,
+            params: ["name": "k", "store": "file"],
+            payload: [1],
+            before: key,
+            told: ["changed file k"]
+        ),
+        Case(method: .itemRemove, params: ["name": "k"], before: key, told: ["removed keychain k"]),
+        Case(method: .itemRemove, params: ["name": "f"], before: file, told: ["removed file f"]),
+        Case(method: .itemMove, params: ["name": "k", "to": "l"], before: key, told: ["renamed keychain l from k"]),
+        Case(method: .itemMove, params: ["name": "f", "to": "d/g"], before: file, told: ["renamed file d/g from f"]),
+        Case(method: .itemMove, params: ["name": "f", "to": "f"], before: file, told: []),
+        Case(
+            method: .itemProtect,
+            params: ["name": "k", "accessible": "Always"],
+            before: key,
+            told: ["changed keychain k"]
+        ),
+        Case(method: .itemProtect, params: ["name": "f", "class": "none"], before: file, told: ["changed file f"]),
+        Case(
+            method: .itemProtect,
+            params: ["name": "f", "class": "completeUntilFirstUserAuthentication"],
+            before: file,
+            told: []
+        ),
+        Case(
+            method: .fileOpen,
+            params: ["name": "d/n", "access": "write", "create": true],
+            told: ["added file d/n"]
+        ),
+        Case(method: .fileOpen, params: ["name": "f"], before: file, told: []),
+        Case(method: .fileMkdir, params: ["name": "d"], told: ["added file d"]),
+        Case(method: .fileRename, params: ["name": "d", "to": "c"], before: tree, told: ["renamed file c from d"]),
+        Case(method: .fileRemove, params: ["name": "f"], before: file, told: ["removed file f"]),
+        Case(method: .fileRemove, params: ["name": "d", "recursive": true], before: tree, told: ["removed file d"]),
+        Case(method: .fileProtect, params: ["name": "f", "class": "none"], before: file, told: ["changed file f"]),
+        Case(
+            method: .fileProtect,
+            params: ["name": "d", "class": "none", "recursive": true],
+            before: tree,
+            told: ["changed file d", "changed file d/e", "changed file d/f/g"]
+        ),
+        Case(
+            method: .keychainAdd,
+            params: ["class": "internetPassword", "attributes": ["server": "a"]],
+            payload: [1],
+            told: ["added keychain internetPassword"]
+        ),
+        Case(
+            method: .keychainUpdate,
+            params: ["class": "genericPassword", "set": ["attributes": ["comment": "c"]]],
+            before: key,
+            told: ["changed keychain k"]
+        ),
+        Case(
+            method: .keychainUpdate,
+            params: ["class": "genericPassword", "set": ["attributes": ["account": "l"]]],
+            before: key,
+            told: ["renamed keychain l from k"]
+        ),
+        Case(
+            method: .keychainDelete,
+            params: ["class": "genericPassword"],
+            before: { client in for name in ["k", "l"] { try client.put(name, [1]) } },
+            told: ["removed keychain k", "removed keychain l"]
+        ),
+        Case(
+            method: .keychainRestore,
+            params: ["class": "genericPassword", "number": 1],
+            before: { client in for value in 1...2 { try client.put("k", [UInt8(value)]) } },
+            told: ["changed keychain k"]
+        ),
+        Case(
+            method: .passcodeRemove,
+            params: ["destroys": 1],
+            payload: passcode,
+            before: { try $0.put("k", [1]) { $0.accessibility = .whenPasscodeSetThisDeviceOnly } },
+            told: ["missed 1"]
+        ),
+    ]
+
+    private static func words(_ event: VaultEvent) -> [String] {
+        switch event {
+        case .itemsDidChange(let changes):
+            changes.map { change in
+                let name = change.name ?? change.itemClass?.rawValue ?? ""
+                let former = change.formerName.map { " from \($0)" } ?? ""
+                return "\(change.kind.rawValue) \(change.store.rawValue) \(name)\(former)"
+            }
+        case .eventsMissed(let count): ["missed \(count)"]
+        case .attemptDidFail(let attempts): ["attempt \(attempts.count)"]
+        default: []
+        }
+    }
+
+    private func watch(_ server: TestServer, _ params: JSONObject = ["items": true]) throws -> RawConnection {
+        var watcher = try RawConnection(server)
+        try watcher.send(.vaultWatch, params)
+        let refused = try watcher.refusal()
+        #expect(refused == nil)
+        return watcher
+    }
+
+    @Test(arguments: cases)
+    func `a change is told once it was answered, as what it is`(example: Case) throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        try example.before(client)
+        var watcher = try watch(server)
+        var raw = try RawConnection(server)
+        try raw.send(example.method, example.params, payload: example.payload)
+        let refused = try raw.refusal()
+        #expect(refused == nil)
+        let events = try watcher.eventsUntilAnswer()
+        #expect(events.flatMap(Self.words).sorted() == example.told.sorted())
+        for case .itemsDidChange(let changes) in events {
+            #expect(changes.allSatisfy { $0.group == "default" })
+            #expect(changes.allSatisfy { ($0.reference != nil) == ($0.store == .keychain) })
+        }
+    }
+
+    @Test func `every method that changes items by name or query has its case`() {
+        let changing = CofferWire.Method.allCases.filter { method in
+            if case .changing(let subject) = RequestScope(of: method, ["name": "a", "handle": 1]) {
+                return subject != .handle(1)
+            }
+            return false
+        }
+        let tested = Set(Self.cases.map(\.method))
+        // Rows that are moved for their damage have tests of their own.
+        #expect(Set(changing).subtracting(tested) == [.vaultCheck, .vaultQuarantine])
+    }
+
+    @Test func `what is written through a handle is told when it is kept, under the name that the file has then`()
+        throws
+    {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        let file = try client.openFile(try ItemName("f"), for: .write, .create)
+        var watcher = try watch(server)
+        try file.put([1, 2, 3])
+        let early = try watcher.eventsUntilAnswer()
+        #expect(early == [])
+        _ = try client.move(try ItemName("f"), to: try ItemName("d/g"))
+        try file.sync()
+        let late = try watcher.eventsUntilAnswer()
+        #expect(late.flatMap(Self.words) == ["renamed file d/g from f", "changed file d/g"])
+        try file.close()
+        let closed = try watcher.eventsUntilAnswer()
+        #expect(closed == [])
+    }
+
+    @Test func `what was refused is not told`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        try client.put("k", [1])
+        var watcher = try watch(server)
+        var raw = try RawConnection(server)
+        let refusals: [(CofferWire.Method, JSONObject)] = [
+            (.itemMove, ["name": "nobody", "to": "k"]), (.keychainUpdate, ["class": "key", "set": ["history": 0]]),
+            (.fileMkdir, ["name": "k"]), (.fileRemove, ["name": "nobody"]),
+        ]
+        for (method, params) in refusals {
+            try raw.send(method, params)
+            let refused = try raw.refusal()
+            #expect(refused != nil, "\(method)")
+        }
+        let some = try watcher.eventsUntilAnswer()
+        #expect(some == [])
+    }
+
+    @Test func `who asked for nothing but locks is told of nothing else, and the other way round`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        var plain = try watch(server, [:])
+        var attempts = try watch(server, ["attempts": true])
+        try client.put("k", [1])
+        let refused = try Outcome { try client.unlock("wrong") }
+        #expect(refused == .refused(.authFailed))
+        let none = try plain.eventsUntilAnswer()
+        #expect(none == [])
+        let one = try attempts.eventsUntilAnswer()
+        #expect(one.flatMap(Self.words) == ["attempt 1"])
+    }
+
+    @Test func `a wrong passcode is told wherever it is shown`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        var watcher = try watch(server, ["attempts": true])
+        let wrong = Array("wrong".utf8)
+        var raw = try RawConnection(server)
+        let shows: [(CofferWire.Method, JSONObject)] = [
+            (.vaultUnlock, [:]), (.slotTest, ["credential": "passcode"]), (.contextAuthenticate, [:]),
+        ]
+        for (method, params) in shows {
+            try raw.send(method, params, payload: wrong)
+            let refused = try raw.refusal()
+            #expect(refused == .authFailed)
+        }
+        let events = try watcher.eventsUntilAnswer()
+        // The same wrong one is counted once.
+        #expect(events.flatMap(Self.words) == ["attempt 1", "attempt 1", "attempt 1"])
+    }
+
+    @Test func `a turn with more changes than are told one by one says how many others there were`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        let count = Limits.toldChanges + 100
+        for number in 0..<count { try client.put("k\(number)", [1]) }
+        var watcher = try watch(server)
+        var raw = try RawConnection(server)
+        try raw.send(.keychainDelete, ["class": "genericPassword"])
+        let refused = try raw.refusal()
+        #expect(refused == nil)
+        let events = try watcher.eventsUntilAnswer()
+        #expect(events.last == .eventsMissed(100))
+        #expect(events.flatMap(Self.words).count == Limits.toldChanges + 1)
+    }
+}

@@ -1,0 +1,111 @@
+import CofferCore
+import CofferService
+import CofferWire
+import Testing
+
+/// The tables of `proto-docs/EVENTS.md`.
+@Suite struct EventsPageTests {
+    private typealias Notification = CofferWire.Notification
+
+    private let page: Page
+
+    init() throws { page = try Page("EVENTS.md") }
+
+    @Test func `every notification is in the table with its members`() throws {
+        let rows = try page.table(["notification", "members", "when"])
+        #expect(rows.map { $0[0] } == Notification.allCases.map { "`\($0.rawValue)`" })
+        let progress = ProgressParameters(request: .integer(1), done: 1, total: 2).json.members.map(\.key)
+        let attempts = FailedAttempts(count: 1, retrySeconds: 1, isEnded: true)
+        let events: [VaultEvent] = [
+            .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,
+            .itemsDidChange([]), .attemptDidFail(attempts), .eventsMissed(1),
+        ]
+        #expect(rows.map { Notification(rawValue: $0[0].quotedWords[0]) } == [.progress] + events.map(\.notification))
+        for (row, members) in zip(rows, [progress] + events.map { $0.json.members.map(\.key) }) {
+            #expect(row[1].quotedWords.prefix(members.count) == members[...], "\(row[0])")
+        }
+    }
+
+    @Test func `the members of a change are in the table, and what may have happened`() throws {
+        let rows = try page.table(["member", "type", "what"])
+        let change = ItemChange(
+            .renamed,
+            in: .keychain,
+            group: "g",
+            name: "a",
+            formerName: "b",
+            itemClass: .key,
+            reference: ItemID()
+        )
+        #expect(rows.flatMap { $0[0].quotedWords } == change.json.members.map(\.key))
+        #expect(rows[0][2].quotedWords == ItemChange.Kind.allCases.map(\.rawValue))
+        #expect(rows[1][2].quotedWords == StoreName.allCases.map(\.rawValue))
+    }
+
+    @Test func `the parameters of the page are those that the method reads`() throws {
+        let rows = try page.table(["parameter", "type", "bounds", "default"])
+        let read = ProtocolParametersTests.parametersRead(by: .vaultWatch)
+        #expect(rows.flatMap { $0[0].quotedWords } == read)
+        let row = try #require(try page.table(["method", "parameters", "payload", "result"]).first)
+        #expect(row[0].quotedWords == [Method.vaultWatch.rawValue] && row[1].quotedWords == read)
+    }
+
+    @Test(arguments: VaultState.allCases)
+    func `the table of states is the gate`(state: VaultState) throws {
+        for (method, page) in [(Method.vaultWatch, page), (.requestCancel, try Page("ORDER.md"))] {
+            let row = try #require(try page.table(["method"] + VaultState.allCases.map(\.rawValue)).first)
+            #expect(row[0].quotedWords == [method.rawValue])
+            let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
+            #expect(row[place] == (Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"))
+        }
+    }
+
+    @Test func `the bounds in words are those of the code`() {
+        #expect(page.text.contains("beyond\n  \(Limits.toldChanges) of a turn"))
+        #expect(page.text.contains("once \(Limits.eventBytes) bytes wait for it"))
+    }
+}
+
+/// The tables of `proto-docs/ORDER.md`.
+@Suite struct OrderPageTests {
+    private let page: Page
+
+    init() throws { page = try Page("ORDER.md") }
+
+    /// Parameters from which a request's names and handle can be told.
+    private static let params: JSONObject = ["name": "a", "handle": 1]
+
+    @Test(arguments: Method.allCases)
+    func `every method is in the row of its kind, and in no other`(method: Method) throws {
+        let rows = try page.table(["kind", "methods"]).filter { $0[1].quotedWords.contains(method.rawValue) }
+        #expect(rows.map { $0[0] } == [Self.kind(of: RequestScope(of: method, Self.params))])
+    }
+
+    private static func kind(of scope: RequestScope) -> String {
+        func subject(_ subject: RequestScope.Subject) -> String {
+            switch subject {
+            case .catalog: "everything"
+            case .keychain: "the keychain"
+            case .names: "names"
+            case .handle: "a handle"
+            }
+        }
+        return switch scope {
+        case .free: "free"
+        case .barrier: "barrier"
+        case .reading(let read): "reads \(subject(read))"
+        case .changing(let changed): "changes \(subject(changed))"
+        }
+    }
+
+    @Test func `the parameters of the page are those that the method reads`() throws {
+        let rows = try page.table(["parameter", "type", "bounds", "default"])
+        #expect(rows.flatMap { $0[0].quotedWords } == ProtocolParametersTests.parametersRead(by: .requestCancel))
+        #expect(ProtocolParametersTests.parametersMissed(by: .requestCancel) == ["request"])
+    }
+
+    @Test func `the bounds in words are those of the code`() {
+        #expect(page.text.contains("At most \(Limits.requestsInFlight) requests, or \(Limits.requestBytes) bytes"))
+        #expect(page.text.contains("descriptor \(Limits.transfersPerConnection) run at a time"))
+    }
+}
