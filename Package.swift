@@ -52,6 +52,7 @@ let edges: [Target] = [
         ]
     ),
     .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
+    .target(name: "CofferFoundation", dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"]),
     .target(
         name: "CofferCommands",
         dependencies: [
@@ -98,8 +99,8 @@ let tests: [Target] =
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "coffer", "cofferd", "CofferCommands", "CofferCore", "CofferCrypto", "CofferKeys", "CofferService",
-                "CofferSystem", "CofferTestSupport", "CofferWire",
+                "coffer", "cofferd", "CofferCommands", "CofferCore", "CofferCrypto", "CofferFoundation", "CofferKeys",
+                "CofferService", "CofferSystem", "CofferTestSupport", "CofferWire",
             ]
         ),
         .testTarget(
@@ -122,6 +123,7 @@ let package = Package(
     name: "coffer",
     products: [
         .library(name: "CofferClient", targets: ["CofferClient"]),
+        .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
         .executable(name: "coffer", targets: ["coffer"]),
         .executable(name: "cofferd", targets: ["cofferd"]),
     ],

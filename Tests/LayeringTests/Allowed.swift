@@ -20,6 +20,7 @@ let allowedTargets: [String: Set<String>] = [
         "CofferSystem", "CofferWire",
     ],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
+    "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],
     "CofferCommands": ["ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
 
     "coffer": ["CofferCommands"],
@@ -36,10 +37,13 @@ let soleImporters: [String: Set<String>] = [
 
 /// Who may import a module of the system.
 ///
-/// Foundation in any form is for nobody.
+/// Foundation is for the one room that speaks its language, and for nobody else in any form.
 let systemImporters: [String: Set<String>] = [
     // The standard library by name, for its normal forms of Unicode.
     "Swift": ["CofferKeychain"],
+    "Foundation": ["CofferFoundation"],
     "Glibc": ["CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "cofferd"],
-    "Synchronization": ["CofferCommands", "CofferFiles", "CofferMemory", "CofferService", "CofferSystem"],
+    "Synchronization": [
+        "CofferCommands", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService", "CofferSystem",
+    ],
 ]

@@ -1,0 +1,138 @@
+internal import CofferCore
+internal import CofferWire
+internal import Foundation
+
+/// A dictionary of a keychain call, from which everything is taken that is understood.
+///
+/// What is left over at the end is refused: it would have been ignored otherwise.
+struct SecQuery {
+    private var rest: CFDictionary
+    private let call: String
+
+    init(_ dictionary: CFDictionary, of call: String) {
+        rest = dictionary
+        self.call = call
+    }
+
+    /// Takes a value out.
+    ///
+    /// - Throws: `param` where it is of another type.
+    mutating func take<Value>(_ key: String, as type: Value.Type, _ expected: String) throws(CofferError) -> Value? {
+        guard let value = rest.removeValue(forKey: key) else { return nil }
+        guard let match = value as? Value else { throw mismatch(key, expected) }
+        return match
+    }
+
+    /// Takes a truth value out.
+    mutating func takeBool(_ key: String) throws(CofferError) -> Bool {
+        guard let value = rest.removeValue(forKey: key) else { return false }
+        guard let flag = AttributeValue(value, as: .bool) else { throw mismatch(key, "a truth value") }
+        return flag == .bool(true)
+    }
+
+    /// Takes out what makes no difference to this call.
+    mutating func drop(_ keys: [String]) { for key in keys { rest[key] = nil } }
+
+    /// Refuses what is left over.
+    func finish() throws(CofferError) {
+        guard let key = rest.keys.min() else { return }
+        throw CofferError(
+            .param,
+            "\(call) does not understand \(quotedForDisplay(key)) here",
+            hint: "proto-docs/FOUNDATION.md says which keys there are"
+        )
+    }
+
+    private func mismatch(_ key: String, _ expected: String) -> CofferError {
+        CofferError(.param, "\(call): \(quotedForDisplay(key)): expected \(expected)")
+    }
+
+    // MARK: Parts
+
+    /// Takes the class out.
+    mutating func takeClass() throws(CofferError) -> ItemClass? {
+        guard let value = try take(kSecClass, as: String.self, "a class") else { return nil }
+        guard let match = ItemClass.allCases.first(where: { $0.secValue == value }) else {
+            throw mismatch(kSecClass, "a class")
+        }
+        return match
+    }
+
+    /// Takes out what is asked for of each item.
+    mutating func takeReturns() throws(CofferError) -> Set<KeychainReturn> {
+        var returns: Set<KeychainReturn> = []
+        if try takeBool(kSecReturnData) { returns.insert(.data) }
+        if try takeBool(kSecReturnAttributes) { returns.insert(.attributes) }
+        if try takeBool(kSecReturnRef) { returns.insert(.reference) }
+        if try takeBool(kSecReturnPersistentRef) { returns.insert(.persistentReference) }
+        return returns
+    }
+
+    /// Takes out how many items are wanted.
+    mutating func takeLimit() throws(CofferError) -> KeychainLimit {
+        switch rest.removeValue(forKey: kSecMatchLimit) {
+        case nil: return .count(1)
+        case let word as String where word == kSecMatchLimitOne: return .count(1)
+        case let word as String where word == kSecMatchLimitAll: return .all
+        case let value?:
+            guard case .integer(let count) = AttributeValue(value, as: .integer), count >= 1 else {
+                throw mismatch(kSecMatchLimit, "a number from 1 on, kSecMatchLimitOne or kSecMatchLimitAll")
+            }
+            return .count(Int(count))
+        }
+    }
+
+    /// Takes out what is shown, and checks what is said about the way.
+    mutating func takeContext() throws(CofferError) -> LAContext? {
+        let isMeant = rest[kSecUseDataProtectionKeychain] == nil ? true : try takeBool(kSecUseDataProtectionKeychain)
+        guard isMeant else { throw mismatch(kSecUseDataProtectionKeychain, "true: there is no other keychain") }
+        if let ui = try take(kSecUseAuthenticationUI, as: String.self, "one of its values"),
+            ui != kSecUseAuthenticationUIAllow && ui != kSecUseAuthenticationUIFail
+        {
+            throw mismatch(kSecUseAuthenticationUI, "kSecUseAuthenticationUIAllow or kSecUseAuthenticationUIFail")
+        }
+        return try take(kSecUseAuthenticationContext, as: LAContext.self, "an LAContext")
+    }
+
+    /// Takes out the accessibility and what has to be shown, for an item that is to have them.
+    mutating func takeAccess() throws(CofferError) -> (accessibility: Accessibility?, control: SecAccessControl?) {
+        let control = try take(kSecAttrAccessControl, as: SecAccessControl.self, "a SecAccessControl")
+        guard let value = rest.removeValue(forKey: kSecAttrAccessible) else { return (control?.accessibility, control) }
+        guard control == nil else {
+            throw CofferError(.param, "\(call): give either kSecAttrAccessible or kSecAttrAccessControl")
+        }
+        return (try Accessibility(secValue: value), nil)
+    }
+
+    /// Takes out the attributes of a class, as far as there are any; of any class where it is not known.
+    mutating func takeAttributes(of itemClass: ItemClass?) throws(CofferError) -> [KeychainAttribute: AttributeValue] {
+        var attributes: [KeychainAttribute: AttributeValue] = [:]
+        for attribute in itemClass.map(KeychainAttribute.attributes(of:)) ?? KeychainAttribute.allCases {
+            guard let key = attribute.secKey, let value = rest.removeValue(forKey: key) else { continue }
+            attributes[attribute] = try attribute.value(value, of: call)
+        }
+        return attributes
+    }
+
+    /// Takes out what items are looked for by.
+    ///
+    /// As on iOS, items that are synchronizable are meant only where that is said.
+    mutating func takeQuery() throws(CofferError) -> KeychainQuery {
+        let itemClass = try takeClass()
+        let reference = try take(kSecValueRef, as: SecItemReference.self, "a reference of kSecReturnRef")
+        let bytes = try take(kSecValuePersistentRef, as: Data.self, "a persistent reference")
+        if let reference { return KeychainQuery(reference: reference.id, itemClass: itemClass) }
+        if let bytes {
+            guard let id = ItemID(bytes) else { throw mismatch(kSecValuePersistentRef, "a persistent reference") }
+            return KeychainQuery(reference: id, itemClass: itemClass)
+        }
+        guard let itemClass else { throw CofferError(.param, "\(call): kSecClass is missing") }
+        let isAny = rest[kSecAttrSynchronizable] as? String == kSecAttrSynchronizableAny
+        if isAny { drop([kSecAttrSynchronizable]) }
+        var attributes = try takeAttributes(of: itemClass)
+        if !isAny && itemClass != .identity && attributes[.synchronizable] == nil {
+            attributes[.synchronizable] = .bool(false)
+        }
+        return KeychainQuery(itemClass, attributes)
+    }
+}

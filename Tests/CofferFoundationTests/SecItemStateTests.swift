@@ -1,0 +1,143 @@
+import CofferCore
+import CofferFoundation
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// Section 4 of the semantics, by the names of Security; and what has to be shown.
+@Suite struct SecItemStateTests {
+    private static let values: [(String, Accessibility)] = [
+        (kSecAttrAccessibleWhenUnlocked, .whenUnlocked), (kSecAttrAccessibleAfterFirstUnlock, .afterFirstUnlock),
+        (kSecAttrAccessibleAlways, .always),
+        (kSecAttrAccessibleWhenUnlockedThisDeviceOnly, .whenUnlockedThisDeviceOnly),
+        (kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, .afterFirstUnlockThisDeviceOnly),
+        (kSecAttrAccessibleAlwaysThisDeviceOnly, .alwaysThisDeviceOnly),
+        (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .whenPasscodeSetThisDeviceOnly),
+    ]
+
+    private func item(_ account: String, _ more: [String: Any] = [:]) -> [String: Any] {
+        [kSecClass: kSecClassGenericPassword, kSecAttrAccount: account].merging(more) { $1 }
+    }
+
+    private func secret(_ query: [String: Any]) -> (status: OSStatus, data: Data?) {
+        var result: CFTypeRef?
+        let status = SecItemCopyMatching(query.merging([kSecReturnData: true]) { $1 } as CFDictionary, &result)
+        return (status, result as? Data)
+    }
+
+    @Test(arguments: DeviceState.allCases)
+    func `a secret is there, added and changed when its accessibility says so`(state: DeviceState) throws {
+        let device = try Device()
+        try device.run {
+            for (value, _) in Self.values {
+                let new = item("old \(value)", [kSecAttrAccessible: value, kSecValueData: Data(value.utf8)])
+                #expect(SecItemAdd(new, nil) == errSecSuccess)
+            }
+            try device.bring(into: state)
+            for (value, accessibility) in Self.values {
+                let isThere = accessibility.isAvailable(in: state.vault)
+                let expected = isThere ? errSecSuccess : errSecInteractionNotAllowed
+                let found = secret(item("old \(value)"))
+                #expect(found.status == expected, "\(value)")
+                #expect(found.data == (isThere ? Data(value.utf8) : nil), "\(value)")
+                let new = item("new \(value)", [kSecAttrAccessible: value, kSecValueData: Data([1])])
+                #expect(SecItemAdd(new, nil) == expected, "\(value)")
+                let again = item("old \(value)", [kSecAttrAccessible: value, kSecValueData: Data([1])])
+                #expect(SecItemAdd(again, nil) == errSecDuplicateItem, "\(value)")
+                let update = SecItemUpdate(item("old \(value)"), [kSecValueData: Data([2])])
+                #expect(update == expected, "\(value)")
+                #expect(secret(item("none")).status == errSecItemNotFound)
+                #expect(SecItemDelete(item("old \(value)")) == errSecSuccess, "\(value)")
+            }
+        }
+    }
+
+    @Test func `of many, those that are there come, and the locked ones don't hide them`() throws {
+        let device = try Device()
+        try device.run {
+            for (value, _) in Self.values {
+                let new = item(value, [kSecAttrAccessible: value, kSecValueData: Data(value.utf8)])
+                #expect(SecItemAdd(new, nil) == errSecSuccess)
+            }
+            func all(_ returns: [String: Any]) -> (status: OSStatus, items: [Any]?) {
+                var result: CFTypeRef?
+                let query: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecMatchLimit: kSecMatchLimitAll]
+                let status = SecItemCopyMatching(query.merging(returns) { $1 }, &result)
+                return (status, result as? [Any])
+            }
+            try device.lock()
+            #expect(all([kSecReturnData: true]).items?.count == 4)
+            #expect(all([kSecReturnAttributes: true]).items?.count == 7)
+            for value in ["ck", "cku", "dk", "dku"] { #expect(SecItemDelete(item(value)) == errSecSuccess) }
+            #expect(all([kSecReturnData: true]).status == errSecInteractionNotAllowed)
+            #expect(all([kSecReturnAttributes: true]).items?.count == 3)
+        }
+    }
+
+    @Test func `an item that wants a passcode is refused in a vault without one`() throws {
+        let device = try Device(passcode: nil)
+        device.run {
+            let new = item("a", [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly])
+            #expect(SecItemAdd(new, nil) == errSecAuthFailed)
+        }
+    }
+
+    @Test func `an access control asks for what it names, on that call alone`() throws {
+        let device = try Device()
+        try device.run {
+            let control = try #require(
+                SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [.devicePasscode], nil)
+            )
+            let new = item("a", [kSecAttrAccessControl: control, kSecValueData: Data("secret".utf8)])
+            #expect(SecItemAdd(new, nil) == errSecSuccess)
+            #expect(secret(item("a")).status == errSecInteractionRequired)
+            let context = LAContext()
+            context.setCredential(Data(DaemonProcess.passcode.utf8), type: .devicePasscode)
+            #expect(secret(item("a", [kSecUseAuthenticationContext: context])).data == Data("secret".utf8))
+            #expect(secret(item("a")).status == errSecInteractionRequired)
+            context.setCredential(Data("wrong".utf8), type: .devicePasscode)
+            #expect(secret(item("a", [kSecUseAuthenticationContext: context])).status == errSecAuthFailed)
+            context.invalidate()
+            #expect(!context.isCredentialSet(.devicePasscode))
+            #expect(secret(item("a", [kSecUseAuthenticationContext: context])).status == errSecInteractionRequired)
+            var result: CFTypeRef?
+            let query = item("a", [kSecReturnAttributes: true])
+            #expect(SecItemCopyMatching(query, &result) == errSecSuccess)
+            #expect((result as? [String: Any])?[kSecAttrAccessControl] as? SecAccessControl == control)
+            let open = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAfterFirstUnlock, [], nil))
+            #expect(SecItemUpdate(item("a"), [kSecAttrAccessControl: open]) != errSecSuccess)
+            context.setCredential(Data(DaemonProcess.passcode.utf8), type: .devicePasscode)
+            let shown = item("a", [kSecUseAuthenticationContext: context])
+            #expect(SecItemUpdate(shown, [kSecAttrAccessControl: open]) == errSecSuccess)
+            #expect(secret(item("a")).status == errSecSuccess)
+        }
+    }
+
+    @Test func `an application password and the passcode are shown together`() throws {
+        let device = try Device()
+        try device.run {
+            let flags: SecAccessControlCreateFlags = [.applicationPassword, .devicePasscode, .and]
+            let control = try #require(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil))
+            let context = LAContext()
+            context.setCredential(Data("its own".utf8), type: .applicationPassword)
+            context.setCredential(Data(DaemonProcess.passcode.utf8), type: .devicePasscode)
+            let new: [String: Any] = [
+                kSecAttrAccessControl: control, kSecUseAuthenticationContext: context, kSecValueData: Data("x".utf8),
+            ]
+            #expect(SecItemAdd(item("a", new), nil) == errSecSuccess)
+            #expect(secret(item("a", [kSecUseAuthenticationContext: context])).data == Data("x".utf8))
+            context.setCredential(nil, type: .devicePasscode)
+            #expect(secret(item("a", [kSecUseAuthenticationContext: context])).status == errSecInteractionRequired)
+        }
+    }
+
+    @Test(arguments: [
+        [.userPresence, .devicePasscode], [.or, .devicePasscode], SecAccessControlCreateFlags(rawValue: 8),
+    ])
+    func `an access control that can't be met is none`(flags: SecAccessControlCreateFlags) {
+        var error: CFError?
+        #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, &error) == nil)
+        #expect(error?.domain == NSOSStatusErrorDomain && error?.code == Int(errSecParam))
+        #expect(SecAccessControlCreateWithFlags(nil, "never", [], nil) == nil)
+    }
+}
