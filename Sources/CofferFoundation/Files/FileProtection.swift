@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 public import Foundation
 
 extension FileProtectionType {
@@ -8,7 +8,9 @@ extension FileProtectionType {
     )
 
     /// The type of a class.
-    init(_ protectionClass: ProtectionClass) {
+    ///
+    /// - Parameter protectionClass: The class.
+    package init(_ protectionClass: ProtectionClass) {
         switch protectionClass {
         case .complete: self = .complete
         case .completeUnlessOpen: self = .completeUnlessOpen
@@ -49,7 +51,9 @@ extension Data.WritingOptions {
     ]
 
     /// The options that name a class.
-    init(_ protectionClass: ProtectionClass) {
+    ///
+    /// - Parameter protectionClass: The class.
+    package init(_ protectionClass: ProtectionClass) {
         self = Self.classes.first { $0.protectionClass == protectionClass }?.options ?? []
     }
 
