@@ -43,6 +43,18 @@ import Testing
         }
     }
 
+    @Test func `a request that was sent is not sent again when the daemon goes in the middle`() throws {
+        let daemon = try DyingDaemon()
+        try CofferDaemon.with(CofferDaemon(socketPath: daemon.path)) {
+            let query = [kSecClass: kSecClassGenericPassword, kSecAttrAccount: "anna"]
+            #expect(SecItemAdd(query, nil) == errSecNotAvailable)
+            #expect(SecItemDelete(query) == errSecNotAvailable)
+            try expect(.failed(CocoaError.fileWriteUnknown.rawValue)) { try Data().write(to: url) }
+        }
+        let count = try daemon.end()
+        #expect(count == 3)
+    }
+
     @Test func `many threads use one daemon at once`() throws {
         let device = try Device(passcode: nil)
         try device.run {
