@@ -18,9 +18,9 @@ import Testing
         (FileProtectionType.none, .noFileProtection, .none),
     ]
 
-    @Test(arguments: DeviceState.allCases)
-    func `reads, writes, makes and describes what the table permits`(state: DeviceState) throws {
-        let device = try Device()
+    @Test(arguments: TestState.allCases)
+    func `reads, writes, makes and describes what the table permits`(state: TestState) throws {
+        let device = try TimedDevice(passcode: state == .noPasscode ? nil : DaemonProcess.passcode)
         try device.run {
             let manager = CofferFileManager.default
             for (index, entry) in Self.types.enumerated() {
@@ -31,7 +31,7 @@ import Testing
                 let old = CofferURL(fileURLWithPath: "/old/\(index)")
                 let new = CofferURL(fileURLWithPath: "/new/\(index)")
                 func permits(_ operation: ItemOperation) -> Bool {
-                    protectionClass.permits(operation, in: state.vault)
+                    protectionClass.permits(operation, in: state.name)
                 }
                 let isReadable = manager.isReadableFile(atPath: old.path)
                 #expect(isReadable == permits(.read), "\(type)")
@@ -55,9 +55,9 @@ import Testing
         }
     }
 
-    @Test(arguments: DeviceState.allCases)
-    func `changes a protection where both keys are there`(state: DeviceState) throws {
-        let device = try Device()
+    @Test(arguments: TestState.allCases)
+    func `changes a protection where both keys are there`(state: TestState) throws {
+        let device = try TimedDevice(passcode: state == .noPasscode ? nil : DaemonProcess.passcode)
         try device.run {
             for (index, entry) in Self.types.enumerated() {
                 for target in Self.types.indices {
@@ -71,7 +71,7 @@ import Testing
                     let outcome = try FileOutcome {
                         try CofferFileManager.default.setAttributes([.protectionKey: wanted.0], ofItemAtPath: path)
                     }
-                    let canBe = entry.2.permits(.read, in: state.vault) && wanted.2.permits(.create, in: state.vault)
+                    let canBe = entry.2.permits(.read, in: state.name) && wanted.2.permits(.create, in: state.name)
                     let expected = canBe || index == target ? FileOutcome.done : .cannotWrite
                     #expect(outcome == expected, "\(entry.2) to \(wanted.2)")
                     let now = try CofferFileManager.default.attributesOfItem(atPath: path)[.protectionKey]
@@ -81,17 +81,18 @@ import Testing
         }
     }
 
-    @Test func `an open file goes on, or ends, as its class says`() throws {
-        let device = try Device()
+    @Test(arguments: [TestState.locking, .locked, .lockedExpired, .beforeFirstUnlock])
+    func `an open file goes on, or ends, as its class says`(state: TestState) throws {
+        let device = try TimedDevice()
         try device.run {
             let handles = try Self.types.enumerated().map { index, entry in
                 let url = CofferURL(fileURLWithPath: "/\(index)")
                 try Data("before".utf8).write(to: url, options: entry.1)
                 return try CofferFileHandle(forUpdating: url)
             }
-            try device.lock()
+            try device.bring(into: state)
             for (handle, entry) in zip(handles, Self.types) {
-                let goesOn = entry.2.permits(.proceed, in: .locked)
+                let goesOn = entry.2.permits(.proceed, in: state.name)
                 let written = try FileOutcome { try handle.write(contentsOf: Data("af".utf8)) }
                 #expect(written == (goesOn ? .done : .cannotWrite), "\(entry.2)")
                 try handle.seek(toOffset: 0)

@@ -53,6 +53,16 @@ import Testing
         }
     }
 
+    @Test func `content never lies under a weaker class than was asked for`() throws {
+        let device = try Device()
+        try device.run {
+            try Data("before".utf8).write(to: url)
+            try device.lock()
+            try expect(.cannotWrite) { try Data("after".utf8).write(to: url, options: .completeFileProtection) }
+            #expect(try String(contentsOf: url, encoding: .utf8) == "before")
+        }
+    }
+
     @Test func `two protections at once are refused, and nothing is written`() throws {
         try device.run {
             let both = Data.WritingOptions(rawValue: 0xF000_0000)
@@ -149,6 +159,18 @@ import Testing
                 options: .skipsHiddenFiles
             )
             #expect(seen.map(\.lastPathComponent) == ["1", "c"])
+            let visible = manager.enumerator(at: directory, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+            #expect(visible?.compactMap { ($0 as? CofferURL)?.path } == ["/b/1", "/b/c", "/b/c/2"])
+            var why: (any Error)?
+            let refused = manager.enumerator(
+                at: directory,
+                includingPropertiesForKeys: nil,
+                options: .producesRelativePathURLs
+            ) { _, error in
+                why = error
+                return true
+            }
+            #expect(refused == nil && (why as? CocoaError)?.code == .featureUnsupported)
             let all = manager.enumerator(at: directory, includingPropertiesForKeys: nil)?.compactMap {
                 $0 as? CofferURL
             }

@@ -25,17 +25,18 @@ import Testing
         return (status, result as? Data)
     }
 
-    @Test(arguments: DeviceState.allCases)
-    func `a secret is there, added and changed when its accessibility says so`(state: DeviceState) throws {
-        let device = try Device()
+    @Test(arguments: TestState.allCases)
+    func `a secret is there, added and changed when its accessibility says so`(state: TestState) throws {
+        let device = try TimedDevice(passcode: state == .noPasscode ? nil : DaemonProcess.passcode)
+        let values = Self.values.filter { state != .noPasscode || $0.1 != .whenPasscodeSetThisDeviceOnly }
         try device.run {
-            for (value, _) in Self.values {
+            for (value, _) in values {
                 let new = item("old \(value)", [kSecAttrAccessible: value, kSecValueData: Data(value.utf8)])
                 #expect(SecItemAdd(new, nil) == errSecSuccess)
             }
             try device.bring(into: state)
-            for (value, accessibility) in Self.values {
-                let isThere = accessibility.isAvailable(in: state.vault)
+            for (value, accessibility) in values {
+                let isThere = accessibility.isAvailable(in: state.name)
                 let expected = isThere ? errSecSuccess : errSecInteractionNotAllowed
                 let found = secret(item("old \(value)"))
                 #expect(found.status == expected, "\(value)")

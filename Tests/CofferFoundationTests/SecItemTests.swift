@@ -34,6 +34,9 @@ import Testing
             let query: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrLabel: "Post"]
             #expect(SecItemDelete(query) == errSecSuccess)
             #expect(find([:]).status == errSecItemNotFound)
+            var result: CFTypeRef? = "left over"
+            #expect(SecItemCopyMatching(item.merging([kSecReturnData: true]) { $1 }, &result) == errSecItemNotFound)
+            #expect(result == nil)
             #expect(SecItemUpdate(item, [kSecAttrLabel: "a"]) == errSecItemNotFound)
             #expect(SecItemDelete(item) == errSecItemNotFound)
         }

@@ -23,28 +23,43 @@ final class Device {
     func unlock() throws { try process.connect().unlock() }
     /// As after a boot: nothing was unlocked yet.
     func reboot() throws { try process.restart() }
-
-    /// Brings it into a state in which keys are missing, or were there.
-    func bring(into state: DeviceState) throws {
-        switch state {
-        case .unlocked: break
-        case .locked: try lock()
-        case .beforeFirstUnlock: try reboot()
-        }
-    }
 }
 
-/// The states that ported code meets.
-enum DeviceState: String, CaseIterable, Sendable {
-    case unlocked, locked, beforeFirstUnlock
+/// A vault with a server whose clock goes when a test says so: for the states that time brings.
+final class TimedDevice {
+    private let clock = ManualClock()
+    private let server: TestServer
+    private let daemon: CofferDaemon
 
-    var vault: VaultState {
-        switch self {
-        case .unlocked: .unlocked
-        case .locked: .locked
-        case .beforeFirstUnlock: .beforeFirstUnlock
-        }
+    init(passcode: String? = DaemonProcess.passcode) throws {
+        server = try TestServer(clock: clock.clock)
+        try server.connect().makeVault(passcode: passcode)
+        daemon = CofferDaemon(socketPath: server.directory.appending("socket"), container: "app")
     }
+
+    /// Runs a part of a test with this server.
+    func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) { try CofferDaemon.with(daemon, body) }
+    }
+
+    /// Brings it from unlocked, or from having no passcode, into another state.
+    func bring(into state: TestState) throws {
+        switch state {
+        case .noPasscode, .unlocked: break
+        case .locking: try lock(graceSeconds: nil)
+        case .locked: try lock(graceSeconds: 0)
+        case .lockedExpired:
+            try lock(graceSeconds: 0)
+            clock.advance(by: Double(Limits.defaultInactiveSeconds + 1))
+        case .beforeFirstUnlock:
+            try lock(graceSeconds: 0)
+            clock.advance(by: Double(Limits.defaultForgetSeconds + 1))
+        }
+        let reached = try server.connect().status().state
+        #expect(reached == state.name)
+    }
+
+    private func lock(graceSeconds: Int?) throws { _ = try server.connect().lock(graceSeconds: graceSeconds) }
 }
 
 /// What a call on files came to: nothing, or the code of Foundation's error.

@@ -272,7 +272,7 @@ public final class CofferFileManager: Sendable {
     /// - Parameter path: Its path.
     /// - Throws: `CocoaError`.
     public func contentsOfDirectory(atPath path: String) throws -> [String] {
-        try entries(of: CofferURL(fileURLWithPath: path), recursive: false).map(\.lastPathComponent)
+        try entries(of: CofferURL(fileURLWithPath: path), .skipsSubdirectoryDescendants).map(\.lastPathComponent)
     }
 
     /// What is in a directory.
@@ -287,9 +287,7 @@ public final class CofferFileManager: Sendable {
         includingPropertiesForKeys keys: [URLResourceKey]?,
         options mask: DirectoryEnumerationOptions = []
     ) throws -> [CofferURL] {
-        try entries(of: url, recursive: false).filter {
-            !mask.contains(.skipsHiddenFiles) || !$0.lastPathComponent.hasPrefix(".")
-        }
+        try entries(of: url, mask.union(.skipsSubdirectoryDescendants))
     }
 
     /// What is in a directory and in those below, as it is now.
@@ -297,7 +295,8 @@ public final class CofferFileManager: Sendable {
     /// - Parameters:
     ///   - url: Its place.
     ///   - keys: Values that will be asked for, which makes no difference here.
-    ///   - mask: Nothing: every option is refused.
+    ///   - mask: `skipsHiddenFiles` leaves out what begins with a dot and what is below; `skipsSubdirectoryDescendants` what is
+    ///     in the directories below.
     ///   - handler: Told why it can't be listed.
     /// - Returns: `nil` where it can't be listed.
     public func enumerator(
@@ -307,27 +306,31 @@ public final class CofferFileManager: Sendable {
         errorHandler handler: ((CofferURL, any Error) -> Bool)? = nil
     ) -> CofferDirectoryEnumerator? {
         do {
-            guard mask.isEmpty else { throw CocoaError(unsupported: "enumerate with options", at: url.path) }
-            return CofferDirectoryEnumerator(try entries(of: url, recursive: true))
+            return CofferDirectoryEnumerator(try entries(of: url, mask))
         } catch {
             _ = handler?(url, error)
             return nil
         }
     }
 
-    private func entries(of url: CofferURL, recursive: Bool) throws -> [CofferURL] {
+    private func entries(of url: CofferURL, _ options: DirectoryEnumerationOptions) throws -> [CofferURL] {
+        guard options.subtracting([.skipsHiddenFiles, .skipsSubdirectoryDescendants]).isEmpty else {
+            throw CocoaError(unsupported: "list a directory with such options", at: url.path)
+        }
+        let isRecursive = !options.contains(.skipsSubdirectoryDescendants)
         do throws(CofferError) {
             let name = url.isRoot ? nil : try url.itemName
-            return try CofferDaemon.shared.perform { (client) throws(CofferError) in
+            let found = try CofferDaemon.shared.perform { (client) throws(CofferError) in
                 var found: [CofferURL] = []
                 var cursor: String?
                 repeat {
-                    let page = try client.listFiles(in: name, recursive: recursive, cursor: cursor)
+                    let page = try client.listFiles(in: name, recursive: isRecursive, cursor: cursor)
                     found += page.entries.map { CofferURL(fileURLWithPath: $0.name) }
                     cursor = page.cursor
                 } while cursor != nil
                 return found
             }
+            return options.contains(.skipsHiddenFiles) ? found.filter { !$0.isHidden(below: url) } : found
         } catch {
             throw CocoaError(error, .reading, at: url.path)
         }

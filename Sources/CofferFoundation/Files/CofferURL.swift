@@ -102,6 +102,11 @@ public struct CofferURL: Hashable, Sendable, CustomStringConvertible {
         get throws(CofferError) { try ItemName(String(path.dropFirst())) }
     }
 
+    /// Whether a part of the way from a directory to it begins with a dot.
+    func isHidden(below directory: CofferURL) -> Bool {
+        components.dropFirst(directory.components.count).contains { $0.utf8.first == UInt8(ascii: ".") }
+    }
+
     private var components: [Substring] { path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) } }
 
     /// Whether the bytes are the same, as the file store tells names apart.

@@ -8,12 +8,13 @@ internal import Foundation
 ///
 /// - Parameters:
 ///   - attributes: What it is; a key that is not understood is refused with `errSecParam`.
-///   - result: Gets what the `kSecReturn…` keys ask for.
+///   - result: Gets what the `kSecReturn…` keys ask for; `nil` where the call fails.
 /// - Returns: `errSecDuplicateItem` where there is one of the same primary key; `errSecInteractionNotAllowed` where its
 ///   accessibility is not there now.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     OSStatus { () throws(CofferError) in
+        unsafe result?.pointee = nil
         var query = SecQuery(attributes, of: "SecItemAdd")
         guard let itemClass = try query.takeClass() else {
             throw CofferError(.param, "SecItemAdd: 'class' is missing: that is kSecClass")
@@ -51,6 +52,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     OSStatus { () throws(CofferError) in
+        unsafe result?.pointee = nil
         var dictionary = SecQuery(query, of: "SecItemCopyMatching")
         let context = try dictionary.takeContext()
         let returns = try dictionary.takeReturns()
@@ -61,7 +63,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
             try client.secValues(of: query, limit, returns)
         }
         if returns.isEmpty { return }
-        unsafe result?.pointee = limit == .count(1) ? found[0] : found
+        unsafe result?.pointee = limit == .count(1) ? found.first : found
     }
 }
 
