@@ -103,8 +103,8 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 
 /// Deletes every item that is found, in every state of the vault.
 ///
-/// - Parameter query: What they are to have. `kSecValueData`, `kSecAttrAccessControl` and the accessibility of the dictionary
-///   that an item was added with are allowed, and select nothing.
+/// - Parameter query: What they are to have. `kSecValueData` and `kSecAttrAccessControl` select nothing: a program may give the
+///   dictionary that it adds the item with.
 /// - Returns: `errSecItemNotFound` where there are none.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
