@@ -123,6 +123,7 @@ private final class Crowd {
         }
         guard answer["state"] == "locked" else { throw CofferError(.internal, "the vault is not locked after a lock") }
         try expectEverywhere("protectedDataWillBecomeUnavailable")
+        try expectEverywhere("protectedDataDidBecomeUnavailable")
         if counts {
             hellos.add(helloTime)
             firstSigns.add(firstSign)

@@ -52,6 +52,7 @@ struct RawConnection: ~Copyable {
     private var decoder = FrameDecoder()
     private var waiting: [Incoming] = []
     private var nextID: Int64 = 1
+    private var methods: [RequestID: CofferWire.Method] = [:]
 
     init(_ server: TestServer) throws {
         socket = try UnixSocket.connect(to: server.directory.appending("socket"))
@@ -67,6 +68,7 @@ struct RawConnection: ~Copyable {
         passing number: Int32? = nil
     ) throws {
         let json = Request(id: .integer(nextID), method: method.rawValue, params: params).serialized()
+        methods[.integer(nextID)] = method
         nextID += 1
         let bytes = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
         var done = 0
@@ -87,7 +89,18 @@ struct RawConnection: ~Copyable {
                 waiting.append(try Incoming(try frame.json.get()))
             }
         }
-        return waiting.removeFirst()
+        let message = waiting.removeFirst()
+        try check(message)
+        return message
+    }
+
+    /// Holds what came against the document of the protocol.
+    private func check(_ message: Incoming) throws {
+        switch message {
+        case .notification(let name, let params): try AnswerCheck.checkNews(name, params)
+        case .response(let id, let outcome):
+            if let id, let method = methods[id] { try AnswerCheck.check(outcome, to: method) }
+        }
     }
 
     /// Receives the answer to a request: `nil` where it was carried out.

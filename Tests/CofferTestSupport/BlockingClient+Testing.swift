@@ -7,6 +7,12 @@ import Foundation
 // Tests hold contents as arrays: they are no secrets.
 
 extension BlockingClient {
+    /// Connects, and holds each answer against `proto-docs/openrpc.json`.
+    package convenience init(checkedAt socketPath: String) throws(CofferError) {
+        try self.init(socketPath: socketPath)
+        answerInspector = { (method, outcome) throws(CofferError) in try AnswerCheck.check(outcome, to: method) }
+    }
+
     /// Makes a vault with the passcode of the tests, or without one.
     package func makeVault(passcode: String? = DaemonProcess.passcode) throws {
         let typed: SecretBytes? = try passcode.map { try SecretBytes($0.utf8) }

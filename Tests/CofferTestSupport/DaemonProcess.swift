@@ -85,7 +85,7 @@ package final class DaemonProcess {
     }
 
     /// A new connection.
-    package func connect() throws -> BlockingClient { try BlockingClient(socketPath: socketPath) }
+    package func connect() throws -> BlockingClient { try BlockingClient(checkedAt: socketPath) }
 
     /// Runs `coffer` against this daemon.
     package func coffer(

@@ -69,7 +69,7 @@ package final class TestServer: Sendable {
     }
 
     /// A new connection.
-    package func connect() throws -> BlockingClient { try BlockingClient(socketPath: directory.appending("socket")) }
+    package func connect() throws -> BlockingClient { try BlockingClient(checkedAt: directory.appending("socket")) }
 }
 
 /// The thread of a loop.

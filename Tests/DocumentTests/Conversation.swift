@@ -1,5 +1,6 @@
 import CofferCore
 import CofferSystem
+import CofferTestSupport
 import CofferWire
 import Foundation
 import Testing

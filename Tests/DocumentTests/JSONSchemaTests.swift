@@ -1,3 +1,4 @@
+import CofferTestSupport
 import CofferWire
 import Testing
 
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test func `a reference that leads nowhere is an error`() {
-        #expect(throws: Page.Missing.self) {
+        #expect(throws: OpenRPC.Missing.self) {
             try JSONSchema(document: [:]).faults(of: 1, ["$ref": "#/nobody"])
         }
     }

@@ -1,5 +1,6 @@
 import CofferCore
 import CofferService
+import CofferTestSupport
 import CofferWire
 import Testing
 

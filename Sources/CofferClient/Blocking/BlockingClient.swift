@@ -13,6 +13,8 @@ public final class BlockingClient {
     /// What has arrived and was not decoded yet.
     private var pending = 0..<0
     private var nextRequestNumber: Int64 = 1
+    /// Looks at each answer before the caller does, and may refuse it: for tests of the protocol.
+    package var answerInspector: ((Method, Result<JSONValue, CofferError>) throws(CofferError) -> Void)?
     /// Events of the vault that nobody has asked for yet.
     private var events: [VaultEvent] = []
     /// More than a client that asks for events leaves between two looks at them.
@@ -87,6 +89,7 @@ public final class BlockingClient {
             }
             switch try Incoming(json) {
             case .response(let answered, let outcome) where answered == id || answered == nil:
+                if answered == id { try answerInspector?(method, outcome) }
                 let value = try Value(result: try outcome.get())
                 return Returned(value: value, payload: frame.takePayload())
             case .notification(Notification.progress.rawValue, let params):

@@ -11,6 +11,8 @@ public let errSecDiskFull: OSStatus = -34
 public let errSecIO: OSStatus = -36
 /// The dictionary has something that can't be.
 public let errSecParam: OSStatus = -50
+/// The request was taken back.
+public let errSecUserCanceled: OSStatus = -128
 /// A fault of the daemon itself.
 public let errSecInternalComponent: OSStatus = -2070
 /// The peer sent what the protocol does not allow.

@@ -1,45 +1,54 @@
-import CofferWire
+package import CofferWire
 import Foundation
 
 /// `proto-docs/openrpc.json`, read as a program reads it.
-struct OpenRPC {
-    let text: String
-    let document: JSONValue
+package struct OpenRPC: Sendable {
+    package let text: String
+    package let document: JSONValue
     /// For results: a member that the document does not have is a fault of the document.
-    let checker: JSONSchema
+    package let checker: JSONSchema
 
-    init() throws {
-        let bytes = [UInt8](try Data(contentsOf: Page.root.appending(path: "proto-docs/openrpc.json")))
+    package init() throws {
+        let bytes = [UInt8](
+            try Data(contentsOf: URL(filePath: Project.root).appending(path: "proto-docs/openrpc.json"))
+        )
         text = String(decoding: bytes, as: UTF8.self)
         document = try JSONValue(parsing: bytes.span.bytes)
         checker = JSONSchema(document: document, tellsUnknown: true)
     }
 
-    /// A parameter of a method or of a notification.
-    struct Parameter {
-        let name: String
-        let isRequired: Bool
-        let schema: JSONValue
+    /// The document does not have what was looked for.
+    package struct Missing: Error {
+        package let what: String
     }
 
-    subscript(path: String...) -> JSONValue? {
+    /// A parameter of a method or of a notification.
+    package struct Parameter {
+        package let name: String
+        package let isRequired: Bool
+        package let schema: JSONValue
+    }
+
+    package subscript(path: String...) -> JSONValue? {
         path.reduce(Optional(document)) { value, key in value?.objectValue?[key] }
     }
 
-    var methods: [JSONObject] { self["methods"]?.arrayValue?.compactMap(\.objectValue) ?? [] }
+    package var methods: [JSONObject] { self["methods"]?.arrayValue?.compactMap(\.objectValue) ?? [] }
 
-    func method(_ name: String) throws -> JSONObject {
-        guard let method = methods.first(where: { $0["name"] == .string(name) }) else { throw Page.Missing(what: name) }
+    package func method(_ name: String) throws -> JSONObject {
+        guard let method = methods.first(where: { $0["name"] == .string(name) }) else {
+            throw OpenRPC.Missing(what: name)
+        }
         return method
     }
 
-    func notification(_ name: String) throws -> JSONObject {
+    package func notification(_ name: String) throws -> JSONObject {
         let all = self["x-notifications"]?.arrayValue?.compactMap(\.objectValue) ?? []
-        guard let match = all.first(where: { $0["name"] == .string(name) }) else { throw Page.Missing(what: name) }
+        guard let match = all.first(where: { $0["name"] == .string(name) }) else { throw OpenRPC.Missing(what: name) }
         return match
     }
 
-    static func parameters(of method: JSONObject) -> [Parameter] {
+    package static func parameters(of method: JSONObject) -> [Parameter] {
         let all = method["params"]?.arrayValue?.compactMap(\.objectValue) ?? []
         return all.map { parameter in
             Parameter(
@@ -51,7 +60,7 @@ struct OpenRPC {
     }
 
     /// What is wrong with the parameters of a request or of a notification, each by itself.
-    func faults(of params: JSONObject, of method: JSONObject) throws -> [String] {
+    package func faults(of params: JSONObject, of method: JSONObject) throws -> [String] {
         let known = Self.parameters(of: method)
         var faults = params.members.map(\.key).filter { key in !known.contains { $0.name == key } }
         for parameter in known {
@@ -64,7 +73,7 @@ struct OpenRPC {
     }
 
     /// What is wrong with the parameters together.
-    func faultsTogether(of params: JSONObject, of method: JSONObject) throws -> [String] {
+    package func faultsTogether(of params: JSONObject, of method: JSONObject) throws -> [String] {
         guard let rule = method["x-paramsSchema"] else { return [] }
         var given = JSONObject()
         for (key, value) in params.members where value != .null { given.set(key, value) }
@@ -72,19 +81,19 @@ struct OpenRPC {
     }
 
     /// What is wrong with a message, whatever its parameters or its result.
-    func faults(ofMessage message: JSONValue, _ kind: String) throws -> [String] {
+    package func faults(ofMessage message: JSONValue, _ kind: String) throws -> [String] {
         let faults = try checker.faults(of: message, ["$ref": .string("#/components/schemas/\(kind)")])
         return faults.filter { !$0.hasPrefix("/params/") && !$0.hasPrefix("/result/") }
     }
 
     /// The names of the errors that a method can answer.
-    static func errors(of method: JSONObject) -> [String] {
+    package static func errors(of method: JSONObject) -> [String] {
         let references = method["errors"]?.arrayValue?.compactMap { $0.objectValue?["$ref"]?.stringValue } ?? []
         return references.map { $0.replacing("#/components/errors/", with: "") }
     }
 
     /// Every schema of the document, outermost ones only.
-    var schemas: [JSONValue] {
+    package var schemas: [JSONValue] {
         let described = methods + (self["x-notifications"]?.arrayValue?.compactMap(\.objectValue) ?? [])
         let named = self["components", "schemas"]?.objectValue?.members.map(\.value) ?? []
         return named + described.flatMap { Self.parameters(of: $0).map(\.schema) }
@@ -98,7 +107,7 @@ struct OpenRPC {
 extension OpenRPC {
     /// The document as the file has it: members sorted, two spaces, on one line what fits into 119 characters, and lists of
     /// words filled up.
-    static func formatted(_ document: JSONValue) -> String { lines(of: document, indent: 0, lead: 0) + "\n" }
+    package static func formatted(_ document: JSONValue) -> String { lines(of: document, indent: 0, lead: 0) + "\n" }
 
     private static func lines(of value: JSONValue, indent: Int, lead: Int) -> String {
         let short = line(of: value)

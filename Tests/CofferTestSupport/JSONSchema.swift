@@ -1,21 +1,32 @@
-import CofferWire
+package import CofferWire
+import Synchronization
 
 /// Checks values against the part of JSON Schema, draft 2020-12, that `proto-docs/openrpc.json` uses.
-struct JSONSchema {
+package struct JSONSchema: Sendable {
     /// What `$ref` leads into.
-    let document: JSONValue
+    package let document: JSONValue
     /// Whether a member that no schema describes is a fault, which it is not for a client.
-    var tellsUnknown = false
+    package var tellsUnknown = false
+    private let patterns = PatternCache()
+
+    /// How many elements of a list are looked at: the first ones, and the last.
+    private let elementLimit: Int
+
+    package init(document: JSONValue, tellsUnknown: Bool = false, elementLimit: Int = .max) {
+        self.document = document
+        self.tellsUnknown = tellsUnknown
+        self.elementLimit = elementLimit
+    }
 
     /// Everything that a schema may say.
-    static let keywords: Set<String> = [
+    package static let keywords: Set<String> = [
         "$ref", "additionalProperties", "allOf", "anyOf", "default", "description", "enum", "items", "maxItems",
         "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minimum", "oneOf", "pattern", "properties",
         "propertyNames", "required", "type", "uniqueItems", "x-default",
     ]
 
     /// The schemas right inside a schema.
-    static func parts(of schema: JSONValue) -> [JSONValue] {
+    package static func parts(of schema: JSONValue) -> [JSONValue] {
         guard let object = schema.objectValue else { return [] }
         let lists = ["allOf", "anyOf", "oneOf"].flatMap { object[$0]?.arrayValue ?? [] }
         let singles = ["additionalProperties", "items", "propertyNames"].compactMap { object[$0] }
@@ -23,7 +34,7 @@ struct JSONSchema {
     }
 
     /// What is wrong with a value; nothing where it is what the schema says.
-    func faults(of value: JSONValue, _ schema: JSONValue, at place: String = "") throws -> [String] {
+    package func faults(of value: JSONValue, _ schema: JSONValue, at place: String = "") throws -> [String] {
         let outcome = try look(at: value, schema, place)
         guard tellsUnknown, let members = value.objectValue?.members else { return outcome.faults }
         let unknown = members.map(\.key).filter { !outcome.known.contains($0) }
@@ -38,16 +49,18 @@ struct JSONSchema {
 
     private func look(at value: JSONValue, _ schema: JSONValue, _ place: String) throws -> Outcome {
         if let isAllowed = schema.boolValue { return Outcome(faults: isAllowed ? [] : ["\(place): not allowed here"]) }
-        guard let schema = schema.objectValue else { throw Page.Missing(what: "a schema at \(place)") }
+        guard let schema = schema.objectValue else { throw OpenRPC.Missing(what: "a schema at \(place)") }
         var outcome = Outcome()
         try combine(value, schema, place, &outcome)
         outcome.faults += Self.plainFaults(of: value, schema).map { "\(place): \($0)" }
         if let text = value.stringValue, let pattern = schema["pattern"]?.stringValue {
-            let regex = try Regex(pattern).matchingSemantics(.unicodeScalar)
-            if !text.contains(regex) { outcome.faults.append("\(place): not of the form \(pattern)") }
+            if !text.contains(try patterns.regex(pattern)) {
+                outcome.faults.append("\(place): not of the form \(pattern)")
+            }
         }
         if let elements = value.arrayValue, let items = schema["items"] {
-            for (index, element) in elements.enumerated() {
+            for (index, element) in elements.enumerated()
+            where index < elementLimit - 1 || index == elements.count - 1 {
                 outcome.faults += try faults(of: element, items, at: "\(place)/\(index)")
             }
         }
@@ -140,13 +153,32 @@ struct JSONSchema {
     }
 
     /// What a reference leads to.
-    func target(of reference: String) throws -> JSONValue {
-        guard reference.hasPrefix("#/") else { throw Page.Missing(what: reference) }
+    package func target(of reference: String) throws -> JSONValue {
+        guard reference.hasPrefix("#/") else { throw OpenRPC.Missing(what: reference) }
         var value = document
         for part in reference.dropFirst(2).split(separator: "/") {
-            guard let next = value.objectValue?[String(part)] else { throw Page.Missing(what: reference) }
+            guard let next = value.objectValue?[String(part)] else { throw OpenRPC.Missing(what: reference) }
             value = next
         }
         return value
+    }
+}
+
+/// Patterns that were read already: reading one takes longer than all the rest.
+private final class PatternCache: Sendable {
+    private struct Pattern: @unchecked Sendable {
+        // Sendable: read once, and only matched with from then on.
+        let regex: Regex<AnyRegexOutput>
+    }
+
+    private let patterns = Mutex<[String: Pattern]>([:])
+
+    func regex(_ text: String) throws -> Regex<AnyRegexOutput> {
+        try patterns.withLock { patterns in
+            if let known = patterns[text] { return known }
+            let pattern = Pattern(regex: try Regex(text).matchingSemantics(.unicodeScalar))
+            patterns[text] = pattern
+            return pattern
+        }.regex
     }
 }
