@@ -10,8 +10,8 @@ internal import CofferWire
 /// The daemon without its `main`: takes listening sockets, serves one vault on one event loop.
 ///
 /// A turn of the loop reads from every connection that has something, carries small requests out on the spot, commits their
-/// changes together, and sends the answers. What takes long goes to a worker thread and comes back; its connection waits
-/// meanwhile, the others do not.
+/// changes together, and sends the answers. What takes long goes to a worker thread and comes back; of its own connection
+/// waits what depends on it, of the others nothing.
 package actor Server {
     package nonisolated let loop: EventLoop
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
