@@ -95,6 +95,15 @@ let tests: [Target] =
             ],
             path: "Tests/Benchmarks"
         ),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "CofferCore", "CofferCrypto", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
+                "CofferRouting", "CofferService", "CofferWire",
+            ],
+            path: "Tests/FuzzTargets"
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["CofferTestSupport", "FuzzTargets"]),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
         .testTarget(
             name: "DocumentTests",
@@ -119,6 +128,11 @@ let tests: [Target] =
         )
     }
 
+/// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/fuzz` sees to.
+let fuzzer: [Target] =
+    Context.environment["COFFER_FUZZ"] == nil
+    ? [] : [.executableTarget(name: "fuzzer", dependencies: ["FuzzTargets"], path: "Tests/Fuzzer")]
+
 let package = Package(
     name: "coffer",
     products: [
@@ -130,7 +144,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
-    targets: cEdge + foundations + mechanisms + domain + edges + programs + tests,
+    targets: cEdge + foundations + mechanisms + domain + edges + programs + tests + fuzzer,
     swiftLanguageModes: [.v6]
 )
 
@@ -148,7 +162,7 @@ for target in package.targets where target.type != .system && !cTargets.contains
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .treatAllWarnings(as: .error),
     ]
-    if target.type != .test && target.name != "CofferTestSupport" {
+    if target.type != .test && !["CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name) {
         settings.append(.strictMemorySafety())
     }
     target.swiftSettings = settings

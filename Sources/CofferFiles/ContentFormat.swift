@@ -1,16 +1,16 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferCrypto
 
 /// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks, or slots of chunks that were rewritten.
 ///
 /// proto-docs/FORMATS.md has the table.
-struct ContentFormat {
+package struct ContentFormat {
     static let headerBytes = 32
     private static let version: UInt16 = 1
     private static let chunkExponent: UInt8 = 16
 
     /// The two parts that a content may have.
-    enum Part: String {
+    package enum Part: String {
         /// What was written once, from its beginning to its end.
         case base = "COFFERFS"
         /// Chunks that were rewritten.
@@ -18,7 +18,8 @@ struct ContentFormat {
     }
 
     let suite: CipherSuite
-    let header: [UInt8]
+    /// Its bytes.
+    package let header: [UInt8]
 
     /// The cipher of a base.
     var cipher: ChunkCipher { ChunkCipher(suite: suite, header: header) }
@@ -41,8 +42,12 @@ struct ContentFormat {
 
     /// Reads a header and checks that it belongs to the content that the catalog names.
     ///
+    /// - Parameters:
+    ///   - header: The bytes.
+    ///   - part: Which part has to begin with it.
+    ///   - id: The content.
     /// - Returns: What is wrong, in words, where something is.
-    static func read(_ header: [UInt8], _ part: Part, expecting id: ItemID) -> Result<ContentFormat, Finding> {
+    package static func read(_ header: [UInt8], _ part: Part, expecting id: ItemID) -> Result<ContentFormat, Finding> {
         guard header.count == headerBytes, header.starts(with: part.rawValue.utf8) else {
             return .failure(Finding("it has no header"))
         }
@@ -63,7 +68,7 @@ struct ContentFormat {
     }
 
     /// What was found wrong with a content.
-    struct Finding: Error {
+    package struct Finding: Error {
         let words: String
         init(_ words: String) { self.words = words }
     }
@@ -73,20 +78,20 @@ struct ContentFormat {
     private static let sealedChunkBytes = Int64(Limits.chunkBytes + CipherSuite.tagBytes)
 
     /// The chunks of a content: one at least, so that an empty file is authenticated too.
-    static func chunkCount(ofPlaintext count: Int64) -> Int64 {
+    package static func chunkCount(ofPlaintext count: Int64) -> Int64 {
         max(1, (count + Int64(Limits.chunkBytes) - 1) / Int64(Limits.chunkBytes))
     }
 
     /// The bytes on disk of a content.
-    static func storedByteCount(ofPlaintext count: Int64) -> Int64 {
+    package static func storedByteCount(ofPlaintext count: Int64) -> Int64 {
         Int64(headerBytes) + count + chunkCount(ofPlaintext: count) * Int64(CipherSuite.tagBytes)
     }
 
     /// Where a chunk begins on disk.
-    static func offset(ofChunk index: Int64) -> Int64 { Int64(headerBytes) + index * sealedChunkBytes }
+    package static func offset(ofChunk index: Int64) -> Int64 { Int64(headerBytes) + index * sealedChunkBytes }
 
     /// The plaintext bytes of a chunk.
-    static func plaintextByteCount(ofChunk index: Int64, in count: Int64) -> Int {
+    package static func plaintextByteCount(ofChunk index: Int64, in count: Int64) -> Int {
         Int(min(Int64(Limits.chunkBytes), count - index * Int64(Limits.chunkBytes)))
     }
 }

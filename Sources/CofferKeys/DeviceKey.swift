@@ -1,6 +1,6 @@
 package import CofferCore
 internal import CofferCrypto
-internal import CofferMemory
+package import CofferMemory
 package import CofferSystem
 internal import Glibc
 
@@ -10,7 +10,10 @@ package final class DeviceKey: Sendable {
 
     private let key: SymmetricKey
 
-    fileprivate init(_ key: consuming SymmetricKey) { self.key = key }
+    /// Takes the bytes over.
+    ///
+    /// - Parameter key: The bytes.
+    package init(_ key: consuming SymmetricKey) { self.key = key }
 
     /// Reads the key from a file.
     fileprivate static func load(

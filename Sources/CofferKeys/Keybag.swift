@@ -6,7 +6,7 @@ internal import CofferMemory
 ///
 /// Its bytes are in proto-docs/FORMATS.md. A keybag is never changed: each change of its keyslots makes another one, with a
 /// keybag key of its own.
-struct Keybag: Equatable, Sendable {
+package struct Keybag: Equatable, Sendable {
     let vaultID: ItemID
     /// Tells this machine's device key from another's without using it.
     let deviceKeyCheck: [UInt8]
@@ -33,7 +33,8 @@ struct Keybag: Equatable, Sendable {
     var hasRecoveryKey: Bool { slots.contains { $0.kind == .recoveryKey } }
 
     static let checkBytes = 16
-    static let tagBytes = 32
+    /// The bytes of each of its closing tags.
+    package static let tagBytes = 32
 
     static func deviceKeyCheck(_ deviceKey: DeviceKey, _ vaultID: ItemID) -> [UInt8] {
         deviceKey.tag(for: "coffer device key check v1", byteCount: checkBytes, vaultID.bytes)

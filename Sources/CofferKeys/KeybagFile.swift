@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferCrypto
 internal import CofferSystem
 
@@ -49,7 +49,7 @@ extension Keybag {
 
     /// The file, closed by a tag under the keybag key and by one under the device key: whoever has only the disk can't exchange
     /// the public key of class B for his own.
-    func encoded(deviceKey: DeviceKey) -> [UInt8] {
+    package func encoded(deviceKey: DeviceKey) -> [UInt8] {
         let tagged = body + (innerTag ?? [])
         return tagged + Self.outerTag(of: tagged, deviceKey)
     }
@@ -85,11 +85,16 @@ extension Keybag {
 }
 
 /// A keybag as it was read, before anything has shown that it is authentic.
-struct StoredKeybag: Sendable {
-    let keybag: Keybag
+package struct StoredKeybag: Sendable {
+    /// What it says.
+    package let keybag: Keybag
     private let bytes: [UInt8]
 
-    fileprivate init(_ bytes: [UInt8]) throws(CofferError) {
+    /// Reads the bytes of a keybag.
+    ///
+    /// - Parameter bytes: The file.
+    /// - Throws: `decode` where they are none.
+    package init(_ bytes: [UInt8]) throws(CofferError) {
         self.bytes = bytes
         do {
             keybag = try Keybag(reading: bytes)
@@ -101,7 +106,7 @@ struct StoredKeybag: Sendable {
     /// The keybag, which was made with that device key.
     ///
     /// - Throws: `decode` where it was changed without it.
-    func verified(with deviceKey: DeviceKey) throws(CofferError) -> Keybag {
+    package func verified(with deviceKey: DeviceKey) throws(CofferError) -> Keybag {
         let tagged = Array(bytes.dropLast(Keybag.tagBytes))
         let tag = Array(bytes.suffix(Keybag.tagBytes))
         guard isEqualInConstantTime(tag, Keybag.outerTag(of: tagged, deviceKey)) else {

@@ -1,0 +1,56 @@
+/// A reader of hostile bytes, with what has to hold whatever it is given.
+///
+/// The fuzzer and the test of the corpus run the same.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// X.509 certificates that are added to the keychain.
+    case certificates
+    /// The configuration file.
+    case configuration
+    /// What is looked at in a content to decide where it goes.
+    case contents
+    /// A stream of frames.
+    case frames
+    /// The header of a stored content, and the attributes of a node.
+    case header
+    /// The keybag.
+    case keybag
+    /// The JSON of requests, answers and news.
+    case messages
+    /// Patterns of names.
+    case patterns
+    /// Recovery keys as they are typed.
+    case recoveryKeys = "recovery-keys"
+
+    /// Gives the reader some bytes.
+    ///
+    /// - Parameter input: The bytes.
+    /// - Throws: ``FuzzFinding`` where something does not hold that has to.
+    package func check(_ input: [UInt8]) throws(FuzzFinding) {
+        switch self {
+        case .certificates: try checkCertificate(input)
+        case .configuration: try checkConfiguration(input)
+        case .contents: try checkContent(input)
+        case .frames: try checkFrames(input)
+        case .header: try checkHeader(input)
+        case .keybag: try checkKeybag(input)
+        case .messages: try checkMessage(input)
+        case .patterns: try checkPattern(input)
+        case .recoveryKeys: try checkRecoveryKey(input)
+        }
+    }
+}
+
+/// What does not hold.
+package struct FuzzFinding: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// Finds fault where something does not hold.
+func require(_ condition: Bool, _ fault: @autoclosure () -> String) throws(FuzzFinding) {
+    if !condition { throw FuzzFinding(description: fault()) }
+}
+
+/// A value, or `nil` where it is refused: refusing is what most input is for.
+func ifAccepted<Value: ~Copyable, Failure: Error>(_ body: () throws(Failure) -> Value) -> Value? {
+    do { return try body() } catch { return nil }
+}

@@ -1,0 +1,1 @@
+{"jsonrpc":"2.0","id":21,"method":"item.move","params":{"name":"mail/anna@example.org","to":"mail/b","replace":true}}
