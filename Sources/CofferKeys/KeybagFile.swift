@@ -152,6 +152,10 @@ extension Keybag {
         guard reader.isAtEnd, flags & ~Self.erasesDataFlag == 0, isComplete(version) else {
             throw ByteReader.Malformed()
         }
+        // Of two spellings of one keybag, the tag under the keybag key would be right for one only.
+        guard version == 1 || body.elementsEqual(bytes.dropLast(2 * Self.tagBytes)) else {
+            throw ByteReader.Malformed()
+        }
     }
 
     /// Whether everything is there that is needed, once.
