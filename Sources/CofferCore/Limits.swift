@@ -54,6 +54,12 @@ public enum Limits {
     public static let chunkBytes = 64 << 10
     /// The bytes of a file: chunk counters and offsets stay far from overflow.
     public static let fileBytes: Int64 = 1 << 40
+    /// The bytes of payloads on their way, of all connections together: half the memory that a service may lock by default.
+    public static let transitSecretBytes = 4 << 20
+    /// The bytes of JSON on their way, of all connections together: unfinished frames, and answers that nobody reads.
+    public static let transitBytes = 64 << 20
+    /// Seconds after which a peer that holds such bytes, or just its connection, gives way where room is short.
+    public static let stallSeconds = 5
     /// Connections at once: each costs a descriptor and about a kilobyte.
     public static let connections = 4096
     /// Threads for key derivation and bulk file work: each transfer holds one.
@@ -84,6 +90,10 @@ public enum Limits {
     public static let contextSeconds = 300
     /// The bytes of the cursor of a query.
     public static let cursorBytes = 256
+    /// Payload bytes waiting for a peer that does not read: beyond it the peer is not read from either.
+    public static let outboxSecretBytes = 1 << 20
     /// Files that one connection has open: each holds a key and two descriptors.
     public static let handles = 256
+    /// Files that all connections have open together: the descriptors that there may be suffice.
+    public static let openFiles = 2048
 }

@@ -22,6 +22,9 @@ final class FileHandles {
     private var handles: [Int64: FileHandle] = [:]
     private var nextNumber: Int64 = 1
 
+    var isEmpty: Bool { handles.isEmpty }
+    var count: Int { handles.count }
+
     /// Refuses one more than there may be.
     func checkRoom() throws(CofferError) {
         guard handles.count < Limits.handles else {

@@ -14,6 +14,8 @@ final class OutgoingFrame {
     let isTentative: Bool
     /// Of the item that the payload is of: it may not outlive its key.
     let protection: Protection?
+    /// When it was queued.
+    var start: UInt64 = 0
     /// How many bytes of both are sent.
     var sentCount = 0
 

@@ -17,19 +17,29 @@ final class PendingRequest {
     let isTransfer: Bool
     /// What it weighs in the bound of what a connection may have waiting.
     let byteCount: Int
+    /// When it came.
+    let arrival: UInt64
     private(set) var scope: RequestScope
     private(set) var isStarted = false
     /// The client has said that it is not wanted any more, or has gone.
     private(set) var isCancelled = false
     private var cancellation: Cancellation?
 
-    init(_ number: Int, _ request: Request, _ method: Method, _ attachments: Attachments, byteCount: Int) {
+    init(
+        _ number: Int,
+        _ request: Request,
+        _ method: Method,
+        _ attachments: Attachments,
+        byteCount: Int,
+        at arrival: UInt64
+    ) {
         self.number = number
         id = request.id
         self.method = method
         params = request.params
         self.attachments = attachments
         self.byteCount = byteCount
+        self.arrival = arrival
         isTransfer = attachments.hasDescriptor
         scope = RequestScope(of: method, request.params)
     }

@@ -22,6 +22,7 @@ extension Server {
         let group = try caller.group(nil)
         try check(params, access)
         try caller.handles.checkRoom()
+        try checkRoomForOpenFile()
         return .later { (transfer) async throws(CofferError) in
             let store = try self.vault.catalog.files
             let opened = try await self.openOrMake(params, access, in: group, store, transfer)

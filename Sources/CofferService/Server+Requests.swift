@@ -148,6 +148,8 @@ extension Server {
         if !frame.mayBeSent(in: state) {
             return sendFailure(.locked("the item", in: state, for: .read), to: id, session, number)
         }
+        if !transit.hasRoom(for: frame) { dropStalled(but: number) }
+        if !transit.hasRoom(for: frame) { return sendFailure(.noRoomInTransit, to: id, session, number) }
         session.send(frame)
     }
 

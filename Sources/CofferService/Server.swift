@@ -61,6 +61,8 @@ package actor Server {
     /// The sessions with something to send, and the place in their queue from which on it is of this turn.
     private var marks: [Int: Int] = [:]
     private var receiveBuffer: SecretBytes
+    /// What all connections hold of frames on their way.
+    let transit = TransitRoom()
     /// The requests that take long, until their tasks begin.
     var underWay: [LongRequest] = []
 
@@ -150,7 +152,7 @@ package actor Server {
     private func admit(_ socket: consuming OwnedDescriptor) {
         let caller: Caller
         do {
-            guard sessions.count < Limits.connections else {
+            guard sessions.count < Limits.connections || dropLongestIdle() else {
                 throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
             }
             let identity = configuration.identify(socket, try PeerIdentity(of: socket))
@@ -159,7 +161,7 @@ package actor Server {
             // A kernel that does not know the peer any more has nobody to tell, either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
         }
-        let session = Session(socket, caller, on: loop)
+        let session = Session(socket, caller, on: loop, clock: configuration.clock, transit: transit)
         let number = nextSessionNumber
         nextSessionNumber += 1
         let isWatched: Void? = try? session.start { [unowned self] ready in
@@ -185,6 +187,7 @@ package actor Server {
 
     private func read(from session: Session, _ number: Int) {
         touch(number, session)
+        if transit.isShort { dropStalled(but: number) }
         let arrival = unsafe receiveBuffer.withUnsafeMutableBytes { unsafe session.receive(into: $0) }
         switch arrival {
         case .nothing: return

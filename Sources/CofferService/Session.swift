@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferKeychain
 internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
@@ -10,6 +11,8 @@ final class Session {
     let caller: Caller
     private let socket: OwnedDescriptor
     private let loop: EventLoop
+    private let clock: BootClock
+    private let transit: TransitRoom
     private var watch: EventLoop.Watch?
     private var interest: EventLoop.Interest = .readable
 
@@ -23,6 +26,14 @@ final class Session {
 
     private var outbox: [OutgoingFrame] = []
     private var outboxByteCount = 0
+    private var outboxSecretByteCount = 0
+
+    /// What the connection holds, as the room that all share knows it.
+    private var held = TransitRoom.Held()
+    /// When a frame began that is not complete.
+    private var frameStart: UInt64?
+    /// When something came last.
+    private var lastArrival: UInt64
 
     /// What has come and is not answered yet, in the order of its coming.
     private(set) var requests: [PendingRequest] = []
@@ -33,11 +44,22 @@ final class Session {
     /// The peer has closed, or is to be cut off once it was told why.
     private(set) var isEnding = false
 
-    init(_ socket: consuming OwnedDescriptor, _ caller: Caller, on loop: EventLoop) {
+    init(
+        _ socket: consuming OwnedDescriptor,
+        _ caller: Caller,
+        on loop: EventLoop,
+        clock: BootClock,
+        transit: TransitRoom
+    ) {
         self.socket = socket
         self.caller = caller
         self.loop = loop
+        self.clock = clock
+        self.transit = transit
+        lastArrival = clock.now
     }
+
+    deinit { transit.change(from: held, to: TransitRoom.Held()) }
 
     /// Begins to watch the socket.
     func start(_ handler: @escaping @Sendable (EventLoop.Interest) -> Void) throws(SystemError) {
@@ -55,6 +77,7 @@ final class Session {
 
     /// Receives once, into memory that the caller wipes.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Arrival {
+        lastArrival = clock.now
         do {
             guard var received = unsafe try socket.receive(into: buffer) else { return .nothing }
             let descriptor = received.descriptor.take()
@@ -76,7 +99,9 @@ final class Session {
     ///
     /// - Throws: Where the stream can't be read on.
     func nextFrame(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
-        try decoder.decode(bytes, at: &offset)
+        let frame = try decoder.decode(bytes, at: &offset, room: transit.room)
+        if frame != nil { frameStart = nil }
+        return frame
     }
 
     /// Takes the descriptor that belongs to a frame which is complete.
@@ -93,6 +118,8 @@ final class Session {
 
     /// Ends an arrival that was decoded to its end.
     func finishArrival() {
+        frameStart = decoder.isBetweenFrames ? nil : frameStart ?? lastArrival
+        noteHeld()
         if passed == nil { return }
         if decoder.isBetweenFrames {
             fail(CofferError(.param, "a descriptor came without a frame"))
@@ -107,7 +134,9 @@ final class Session {
     // MARK: Requests
 
     /// Whether one more request may come.
-    var hasRoom: Bool { requests.count < Limits.requestsInFlight && requestByteCount < Limits.requestBytes }
+    var hasRoom: Bool {
+        requests.count < (transit.isShort ? 1 : Limits.requestsInFlight) && requestByteCount < Limits.requestBytes
+    }
 
     /// Whether a request is being carried out.
     var isBusy: Bool { requests.contains(where: \.isStarted) }
@@ -115,8 +144,11 @@ final class Session {
     /// Takes a request in.
     func add(_ request: Request, _ method: Method, _ attachments: Attachments, byteCount: Int) {
         requestCount += 1
-        requests.append(PendingRequest(requestCount, request, method, attachments, byteCount: byteCount))
+        requests.append(
+            PendingRequest(requestCount, request, method, attachments, byteCount: byteCount, at: lastArrival)
+        )
         requestByteCount += byteCount
+        noteHeld()
     }
 
     /// The request of a number, until it is answered.
@@ -127,6 +159,7 @@ final class Session {
         guard let index = requests.firstIndex(where: { $0 === request }) else { return }
         requests.remove(at: index)
         requestByteCount -= request.byteCount
+        noteHeld()
     }
 
     /// The first request that may begin, now that those before it are as far as they are.
@@ -156,20 +189,61 @@ final class Session {
     // MARK: Waiting bytes
 
     /// Whether so much waits to be sent that no more is to be answered.
-    var isFull: Bool { outboxByteCount >= Limits.outboxBytes }
+    var isFull: Bool {
+        outboxByteCount >= Limits.outboxBytes || outboxSecretByteCount >= Limits.outboxSecretBytes
+            || transit.isShort && !outbox.isEmpty
+    }
 
     /// Keeps bytes for when the request that is being carried out has ended.
-    func postpone(_ bytes: RawSpan) throws(SecretMemoryError) { backlog = try SecretBytes(copying: bytes) }
+    func postpone(_ bytes: RawSpan) throws(SecretMemoryError) {
+        backlog = try SecretBytes(copying: bytes)
+        noteHeld()
+    }
 
     /// Takes the bytes that were kept.
-    func takeBacklog() -> SecretBytes? { backlog.take() }
+    func takeBacklog() -> SecretBytes? {
+        defer { noteHeld() }
+        return backlog.take()
+    }
+
+    // MARK: What is held
+
+    private func noteHeld() {
+        let now = TransitRoom.Held(
+            byteCount: decoder.heldJSONCount + outboxByteCount - outboxSecretByteCount,
+            secretByteCount: decoder.heldPayloadCount + requestByteCount + outboxSecretByteCount + backlog.byteCount
+        )
+        transit.change(from: held, to: now)
+        held = now
+    }
+
+    /// Since when the peer has owed the rest of a frame, the reading of an answer, or the end of what its requests wait for;
+    /// `nil` where it owes nothing.
+    var debtStart: UInt64? {
+        let waiting = requests.first { !$0.isStarted }
+        return [frameStart, outbox.first?.start, waiting?.arrival].compactMap { $0 }.min()
+    }
+
+    /// Since when nobody would miss the connection; `nil` where somebody would.
+    var idleStart: UInt64? {
+        let isWatching = caller.subscription.selection != nil
+        if isBusy || isWatching || !caller.handles.isEmpty || !caller.context.factors.isEmpty { return nil }
+        return debtStart ?? lastArrival
+    }
 
     // MARK: Sending
 
     /// Queues a frame.
     func send(_ frame: OutgoingFrame) {
+        frame.start = clock.now
         outbox.append(frame)
-        outboxByteCount += frame.byteCount
+        count(frame)
+    }
+
+    private func count(_ frame: OutgoingFrame, sign: Int = 1) {
+        outboxByteCount += sign * frame.byteCount
+        outboxSecretByteCount += sign * frame.payload.byteCount
+        noteHeld()
     }
 
     /// Queues the news of an event, or counts it as missed where too much waits already.
@@ -208,8 +282,10 @@ final class Session {
     private func replace(_ index: Int, with error: CofferError) {
         guard let id = outbox[index].id else { return }
         let frame = OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error))
-        outboxByteCount += frame.byteCount - outbox[index].byteCount
+        frame.start = outbox[index].start
+        count(outbox[index], sign: -1)
         outbox[index] = frame
+        count(frame)
     }
 
     /// The place in the queue that the next frame gets.
@@ -231,8 +307,8 @@ final class Session {
         while let frame = outbox.first {
             guard let isSent = try? sendSome(of: frame) else { return false }
             if !isSent { break }
-            outboxByteCount -= frame.byteCount
             outbox.removeFirst()
+            count(frame, sign: -1)
             if outbox.isEmpty { tellMissed() }
         }
         if isEnding && outbox.isEmpty && requests.isEmpty && backlog == nil { return false }

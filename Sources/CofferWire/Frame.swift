@@ -67,6 +67,8 @@ package enum FrameError: Error, Equatable, Sendable {
     case emptyJSON
     /// There is no locked memory for the payload.
     case noMemory
+    /// Too much of other frames is on its way.
+    case noRoom
 }
 
 extension FrameError {
@@ -78,7 +80,17 @@ extension FrameError {
         case .payloadTooLong(let count):
             CofferError(.dataTooLarge, "the frame's payload has \(count) bytes, more than allowed")
         case .emptyJSON: CofferError(.param, "the frame has no JSON")
+        case .noRoom: .noRoomInTransit
         case .noMemory: CofferError(.internal, "no locked memory is left for the frame's payload")
         }
     }
+}
+
+extension CofferError {
+    /// The answer where too much is on its way between the daemon and its clients.
+    package static let noRoomInTransit = CofferError(
+        .notAvailable,
+        "too much is on its way between the daemon and its clients",
+        hint: "try again in a moment"
+    )
 }

@@ -3,9 +3,9 @@ internal import CofferMemory
 
 /// Cuts a stream of bytes, arriving in whatever pieces, into frames.
 ///
-/// JSON that lies whole inside one piece is parsed where it lies; otherwise it is collected in an array that grows with
-/// what has arrived, never by what was announced. A payload goes straight to the locked memory that it stays in, which is
-/// taken at the announced size when the first byte is there.
+/// JSON of a frame that lies whole inside one piece is parsed where it lies; otherwise it is collected in an array that
+/// grows with what has arrived, never by what was announced, and parsed when the frame is complete. A payload goes straight
+/// to the locked memory that it stays in, which is taken at the announced size when the first byte is there.
 package struct FrameDecoder: ~Copyable, Sendable {
     private let maximumJSONCount: Int
     private let maximumPayloadCount: Int
@@ -16,8 +16,6 @@ package struct FrameDecoder: ~Copyable, Sendable {
     /// There once the header is complete, and within the limits.
     private var header: FrameHeader?
     private var collectedJSON: [UInt8] = []
-    /// There once the JSON is complete.
-    private var json: Result<JSONValue, JSONError>?
     /// There once the payload has begun.
     private var payload: SecretBytes?
     private var payloadCount = 0
@@ -38,6 +36,11 @@ package struct FrameDecoder: ~Copyable, Sendable {
     /// Whether no frame is begun: a stream that ends anywhere else was cut off.
     package var isBetweenFrames: Bool { headerCount == 0 && failure == nil }
 
+    /// The bytes of JSON that are kept of a frame that has begun.
+    package var heldJSONCount: Int { collectedJSON.count }
+    /// The bytes of the payload that memory was taken for.
+    package var heldPayloadCount: Int { payload.byteCount }
+
     /// Takes bytes of the stream up to the end of a frame, or all there are.
     ///
     /// Call it again with the same bytes until it returns `nil`: they may hold several frames.
@@ -45,16 +48,29 @@ package struct FrameDecoder: ~Copyable, Sendable {
     /// - Parameters:
     ///   - bytes: A piece of the stream.
     ///   - offset: Where to begin in it; afterwards, the first byte that was not taken. After `nil`, that is the end.
+    ///   - room: The most bytes that may be kept of a frame that is not complete, besides those that are already.
     /// - Returns: A frame, once its last byte is there.
     /// - Throws: ``FrameError`` where the stream can't be read on; every later call throws it again.
-    package mutating func decode(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
+    package mutating func decode(
+        _ bytes: RawSpan,
+        at offset: inout Int,
+        room: Room = .unbounded
+    ) throws(FrameError) -> Frame? {
         if let failure { throw failure }
         do throws(FrameError) {
-            guard let header = try takeHeader(from: bytes, at: &offset),
-                let json = takeJSON(Int(header.jsonCount), from: bytes, at: &offset),
-                try takePayload(Int(header.payloadCount), from: bytes, at: &offset)
+            guard let header = try takeHeader(from: bytes, at: &offset) else { return nil }
+            let (jsonCount, payloadCount) = (Int(header.jsonCount), Int(header.payloadCount))
+            if collectedJSON.isEmpty, bytes.byteCount - offset >= jsonCount + payloadCount {
+                let json = offset..<(offset + jsonCount)
+                offset = json.upperBound
+                // Whole frames come and go with the turn: they need no room beside what handling them takes.
+                _ = try takePayload(payloadCount, from: bytes, at: &offset, room: .max)
+                return finishFrame(Self.parse(bytes.extracting(json)))
+            }
+            guard try takeJSON(jsonCount, from: bytes, at: &offset, room: room.json),
+                try takePayload(payloadCount, from: bytes, at: &offset, room: room.payload)
             else { return nil }
-            return finishFrame(json)
+            return finishFrame(unsafe Self.parse(collectedJSON.span.bytes))
         } catch {
             failure = error
             throw error
@@ -66,9 +82,28 @@ package struct FrameDecoder: ~Copyable, Sendable {
         headerWord = 0
         headerCount = 0
         header = nil
-        self.json = nil
+        collectedJSON = []
         payloadCount = 0
         return Frame(json: json, jsonByteCount: jsonByteCount, payload: payload.take())
+    }
+}
+
+extension FrameDecoder {
+    /// The bytes that may be kept of frames that are not complete.
+    package struct Room: Sendable {
+        /// Of their JSON.
+        package let json: Int
+        /// Of their payloads, in locked memory.
+        package let payload: Int
+
+        /// Room for so much.
+        package init(json: Int, payload: Int) {
+            self.json = json
+            self.payload = payload
+        }
+
+        /// Room for all that the limits of a frame allow.
+        package static let unbounded = Room(json: .max, payload: .max)
     }
 }
 
@@ -95,23 +130,19 @@ extension FrameDecoder {
         return complete
     }
 
+    /// Says whether the JSON is complete.
     private mutating func takeJSON(
         _ count: Int,
         from bytes: RawSpan,
-        at offset: inout Int
-    ) -> Result<JSONValue, JSONError>? {
-        if let json { return json }
+        at offset: inout Int,
+        room: Int
+    ) throws(FrameError) -> Bool {
+        if collectedJSON.count == count { return true }
         let range = offset..<min(bytes.byteCount, offset + count - collectedJSON.count)
+        if range.count > room { throw .noRoom }
         offset = range.upperBound
-        if range.count == count {
-            json = Self.parse(bytes.extracting(range))
-        } else {
-            collectedJSON.append(bytes.extracting(range))
-            guard collectedJSON.count == count else { return nil }
-            json = unsafe Self.parse(collectedJSON.span.bytes)
-            collectedJSON = []
-        }
-        return json
+        collectedJSON.append(bytes.extracting(range))
+        return collectedJSON.count == count
     }
 
     private static func parse(_ bytes: RawSpan) -> Result<JSONValue, JSONError> {
@@ -122,11 +153,13 @@ extension FrameDecoder {
     private mutating func takePayload(
         _ count: Int,
         from bytes: RawSpan,
-        at offset: inout Int
+        at offset: inout Int,
+        room: Int
     ) throws(FrameError) -> Bool {
         if payloadCount == count { return true }
         guard offset < bytes.byteCount else { return false }
         let piece = bytes.extracting(offset..<min(bytes.byteCount, offset + count - payloadCount))
+        if payloadCount == 0 && count > room { throw .noRoom }
         do throws(SecretMemoryError) {
             if payload == nil { payload = try SecretBytes(zeros: count) }
         } catch {

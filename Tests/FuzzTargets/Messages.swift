@@ -88,7 +88,9 @@ extension Method {
         switch self {
         case .hello: HelloParameters.self
         case .contextAuthenticate: ContextParameters.self
-        case .contextEnd, .slotList, .vaultStatus, .vaultWatch: Nothing.self
+        case .contextEnd, .slotList, .vaultStatus: Nothing.self
+        case .requestCancel: CancelParameters.self
+        case .vaultWatch: WatchParameters.self
         case .vaultCheck: CheckParameters.self
         case .vaultErase: EraseParameters.self
         case .vaultInit: InitParameters.self

@@ -1,0 +1,124 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// Peers that hold on to the daemon's memory: there is little that is locked, and everybody else still needs it.
+@Suite struct HostileMemoryTests {
+    /// The memory that may be locked is what a service has by default, whoever runs the tests.
+    private func vault() throws -> DaemonProcess {
+        let daemon = try DaemonProcess(launchedBy: ["/usr/bin/prlimit", "--memlock=8388608:8388608", "--"])
+        let client = try daemon.connect()
+        try client.makeVault()
+        try client.put("secret", [1, 2, 3])
+        try client.put("file", pseudoRandomBytes(Limits.framePayloadBytes)) { $0.kind = .document }
+        return daemon
+    }
+
+    /// Locked memory is needed by each of these; a client that is told to try again in a moment does.
+    private func expectServed(_ daemon: DaemonProcess, hasWorkers: Bool = true) throws {
+        let connected = try daemon.connect()
+        _ = try connected.lock(graceSeconds: 0)
+        let isServed = try settles {
+            do {
+                let client = try daemon.connect()
+                try client.unlock()
+                try client.put("other", [4])
+                let secret = try client.get("secret")
+                let isRead = try !hasWorkers || client.get("file") == pseudoRandomBytes(Limits.framePayloadBytes)
+                return isRead && secret == [1, 2, 3]
+            } catch let error as CofferError where [.notAvailable, .io].contains(error.code) {
+                sleepSeconds(0.2)
+                return false
+            }
+        }
+        #expect(isServed)
+    }
+
+    @Test func `payloads that are announced and not sent hold nobody up`() throws {
+        let daemon = try vault()
+        let start = HostilePeer.beginning(.itemPut, ["name": "x"], payloadCount: Limits.framePayloadBytes)
+        var sockets: [Int32] = []
+        for _ in 0..<200 {
+            let peer = try HostilePeer(daemon)
+            peer.send(start)
+            sockets.append(try peer.socket.duplicate().release())
+        }
+        try expectServed(daemon)
+        #expect(try Footprint(of: daemon).lockedKiB < 8192)
+        for socket in sockets { close(socket) }
+        #expect(try daemon.connect().list().items.count == 3)
+    }
+
+    @Test func `peers that ask for payloads and never read hold nobody up`() throws {
+        let daemon = try vault()
+        var sockets: [Int32] = []
+        let requests = (0..<32).flatMap { HostilePeer.frame(.itemGet, ["name": "file"], id: $0) }
+        for _ in 0..<50 {
+            let peer = try HostilePeer(daemon)
+            try peer.flood(requests)
+            sockets.append(try peer.socket.duplicate().release())
+        }
+        try expectServed(daemon)
+        for socket in sockets { close(socket) }
+    }
+
+    @Test func `peers that wait with more behind their request hold nobody up`() throws {
+        let daemon = try vault()
+        let pipe = try PipeEnds()
+        var sockets: [Int32] = []
+        let tail = HostilePeer.frame(.itemPut, ["name": "y"], payload: Array(repeating: 7, count: 60_000))
+        for _ in 0..<200 {
+            let peer = try HostilePeer(daemon)
+            let request = HostilePeer.frame(.itemPut, ["name": "x", "kind": "document"])
+            _ = peer.send(request + tail, passing: [pipe.reading])
+            sockets.append(try peer.socket.duplicate().release())
+        }
+        try expectServed(daemon, hasWorkers: false)
+        for socket in sockets { close(socket) }
+        close(pipe.reading)
+        close(pipe.writing)
+    }
+
+    @Test func `the JSON of many unfinished frames has a bound`() throws {
+        let daemon = try vault()
+        let before = try Footprint(of: daemon)
+        let start =
+            FrameHeader.encode(jsonCount: Limits.frameJSONBytes, payloadCount: 0)
+            + Array(repeating: UInt8(ascii: " "), count: Limits.frameJSONBytes - 1)
+        var sockets: [Int32] = []
+        for _ in 0..<200 {
+            let peer = try HostilePeer(daemon)
+            peer.send(start)
+            sockets.append(try peer.socket.duplicate().release())
+        }
+        try expectServed(daemon)
+        let grown = try Footprint(of: daemon).residentKiB - before.residentKiB
+        #expect(grown < 160 << 10, "\(grown) KiB")
+        for socket in sockets { close(socket) }
+    }
+
+    @Test func `the answers that many peers don't read have a bound`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        for number in 0..<200 {
+            try client.put("\(number)/" + String(repeating: "n", count: 250), [1])
+        }
+        let before = try Footprint(of: daemon)
+        let requests = (0..<64).flatMap { HostilePeer.frame(.itemList, id: $0) }
+        var sockets: [Int32] = []
+        for _ in 0..<80 {
+            let peer = try HostilePeer(daemon)
+            try peer.flood(requests)
+            sockets.append(try peer.socket.duplicate().release())
+        }
+        try expectServed(daemon)
+        let grown = try Footprint(of: daemon).residentKiB - before.residentKiB
+        #expect(grown < 160 << 10, "\(grown) KiB")
+        for socket in sockets { close(socket) }
+    }
+}
