@@ -66,6 +66,8 @@ public enum Limits {
     public static let workerThreads = 32
     /// Reply bytes waiting for a peer that does not read: beyond it the peer is not read from either.
     public static let outboxBytes = 4 << 20
+    /// Payload bytes waiting for a peer that does not read: beyond it the peer is not read from either.
+    public static let outboxSecretBytes = 1 << 20
     /// Seconds between a lock and the end of class A, by default.
     public static let defaultGraceSeconds = 10
     /// Seconds of grace that can be asked for: a lock that comes later is none.
@@ -90,8 +92,6 @@ public enum Limits {
     public static let contextSeconds = 300
     /// The bytes of the cursor of a query.
     public static let cursorBytes = 256
-    /// Payload bytes waiting for a peer that does not read: beyond it the peer is not read from either.
-    public static let outboxSecretBytes = 1 << 20
     /// Files that one connection has open: each holds a key and two descriptors.
     public static let handles = 256
     /// Files that all connections have open together: the descriptors that there may be suffice.

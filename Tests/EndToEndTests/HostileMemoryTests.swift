@@ -101,24 +101,4 @@ import Testing
         #expect(grown < 160 << 10, "\(grown) KiB")
         for socket in sockets { close(socket) }
     }
-
-    @Test func `the answers that many peers don't read have a bound`() throws {
-        let daemon = try vault()
-        let client = try daemon.connect()
-        for number in 0..<200 {
-            try client.put("\(number)/" + String(repeating: "n", count: 250), [1])
-        }
-        let before = try Footprint(of: daemon)
-        let requests = (0..<64).flatMap { HostilePeer.frame(.itemList, id: $0) }
-        var sockets: [Int32] = []
-        for _ in 0..<80 {
-            let peer = try HostilePeer(daemon)
-            try peer.flood(requests)
-            sockets.append(try peer.socket.duplicate().release())
-        }
-        try expectServed(daemon)
-        let grown = try Footprint(of: daemon).residentKiB - before.residentKiB
-        #expect(grown < 160 << 10, "\(grown) KiB")
-        for socket in sockets { close(socket) }
-    }
 }
