@@ -61,6 +61,9 @@ ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capa
         for (int index = 0; index < here; index++) {
             int fd;
             memcpy(&fd, CMSG_DATA(header) + (size_t)index * sizeof fd, sizeof fd);
+            // Closing a socket that lingers would hold the thread up for as long as its owner likes.
+            struct linger none = {0, 0};
+            setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
             if (*nfds < capacity) {
                 fds[(*nfds)++] = fd;
             } else {
