@@ -2,12 +2,23 @@
 /// else for itself.
 ///
 /// Compared as bytes, as names are; `?` takes one whole character of UTF-8.
-public struct NamePattern: Hashable, Sendable {
+///
+/// Whatever the pattern and the name, matching takes a step for each byte of the name and 64 tokens of the pattern: clients
+/// give patterns, and nothing is ever tried twice.
+public struct NamePattern: Sendable {
     /// The pattern as it was given.
     public let text: String
-    private let tokens: [Token]
+    private let tokenCount: Int
+    /// The places at which a byte stands for itself.
+    private var literals: [UInt8: Places] = [:]
+    /// The places of `?`.
+    private var characters: Places
+    /// The places of `*`.
+    private var starsWithin: Places
+    /// The places of `**`.
+    private var starsAcross: Places
 
-    private enum Token: Hashable {
+    private enum Token {
         case byte(UInt8)
         case one
         case many
@@ -23,6 +34,21 @@ public struct NamePattern: Hashable, Sendable {
             throw CofferError(.param, "a pattern of names has 1 to \(Limits.nameBytes) bytes")
         }
         self.text = text
+        let tokens = Self.tokens(text)
+        tokenCount = tokens.count
+        let none = Places(upTo: tokens.count)
+        (characters, starsWithin, starsAcross) = (none, none, none)
+        for (place, token) in tokens.enumerated() {
+            switch token {
+            case .byte(let byte): literals[byte, default: none].insert(place)
+            case .one: characters.insert(place)
+            case .many: starsWithin.insert(place)
+            case .all: starsAcross.insert(place)
+            }
+        }
+    }
+
+    private static func tokens(_ text: String) -> [Token] {
         var tokens: [Token] = []
         for byte in text.utf8 {
             switch (byte, tokens.last) {
@@ -33,59 +59,90 @@ public struct NamePattern: Hashable, Sendable {
             default: tokens.append(.byte(byte))
             }
         }
-        self.tokens = tokens
+        return tokens
     }
 
     /// Whether a name fits.
     ///
     /// - Parameter name: The name.
     public func matches(_ name: String) -> Bool {
-        let name = Array(name.utf8)
-        // Both kinds of stars are taken back to the last place where they might have taken more: a star that may cross a
-        // slash, before the last one that may not.
-        var (token, byte) = (0, 0)
-        var within: (token: Int, byte: Int)?
-        var across: (token: Int, byte: Int)?
-        while byte < name.count || token < tokens.count {
-            if token < tokens.count {
-                switch tokens[token] {
-                case .all:
-                    across = (token, byte)
-                    within = nil
-                    token += 1
-                    continue
-                case .many:
-                    within = (token, byte)
-                    token += 1
-                    continue
-                case .one where byte < name.count && name[byte] != UInt8(ascii: "/"):
-                    byte = Self.characterEnd(in: name, from: byte)
-                    token += 1
-                    continue
-                case .byte(let wanted) where byte < name.count && name[byte] == wanted:
-                    byte += 1
-                    token += 1
-                    continue
-                default: break
-                }
-            }
-            if let last = within, last.byte < name.count, name[last.byte] != UInt8(ascii: "/") {
-                within = (last.token, last.byte + 1)
-                (token, byte) = (last.token + 1, last.byte + 1)
-            } else if let last = across, last.byte < name.count {
-                across = (last.token, last.byte + 1)
-                within = nil
-                (token, byte) = (last.token + 1, last.byte + 1)
-            } else {
-                return false
-            }
+        // All places of the pattern that the bytes so far may have led to, at once.
+        var reached = Places(upTo: tokenCount)
+        reached.insert(0)
+        skipStars(&reached)
+        // Those behind a `?` whose character has not ended.
+        var amidst = Places(upTo: tokenCount)
+        for byte in name.utf8 {
+            let isContinuation = byte & 0xC0 == 0x80
+            if !isContinuation { endCharacter(&reached, &amidst) }
+            let isSlash = byte == UInt8(ascii: "/")
+            if !isSlash { amidst.formUnion(advancing: reached, at: characters) }
+            var next = Places(upTo: tokenCount)
+            if let literal = literals[byte] { next.formUnion(advancing: reached, at: literal) }
+            if !isSlash { next.formUnion(reached, at: starsWithin) }
+            next.formUnion(reached, at: starsAcross)
+            skipStars(&next)
+            reached = next
+            if reached.isEmpty && amidst.isEmpty { return false }
         }
-        return true
+        endCharacter(&reached, &amidst)
+        return reached.contains(tokenCount)
     }
 
-    private static func characterEnd(in name: [UInt8], from start: Int) -> Int {
-        var end = start + 1
-        while end < name.count, name[end] & 0xC0 == 0x80 { end += 1 }
-        return end
+    private func endCharacter(_ reached: inout Places, _ amidst: inout Places) {
+        if amidst.isEmpty { return }
+        reached.formUnion(amidst)
+        skipStars(&reached)
+        amidst = Places(upTo: tokenCount)
+    }
+
+    /// A star may stand for nothing; two never stand side by side.
+    private func skipStars(_ places: inout Places) {
+        let before = places
+        places.formUnion(advancing: before, at: starsWithin)
+        places.formUnion(advancing: before, at: starsAcross)
+    }
+}
+
+extension NamePattern: Hashable {
+    /// Whether the patterns are of the same bytes.
+    public static func == (one: NamePattern, other: NamePattern) -> Bool {
+        one.text.utf8.elementsEqual(other.text.utf8)
+    }
+
+    /// Hashes the bytes of the pattern.
+    ///
+    /// - Parameter hasher: Takes them.
+    public func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+}
+
+/// A set of places in a pattern, as bits.
+private struct Places {
+    private var words: [UInt64]
+
+    /// Makes the empty set.
+    init(upTo last: Int) { words = [UInt64](repeating: 0, count: last / 64 + 1) }
+
+    var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
+    func contains(_ place: Int) -> Bool { words[place / 64] & (1 << UInt64(place % 64)) != 0 }
+
+    mutating func insert(_ place: Int) { words[place / 64] |= 1 << UInt64(place % 64) }
+
+    mutating func formUnion(_ others: Places) { for index in words.indices { words[index] |= others.words[index] } }
+
+    /// Adds the places of another set that are in a third one.
+    mutating func formUnion(_ others: Places, at filter: Places) {
+        for index in words.indices { words[index] |= others.words[index] & filter.words[index] }
+    }
+
+    /// Adds the places behind those of another set that are in a third one.
+    mutating func formUnion(advancing others: Places, at filter: Places) {
+        var carry: UInt64 = 0
+        for index in words.indices {
+            let moved = others.words[index] & filter.words[index]
+            words[index] |= moved << 1 | carry
+            carry = moved >> 63
+        }
     }
 }

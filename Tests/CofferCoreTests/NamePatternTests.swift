@@ -33,6 +33,17 @@ import Testing
         #expect(!pattern.matches(String(repeating: "a/", count: 1000)))
     }
 
+    /// With going back in both kinds of stars, a billion steps for one name.
+    @Test func `the longest names cost little with the worst patterns`() throws {
+        let part = String(repeating: "a", count: 255)
+        let name = Array(repeating: part, count: 16).joined(separator: "/")
+        let half = String(repeating: "a", count: 127)
+        let pattern = try NamePattern("**" + Array(repeating: "*" + half + "b", count: 31).joined())
+        let parts = try NamePattern("**" + Array(repeating: "*" + half + "*", count: 15).joined(separator: "/") + "/b")
+        #expect(!pattern.matches(name))
+        #expect(!parts.matches(name))
+    }
+
     @Test(arguments: ["", String(repeating: "a", count: 4097)])
     func `a pattern that can be none is refused`(text: String) {
         #expect(throws: CofferError(.param, "")) { _ = try NamePattern(text) }
