@@ -58,6 +58,18 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         }
     }
 
+    /// Makes a loop that runs on a thread of its own.
+    ///
+    /// - Throws: ``SystemError`` where no descriptor or no thread can be had.
+    package static func onOwnThread() throws(SystemError) -> EventLoop {
+        let loop = try EventLoop()
+        guard let thread = NativeThread.start({ loop.run() }) else {
+            throw SystemError("pthread_create", code: EAGAIN)
+        }
+        pthread_detach(thread)
+        return loop
+    }
+
     /// Runs on the calling thread until ``stop()``.
     package func run() {
         thread.store(UInt(pthread_self()), ordering: .releasing)

@@ -29,6 +29,9 @@ package struct SystemError: Error, Equatable, Sendable {
         return result
     }
 
+    /// Whether a call that does not wait would have had to.
+    package var wouldBlock: Bool { code == EAGAIN }
+
     /// The system's words for the error, in lower case.
     package var reason: String {
         let words = unsafe String(cString: strerror(code))

@@ -6,11 +6,15 @@ package enum UnixSocket {
     /// The bytes of a socket's path that the kernel takes, without the closing NUL.
     package static let pathBytes = 107
 
-    /// Connects, and stays blocking.
+    /// Connects.
     ///
-    /// - Parameter path: The path of the socket.
-    package static func connect(to path: String) throws(SystemError) -> OwnedDescriptor {
+    /// - Parameters:
+    ///   - path: The path of the socket.
+    ///   - isBlocking: Whether the socket blocks, now and later. One that does not is not connected, with `EAGAIN`, while too
+    ///     many wait to be accepted.
+    package static func connect(to path: String, isBlocking: Bool = true) throws(SystemError) -> OwnedDescriptor {
         let socket = try make()
+        if !isBlocking { try setNonBlocking(socket) }
         _ = unsafe try withAddress(path) { address, size in unsafe Glibc.connect(socket.number, address, size) }
         return socket
     }
@@ -67,9 +71,9 @@ package enum UnixSocket {
         /// Takes the pair apart.
         ///
         /// - Parameter body: Gets both ends to own.
-        package consuming func split<Result>(
-            _ body: (consuming OwnedDescriptor, consuming OwnedDescriptor) throws -> Result
-        ) rethrows -> Result {
+        package consuming func split<Result, Failure: Error>(
+            _ body: (consuming OwnedDescriptor, consuming OwnedDescriptor) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
             try body(server, client)
         }
     }
