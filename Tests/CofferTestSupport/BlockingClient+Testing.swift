@@ -1,7 +1,7 @@
 package import CofferClient
 package import CofferCore
 package import CofferMemory
-package import CofferWire
+import CofferWire
 import Foundation
 
 // Tests hold contents as arrays: they are no secrets.

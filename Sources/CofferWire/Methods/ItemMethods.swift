@@ -1,27 +1,9 @@
 package import CofferCore
 
-/// What a caller says about an item, for the decision matrix: part of the parameters of `item.put` and `item.explain`.
-package struct ItemWishes: WireObject {
-    /// What the item is.
-    package var kind: ItemKind?
-    /// What it is used for.
-    package var scenario: Scenario?
-    /// The class it is to have as a file.
-    package var protectionClass: ProtectionClass?
-    /// The accessibility it is to have in the keychain.
-    package var accessibility: Accessibility?
-    /// The store it is to be in.
-    package var store: StoreName?
-    /// Whether it consists of fields with names.
-    package var isStructured = false
-    /// Whether the caller has it as a file.
-    package var isPresentedAsFile = false
-    /// The access group; the caller's first if nothing is said.
-    package var group: String?
-
-    package init() {}
-
+/// What a caller says about an item is part of the parameters of `item.put` and `item.explain`.
+extension ItemWishes: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        self.init()
         kind = try reader.value("kind", as: ItemKind.self)
         scenario = try reader.value("scenario", as: Scenario.self)
         protectionClass = try reader.value("protection", as: ProtectionClass.self)
