@@ -7,18 +7,12 @@ package import CofferWire
 ///
 /// Calls block until the daemon has answered. One thread uses a connection at a time; another one makes its own.
 public final class BlockingClient {
-    private let socket: OwnedDescriptor
-    private var decoder = FrameDecoder()
-    private var buffer: SecretBytes
-    /// What has arrived and was not decoded yet.
-    private var pending = 0..<0
+    private var channel: FrameChannel
     private var nextRequestNumber: Int64 = 1
     /// Looks at each answer before the caller does, and may refuse it: for tests of the protocol.
     package var answerInspector: ((Method, Result<JSONValue, CofferError>) throws(CofferError) -> Void)?
     /// Events of the vault that nobody has asked for yet.
-    private var events: [VaultEvent] = []
-    /// More than a client that asks for events leaves between two looks at them.
-    private static let maximumEvents = 1024
+    private var events = EventBuffer()
 
     /// Connects.
     ///
@@ -29,11 +23,7 @@ public final class BlockingClient {
         do {
             socket = try UnixSocket.connect(to: socketPath)
         } catch {
-            throw CofferError(
-                .notAvailable,
-                "can't reach the daemon at \(quotedForDisplay(socketPath)): \(error.reason)",
-                hint: "start it: 'systemctl --user start cofferd.socket', or 'cofferd' by hand"
-            )
+            throw .unreachable(socketPath, error)
         }
         try self.init(socket: socket)
     }
@@ -43,8 +33,7 @@ public final class BlockingClient {
     /// - Parameter socket: A blocking stream socket.
     /// - Throws: `internal` where memory for secrets can't be locked.
     package init(socket: consuming OwnedDescriptor) throws(CofferError) {
-        self.socket = socket
-        do { buffer = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
+        channel = try FrameChannel(socket)
     }
 
     // MARK: Calling
@@ -119,28 +108,19 @@ public final class BlockingClient {
     }
 
     /// Takes the oldest event that was not asked for yet.
-    func takeEvent() -> VaultEvent? { events.isEmpty ? nil : events.removeFirst() }
+    func takeEvent() -> VaultEvent? { events.takeFirst() }
 
     /// A newer daemon may send news that this build does not know.
     private func keepEvent(_ method: String, _ params: JSONObject) {
-        guard let event = VaultEvent(notification: method, params) else { return }
-        guard events.count == Self.maximumEvents else { return events.append(event) }
-        // The newest of what is kept tells that more came.
-        if case .eventsMissed(let count)? = events.last {
-            events[events.count - 1] = .eventsMissed(count + 1)
-        } else {
-            events[events.count - 1] = .eventsMissed(2)
-        }
+        if let event = VaultEvent(notification: method, params) { events.append(event) }
     }
 
     private func send(_ json: [UInt8], _ payload: borrowing SecretBytes?, _ descriptor: Int32?) throws(CofferError) {
+        let head = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.byteCount) + json
+        var done = 0
         do throws(SystemError) {
-            switch payload {
-            case .none:
-                try sendAll(FrameHeader.encode(jsonCount: json.count, payloadCount: 0) + json, RawSpan(), descriptor)
-            case .some(let payload):
-                let head = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json
-                try payload.withBytes { (bytes) throws(SystemError) in try sendAll(head, bytes, descriptor) }
+            while done < head.count + payload.byteCount {
+                done += try channel.send(head, payload, from: done, passing: descriptor) ?? 0
             }
         } catch {
             // A daemon that turned us away has said why before it closed.
@@ -153,49 +133,14 @@ public final class BlockingClient {
         }
     }
 
-    private func sendAll(_ head: [UInt8], _ payload: RawSpan, _ descriptor: Int32?) throws(SystemError) {
-        var done = 0
-        var passed = descriptor
-        while done < head.count + payload.byteCount {
-            let first = unsafe head.span.bytes.extracting(droppingFirst: min(done, head.count))
-            let second = payload.extracting(droppingFirst: max(0, done - head.count))
-            done += try socket.send(first, second, passing: passed) ?? 0
-            passed = nil
-        }
-    }
-
     private func receiveFrame() throws(CofferError) -> Frame {
         while true {
-            if let frame = try decodePending() { return frame }
-            let arrival = unsafe buffer.withUnsafeMutableBytes { memory in
-                Result { () throws(SystemError) in unsafe try socket.read(into: memory) }
-            }
-            let count: Int
-            do { count = try arrival.get() } catch { throw gone(error.reason) }
-            if count == 0 { throw gone("it closed the connection") }
-            pending = 0..<count
+            if let frame = try channel.nextFrame() { return frame }
+            let arrival: FrameChannel.Arrival
+            do { arrival = try channel.receive() } catch { throw gone(error.reason) }
+            if arrival == .end { throw gone("it closed the connection") }
         }
     }
 
-    /// Takes the next frame out of what has arrived: an answer may come right behind a notification.
-    private func decodePending() throws(CofferError) -> Frame? {
-        if pending.isEmpty { return nil }
-        let end = pending.upperBound
-        var offset = pending.lowerBound
-        let frame: Frame?
-        do throws(FrameError) {
-            frame = try buffer.withBytes { (bytes) throws(FrameError) in
-                try decoder.decode(bytes.extracting(first: end), at: &offset)
-            }
-        } catch {
-            throw CofferError(.protocolViolation, "the daemon's answer is not a frame: \(error.cofferError.message)")
-        }
-        pending = offset..<end
-        if pending.isEmpty { buffer.wipe(first: end) }
-        return frame
-    }
-
-    private func gone(_ reason: String) -> CofferError {
-        CofferError(.notAvailable, "the connection to the daemon is broken: \(reason)", hint: "repeat the command")
-    }
+    private func gone(_ reason: String) -> CofferError { .connectionBroken(reason) }
 }

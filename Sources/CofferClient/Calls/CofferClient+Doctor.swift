@@ -1,0 +1,42 @@
+public import CofferCore
+internal import CofferWire
+
+extension CofferClient {
+    /// Looks at a few rows of the vault: whether they are what was stored.
+    ///
+    /// - Parameters:
+    ///   - repairs: Whether to repair what is wrong: damaged rows are moved out of the way, and nothing is thrown away.
+    ///   - cursor: What the step before ended with.
+    /// - Returns: What was found; where it has a cursor, there is more to look at.
+    /// - Throws: `decode` where the database itself is damaged; `diskFull`, `io`.
+    public func checkVault(repairs: Bool = false, cursor: String? = nil) async throws(CofferError) -> CheckPage {
+        let params = CheckParameters(repairs: repairs, cursor: cursor)
+        return try await call(.vaultCheck, params, returning: CheckPage.self).value
+    }
+
+    /// Lists the damaged rows that were moved out of the way, and whether they could go back now.
+    ///
+    /// - Parameter cursor: What the page before ended with.
+    public func quarantine(cursor: String? = nil) async throws(CofferError) -> QuarantinePage {
+        let params = QuarantineParameters(cursor: cursor)
+        return try await call(.vaultQuarantine, params, returning: QuarantinePage.self).value
+    }
+
+    /// Puts rows back that are authentic now, and whose place is free.
+    ///
+    /// - Parameter cursor: What the page before ended with.
+    /// - Returns: The rows that were looked at: those with an obstacle stay where they are.
+    public func restoreQuarantined(cursor: String? = nil) async throws(CofferError) -> QuarantinePage {
+        let params = QuarantineParameters(.restore, cursor: cursor)
+        return try await call(.vaultQuarantine, params, returning: QuarantinePage.self).value
+    }
+
+    /// Destroys a row that was moved out of the way.
+    ///
+    /// - Parameter entry: The row.
+    /// - Throws: `itemNotFound` where it is there no more.
+    public func discardQuarantined(_ entry: QuarantineEntry) async throws(CofferError) {
+        let params = QuarantineParameters(.discard, store: entry.store, number: entry.number)
+        _ = try await call(.vaultQuarantine, params, returning: QuarantinePage.self)
+    }
+}
