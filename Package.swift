@@ -104,12 +104,17 @@ let tests: [Target] =
             path: "Tests/FuzzTargets"
         ),
         .testTarget(name: "FuzzTests", dependencies: ["CofferTestSupport", "FuzzTargets"]),
+        .executableTarget(
+            name: "client-example",
+            dependencies: ["CofferClient", "CofferCore"],
+            path: "proto-docs/examples/swift"
+        ),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "coffer", "cofferd", "CofferCommands", "CofferCore", "CofferCrypto", "CofferFoundation", "CofferKeys",
-                "CofferService", "CofferSystem", "CofferTestSupport", "CofferWire",
+                "client-example", "coffer", "cofferd", "CofferCommands", "CofferCore", "CofferCrypto",
+                "CofferFoundation", "CofferKeys", "CofferService", "CofferSystem", "CofferTestSupport", "CofferWire",
             ]
         ),
         .testTarget(
@@ -136,7 +141,7 @@ let fuzzer: [Target] =
 let package = Package(
     name: "coffer",
     products: [
-        .library(name: "CofferClient", targets: ["CofferClient"]),
+        .library(name: "CofferClient", targets: ["CofferClient", "CofferCore"]),
         .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
         .executable(name: "coffer", targets: ["coffer"]),
         .executable(name: "cofferd", targets: ["cofferd"]),

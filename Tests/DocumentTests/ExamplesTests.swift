@@ -107,4 +107,39 @@ import Testing
         let missing = try run("exchange.sh", daemon, ["item.show", "{\"name\":\"nobody\"}"])
         #expect(missing.text.contains("\"code\":\"itemNotFound\""))
     }
+
+    @Test func `the client in Swift stores, fetches, streams and watches`() throws {
+        let daemon = try ExampleDaemon()
+        let passcode = Data("correct horse\n".utf8)
+        let made = try daemon.coffer(["init", "--no-recovery-key", "--passcode-fd", "0"], input: passcode)
+        #expect(made.status == 0, "\(made.errors)")
+        let outcome = try Programs.run(Programs.program("client-example"), [daemon.socket], input: passcode)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(
+            outcome.text == """
+                example/one: 25 bytes, sum 2393
+                example/three: 27 bytes, sum 2607
+                example/two: 25 bytes, sum 2417
+                there is no item 'example/four'
+                example/large: 1000000 bytes in the file store
+                protectedDataWillBecomeUnavailable
+                protectedDataDidBecomeUnavailable
+                protectedDataDidBecomeAvailable
+
+                """
+        )
+    }
+
+    @Test func `every line of code on the client's page stands in its example`() throws {
+        let folder = Page.root.appending(path: "Sources/CofferClient/CofferClient.docc")
+        let page = try String(contentsOf: folder.appending(path: "UsingTheClient.md"), encoding: .utf8)
+        let example = Page.root.appending(path: "proto-docs/examples/swift/Example.swift")
+        let source = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").map(trimmed)
+        let blocks = page.split(separator: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        let lines = blocks.flatMap { $0.split(separator: "\n").dropFirst() }.map(trimmed).filter { !$0.isEmpty }
+        #expect(lines.count > 20)
+        for line in lines { #expect(source.contains(line), "\(line)") }
+    }
+
+    private func trimmed(_ line: Substring) -> String { line.trimmingCharacters(in: .whitespaces) }
 }
