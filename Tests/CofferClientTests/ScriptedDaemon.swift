@@ -29,19 +29,15 @@ final class ScriptedDaemon {
     }
 }
 
-private func frame(_ json: [UInt8], _ payload: [UInt8] = []) -> [UInt8] {
-    FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
-}
-
 func answer(_ id: Int64, _ result: JSONValue, _ payload: [UInt8] = []) -> [UInt8] {
-    frame(Response.successBytes(id: .integer(id), result: result), payload)
+    wireFrame(Response.successBytes(id: .integer(id), result: result), payload)
 }
 
 /// An answer to no request: the daemon says why it closes.
-func refusal(_ error: CofferError) -> [UInt8] { frame(Response.failureBytes(id: nil, error: error)) }
+func refusal(_ error: CofferError) -> [UInt8] { wireFrame(Response.failureBytes(id: nil, error: error)) }
 
-func news(_ method: String) -> [UInt8] { frame(Response.notificationBytes(method: method, params: [:])) }
+func news(_ method: String) -> [UInt8] { wireFrame(Response.notificationBytes(method: method, params: [:])) }
 
 func request(_ id: Int64, _ method: String, _ params: JSONObject = [:], _ payload: [UInt8] = []) -> [UInt8] {
-    frame(Request(id: .integer(id), method: method, params: params).serialized(), payload)
+    wireFrame(Request(id: .integer(id), method: method, params: params).serialized(), payload)
 }

@@ -1,0 +1,114 @@
+import CofferClient
+import CofferCore
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+
+/// A daemon of a test's own, which does what the test says with each connection in turn.
+final class FakeDaemon: Sendable {
+    let directory: TemporaryDirectory
+    private let listener: Int32
+    private let thread: DispatchSemaphore
+
+    var socketPath: String { directory.appending("socket") }
+
+    /// - Parameter script: What is done with each connection, on a thread of its own; the listening ends behind the last one.
+    init(_ script: [@Sendable (Peer) throws -> Void]) throws {
+        directory = try TemporaryDirectory()
+        let socket = try UnixSocket.listen(at: directory.appending("socket"))
+        let flags = fcntl(socket.number, F_GETFL)
+        _ = fcntl(socket.number, F_SETFL, flags & ~O_NONBLOCK)
+        let listener = socket.release()
+        let done = DispatchSemaphore(value: 0)
+        self.listener = listener
+        thread = done
+        Thread {
+            for step in script {
+                let number = accept(listener, nil, nil)
+                if number < 0 { break }
+                try? step(Peer(number))
+            }
+            close(listener)
+            done.signal()
+        }.start()
+    }
+
+    /// Waits until the whole script was played.
+    func wait() { thread.wait() }
+
+    /// The client as the fake daemon sees it.
+    final class Peer {
+        let number: Int32
+        private var decoder = FrameDecoder()
+        private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        private var pending: ArraySlice<UInt8> = []
+
+        init(_ number: Int32) { self.number = number }
+        deinit { Foundation.close(number) }
+
+        /// The next request; `nil` where the client has closed.
+        func next() throws -> Request? {
+            while true {
+                let bytes = Array(pending)
+                var offset = 0
+                if let frame = try decoder.decode(bytes.span.bytes, at: &offset) {
+                    pending = bytes[offset...]
+                    return try Request(frame.json.get())
+                }
+                let count = read(number, &buffer, buffer.count)
+                if count <= 0 { return nil }
+                pending = buffer[..<count]
+            }
+        }
+
+        /// Sends bytes as they are.
+        func send(_ bytes: [UInt8]) {
+            var done = 0
+            while done < bytes.count {
+                let count = bytes.withUnsafeBytes {
+                    Foundation.send(number, $0.baseAddress.map { $0 + done }, $0.count - done, Int32(MSG_NOSIGNAL))
+                }
+                if count < 0 { return }
+                done += count
+            }
+        }
+
+        /// Answers a request.
+        func answer(_ request: Request?, _ result: JSONValue = [:], _ payload: [UInt8] = []) {
+            guard let id = request?.id else { return }
+            send(wireFrame(Response.successBytes(id: id, result: result), payload))
+        }
+
+        /// Answers a request with an error.
+        func refuse(_ request: Request?, _ error: CofferError) {
+            guard let id = request?.id else { return }
+            send(wireFrame(Response.failureBytes(id: id, error: error)))
+        }
+
+        /// Reads until the client closes.
+        func drain() throws { while try next() != nil {} }
+    }
+}
+
+func wireFrame(_ json: [UInt8], _ payload: [UInt8] = []) -> [UInt8] {
+    FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+}
+
+/// What an operation of a client came to.
+func failure<Value>(_ body: () async throws(CofferError) -> Value) async -> CofferError? {
+    do throws(CofferError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension Secret {
+    /// Takes bytes that are no secret.
+    convenience init(_ bytes: [UInt8]) throws(CofferError) { try self.init(copying: bytes.span.bytes) }
+}
+
+/// A status as a fake daemon tells it.
+let lockedStatus: JSONValue = ["state": "locked", "version": "1", "protocol": 1]

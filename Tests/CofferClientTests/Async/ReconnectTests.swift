@@ -1,0 +1,170 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// What a fake daemon was asked, connection by connection.
+private final class Log: Sendable {
+    private let methods = Shared<[String]>([])
+    var all: [String] { methods.value }
+    func note(_ request: Request?) { methods.change { $0.append(request?.method ?? "nothing") } }
+}
+
+private let placement: JSONValue = [
+    "store": "keychain", "accessible": "WhenUnlocked", "rule": "R6", "reason": "small", "protectionSource": "standard",
+    "warnings": [],
+]
+
+/// Quick, so that a test does not wait.
+private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
+
+@Suite struct `A connection that breaks` {
+    private let name: ItemName
+    init() throws { name = try ItemName("a") }
+
+    @Test func `is made again, and what only asks is asked again`() async throws {
+        let log = Log()
+        let daemon = try FakeDaemon([
+            { peer in log.note(try peer.next()) },
+            { peer in log.note(try peer.next()) },
+            { peer in
+                let request = try peer.next()
+                log.note(request)
+                peer.answer(request, lockedStatus)
+                try peer.drain()
+            },
+        ])
+        let status = try await CofferClient.withConnection(to: daemon.socketPath, reconnecting: eager) { client in
+            try await client.status()
+        }
+        #expect(status.state == .locked)
+        daemon.wait()
+        #expect(log.all == ["vault.status", "vault.status", "vault.status"])
+    }
+
+    @Test func `ends a change that was sent, and says that nobody knows what came of it`() async throws {
+        let log = Log()
+        let daemon = try FakeDaemon([
+            { peer in log.note(try peer.next()) },
+            { peer in
+                while let request = try peer.next() {
+                    log.note(request)
+                    peer.answer(request, lockedStatus)
+                }
+            },
+        ])
+        try await CofferClient.withConnection(to: daemon.socketPath, reconnecting: eager) { client in
+            let error = await failure { () throws(CofferError) in try await client.remove(name) }
+            #expect(error?.code == .outcomeUnknown)
+            #expect(error?.message.hasPrefix("it is not known whether 'item.remove' was carried out") == true)
+            _ = try await client.status()
+        }
+        daemon.wait()
+        #expect(log.all == ["item.remove", "vault.status"])
+    }
+
+    @Test func `repeats a change that did not go out whole`() async throws {
+        let log = Log()
+        let size = Limits.framePayloadBytes
+        let daemon = try FakeDaemon([
+            // More than the socket takes is on its way: the frame is not whole.
+            { peer in
+                var byte: UInt8 = 0
+                _ = read(peer.number, &byte, 1)
+            },
+            { peer in
+                let request = try peer.next()
+                log.note(request)
+                peer.answer(request, placement)
+                try peer.drain()
+            },
+        ])
+        try await CofferClient.withConnection(to: daemon.socketPath, reconnecting: eager) { client in
+            let content = try Secret([UInt8](repeating: 7, count: size))
+            let stored = try await client.put(name, content)
+            #expect(stored.rule == "R6")
+        }
+        daemon.wait()
+        #expect(log.all == ["item.put"])
+    }
+
+    @Test func `is not made again for ever`() async throws {
+        let log = Log()
+        let daemon = try FakeDaemon(Array(repeating: { peer in log.note(try peer.next()) }, count: 20))
+        let error = await failure { () throws(CofferError) in
+            try await CofferClient.withConnection(to: daemon.socketPath, reconnecting: eager) {
+                (client) throws(CofferError) in
+                try await client.status()
+            }
+        }
+        #expect(error?.code == .notAvailable)
+        // Once, and again as often as the policy says.
+        #expect(log.all.count <= 6)
+    }
+
+    @Test func `is not made again where the policy says so`() async throws {
+        let log = Log()
+        let daemon = try FakeDaemon([{ peer in log.note(try peer.next()) }, { peer in log.note(try peer.next()) }])
+        let error = await failure { () throws(CofferError) in
+            try await CofferClient.withConnection(to: daemon.socketPath, reconnecting: .never) {
+                (client) throws(CofferError) in
+                try await client.status()
+            }
+        }
+        #expect(error?.code == .notAvailable)
+        #expect(log.all == ["vault.status"])
+    }
+
+    @Test func `takes open files with it`() async throws {
+        let opened: JSONValue = ["handle": 3, "bytes": 10, "class": "complete", "created": false]
+        let daemon = try FakeDaemon([
+            { peer in
+                peer.answer(try peer.next(), opened)
+                _ = try peer.next()
+            },
+            { peer in
+                while let request = try peer.next() {
+                    // The number of the handle may be another file's here.
+                    #expect(request.method == "vault.status")
+                    peer.answer(request, lockedStatus)
+                }
+            },
+        ])
+        try await CofferClient.withConnection(to: daemon.socketPath, reconnecting: eager) { client in
+            let file = try await client.openFile(name)
+            let first = await failure { () throws(CofferError) in try await file.read(at: 0, count: 10) }
+            #expect(first?.hint == "open it again")
+            _ = try await client.status()
+            let second = await failure { () throws(CofferError) in try await file.read(at: 0, count: 10) }
+            #expect(second?.code == .notAvailable)
+            #expect(second?.hint == "open it again")
+        }
+        daemon.wait()
+    }
+
+    @Test func `outlives the kill of a real daemon, which does nothing twice`() async throws {
+        let daemon = try DaemonProcess()
+        try await CofferClient.withConnection(to: daemon.socketPath) { client in
+            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            for number in 0..<5 {
+                try await client.put(name, try Secret(exposed: "\(number)"))
+                try daemon.restart()
+                let content = try await client.get(name)
+                #expect(content.exposeText() == "\(number)")
+            }
+        }
+        withExtendedLifetime(daemon) {}
+    }
+
+    @Test(arguments: Method.allCases)
+    func `repeats no method that may change something`(method: Method) {
+        let asks = [
+            "hello", "file.list", "file.read", "file.stat", "item.explain", "item.get", "item.list", "item.show",
+            "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "slot.list",
+            "vault.lock", "vault.status", "vault.watch",
+        ]
+        #expect(method.isIdempotent == asks.contains(method.rawValue))
+    }
+}
