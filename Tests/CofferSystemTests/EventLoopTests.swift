@@ -359,4 +359,35 @@ extension EventLoop {
             before = now
         }
     }
+
+    @Test func `lets go of its handler before its loop does`() throws {
+        final class Held: Sendable {}
+        let loop = try EventLoop()
+        weak var held: Held?
+        do {
+            let value = Held()
+            held = value
+            let timer = try LoopTimer(on: loop) { [value] in withExtendedLifetime(value) {} }
+            timer.invalidate()
+        }
+        let isGone = held == nil
+        #expect(isGone)
+        // Its place is free for another one.
+        let last = try LoopTimer(on: loop) { [loop] in loop.stop() }
+        last.set(1)
+        loop.run()
+    }
+}
+
+@Suite struct `A loop on a thread of its own` {
+    @Test func `runs what is posted there, and an actor`() async throws {
+        let loop = try EventLoop.onOwnThread()
+        let resident = Resident(on: loop)
+        await resident.visit()
+        await resident.visit()
+        let threads = await resident.threads
+        #expect(Set(threads).count == 1)
+        #expect(threads.first != UInt(pthread_self()))
+        loop.post { [loop] in loop.stop() }
+    }
 }
