@@ -120,7 +120,8 @@ let tests: [Target] =
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "benchmarks", "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto", "CofferDatabase",
+                "benchmarks", "CCofferShims", "coffer", "cofferd", "CofferClient", "CofferCore", "CofferCrypto",
+                "CofferDatabase",
                 "CofferMemory", "CofferSystem", "CofferTestSupport", "CofferWire", "CSodium",
             ]
         ),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -175,6 +176,10 @@ int coffer_openat(int directory, const char *path, int flags, mode_t mode) {
 int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name) {
     return renameat2(directory, name, other_directory, other_name, RENAME_EXCHANGE);
 }
+
+const int coffer_o_path = O_PATH;
+
+void coffer_heap_trim(void) { malloc_trim(0); }
 
 pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
     posix_spawnattr_t attributes;

@@ -56,7 +56,7 @@ package struct PeerStream: ~Copyable, Sendable {
     ) throws(CofferError) {
         let number = descriptor.number
         let flags = fcntl(number, F_GETFL)
-        guard flags >= 0, [access, O_RDWR].contains(flags & O_ACCMODE) else {
+        guard flags >= 0, flags & coffer_o_path == 0, [access, O_RDWR].contains(flags & O_ACCMODE) else {
             let wanted = access == O_RDONLY ? "reading" : "writing"
             throw CofferError(.param, "the descriptor passed is not open for \(wanted)")
         }
@@ -77,9 +77,14 @@ package struct PeerStream: ~Copyable, Sendable {
     }
 
     private static func isStream(_ number: Int32) -> Bool {
-        var type: Int32 = 0
+        // One that listens has no bytes, and never will.
+        option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue) && option(SO_ACCEPTCONN, of: number) == 0
+    }
+
+    private static func option(_ name: Int32, of number: Int32) -> Int32? {
+        var value: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
-        return unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM.rawValue
+        return unsafe getsockopt(number, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
     }
 
     /// Reads until the buffer is full or the stream ends.

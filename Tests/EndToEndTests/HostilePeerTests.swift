@@ -1,3 +1,4 @@
+import CCofferShims
 import CofferClient
 import CofferCore
 import CofferMemory
@@ -105,6 +106,53 @@ import Testing
         }
         for kind in kinds where kind != listener.number { close(kind) }
         close(datagrams[1])
+    }
+
+    @Test func `what is no stream of bytes is param where content is to come from it`() throws {
+        let daemon = try vault()
+        let path = daemon.directory.path
+        let listener = try UnixSocket.listen(at: "\(path)/listener")
+        var datagrams: [Int32] = [-1, -1]
+        #expect(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &datagrams) == 0)
+        let kinds: [(name: String, number: Int32)] = [
+            ("a directory", open(path, O_RDONLY)), ("a place only", open("/dev/null", 0x20_0000)),
+            ("a socket that listens", listener.number), ("a datagram socket", datagrams[0]),
+            ("an event queue", epoll_create1(0)),
+            ("a watch of files", inotify_init1(0)), ("what can't be read", open("/dev/full", O_WRONLY)),
+        ]
+        try expectNothingStays(of: daemon) {
+            for kind in kinds {
+                #expect(kind.number >= 0, "\(kind.name)")
+                let peer = try HostilePeer(daemon)
+                let isSent = peer.send(
+                    HostilePeer.frame(.itemPut, ["name": "x", "kind": "document"]),
+                    passing: [kind.number]
+                )
+                #expect(isSent)
+                #expect(try peer.replies(1).first?.errorCode == "param", "\(kind.name)")
+            }
+        }
+        for kind in kinds where kind.number != listener.number { close(kind.number) }
+        close(datagrams[1])
+    }
+
+    @Test func `a peer that goes right behind its request, whatever it asks for, takes nothing along`() throws {
+        let daemon = try vault()
+        // What would change the vault is asked for with parameters that it refuses, or about what is not there.
+        let params: JSONObject = ["name": "nobody", "to": "x", "handle": 1, "class": "key", "offset": 0, "length": 1]
+        func askAndGo() throws {
+            for method in Method.allCases where ![.itemPut, .fileOpen, .fileMkdir, .passcodeSet].contains(method) {
+                for count in 1...8 {
+                    let peer = try HostilePeer(daemon)
+                    let frame = HostilePeer.frame(method, count.isMultiple(of: 2) ? params : [:], payload: [1, 2])
+                    for _ in 0..<count { peer.send(frame) }
+                }
+            }
+        }
+        // Some methods open for good what they need: once, and not once a peer.
+        try askAndGo()
+        #expect(settles { (try? daemon.connect().get("secret")) == [1, 2, 3] })
+        try expectNothingStays(of: daemon) { try askAndGo() }
     }
 
     @Test func `a socket that lingers when it is closed holds nobody up`() throws {

@@ -6,7 +6,7 @@ func sleepSeconds(_ seconds: Double) { usleep(UInt32(seconds * 1_000_000)) }
 
 /// Whether something becomes true within some seconds.
 func settles(_ condition: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<500 {
+    for _ in 0..<6000 {
         if try condition() { return true }
         usleep(10_000)
     }

@@ -53,6 +53,9 @@ int coffer_memory_seal(int fd);
 // Whether a descriptor is memory with those seals.
 int coffer_memory_is_sealed(int fd);
 
+// The flag of a descriptor that names a place and opens nothing: a macro that Swift does not see.
+extern const int coffer_o_path;
+
 // open(2) relative to a directory, close-on-exec; the variadic mode spelled out.
 int coffer_openat(int directory, const char *path, int flags, mode_t mode);
 
@@ -65,6 +68,9 @@ ssize_t coffer_read_cached(int file, void *bytes, size_t count, off_t offset);
 
 // Has the kernel begin to write a part of a file to the disk, without waiting for it.
 int coffer_start_writing(int file, off_t offset, off_t count);
+
+// Gives memory that was freed back to the system; glibc keeps it otherwise.
+void coffer_heap_trim(void);
 
 // Starts a program, found in PATH, in a session of its own, in the root directory, without any of our
 // descriptors. Its pid, or -1.
