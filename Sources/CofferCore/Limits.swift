@@ -36,6 +36,8 @@ public enum Limits {
     public static let requestsInFlight = 32
     /// The bytes of these requests, beyond which no more is read either.
     public static let requestBytes = 2 << 20
+    /// Works on many rows, of all connections together, that go on over turns of the event loop; more wait.
+    public static let slicedWorks = 32
     /// The transfers by descriptor of one connection at once; more wait.
     public static let transfersPerConnection = 4
     /// The changes of one turn of the event loop that those who watch are told one by one.

@@ -35,6 +35,8 @@ package actor Server {
     /// When the vault locks, and what follows.
     var schedule: LockSchedule
     var lockTimer: (any ClockTimer)?
+    /// Wakes listeners that could not accept.
+    private var acceptTimer: (any ClockTimer)?
     /// What the timer is set to; later ones come after that one.
     var lockTimerDeadline: UInt64?
     /// What those who watch were told last.
@@ -89,6 +91,9 @@ package actor Server {
             lockTimer = try configuration.clock.timer(on: loop) { [unowned self] in
                 assumeIsolated { $0.lockTimerFired() }
             }
+            acceptTimer = try configuration.clock.timer(on: loop) { [unowned self] in
+                assumeIsolated { $0.resumeListeners() }
+            }
         } catch {
             throw error.cofferError("can't make a timer")
         }
@@ -131,13 +136,17 @@ package actor Server {
 
     // MARK: Connections
 
+    private static let acceptDelayNanoseconds: UInt64 = 100_000_000
+
     private func acceptAll(from listener: OwnedListener) {
         do {
             while let socket = try UnixSocket.accept(from: listener.socket) { admit(socket) }
         } catch {
-            // Out of descriptors: who waits to be accepted waits until a connection ends. Asking again at once would spin.
+            // Out of descriptors or memory, ours or the system's: who waits to be accepted waits until a connection ends, or
+            // a moment. Asking again at once would spin.
             listener.isPaused = true
             if let watch = listener.watch { try? loop.change(watch, to: []) }
+            acceptTimer?.set(configuration.clock.now + Self.acceptDelayNanoseconds)
         }
     }
 
@@ -259,6 +268,7 @@ package actor Server {
                 drop(session, number)
             }
         }
+        if transit.takeEmptied() { Heap.giveBack() }
     }
 
     /// Ends a connection; whoever waits for its descriptor is let in.

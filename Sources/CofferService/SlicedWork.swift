@@ -33,6 +33,7 @@ final class SliceBudget {
     private static let turn = Duration.milliseconds(3)
 
     private var workCount = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
     private var number: UInt64 = 0
     private var left = turn
 
@@ -54,11 +55,28 @@ final class SliceBudget {
     /// The part of one of the works that go on.
     var part: Duration { Self.turn / max(1, workCount) }
 
-    /// Counts a work that goes on over turns.
-    func add() { workCount += 1 }
+    /// Whether one more work may begin: what it has found so far is held in memory.
+    var hasRoom: Bool { workCount < Limits.slicedWorks }
 
-    /// Counts the end of one.
-    func remove() { workCount -= 1 }
+    /// Waits, in the order of their coming, until a work may go on over turns.
+    ///
+    /// Each `enter` is followed by one ``leave()``.
+    func enter(isolation: isolated (any Actor)? = #isolation) async {
+        if hasRoom {
+            workCount += 1
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    /// Lets the next one go on.
+    func leave() {
+        if waiting.isEmpty {
+            workCount -= 1
+        } else {
+            waiting.removeFirst().resume()
+        }
+    }
 }
 
 extension Server {
@@ -71,7 +89,7 @@ extension Server {
         do {
             catalog = try vault.catalog
             // A connection with many requests at once has the others of this turn wait as well.
-            if let duration = slices.beginning(in: loop.turn) {
+            if slices.hasRoom, let duration = slices.beginning(in: loop.turn) {
                 let clock = ContinuousClock()
                 let start = clock.now
                 defer { slices.spend(clock.now - start) }
@@ -85,8 +103,8 @@ extension Server {
             let report = self.progressReport(wantsProgress, total: nil, transfer)
             var commit = firstCommit
             var safeCount = 0
-            self.slices.add()
-            defer { self.slices.remove() }
+            await self.slices.enter()
+            defer { self.slices.leave() }
             do {
                 while true {
                     await Task.yield()

@@ -16,11 +16,20 @@ final class TransitRoom {
     private(set) var held = Held()
     /// When stalled connections were looked for last.
     private var lastLook: UInt64?
+    private var hasHeldMuch = false
 
     /// Takes note of what a connection holds now.
     func change(from old: Held, to new: Held) {
         held.byteCount += new.byteCount - old.byteCount
         held.secretByteCount += new.secretByteCount - old.secretByteCount
+        if held.byteCount > Limits.transitBytes / 8 { hasHeldMuch = true }
+    }
+
+    /// Whether much was held, and is not any more, since this was asked last.
+    func takeEmptied() -> Bool {
+        guard hasHeldMuch, held.byteCount < Limits.transitBytes / 64 else { return false }
+        hasHeldMuch = false
+        return true
     }
 
     /// What may still come of frames that are not complete.

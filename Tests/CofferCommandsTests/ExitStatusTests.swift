@@ -9,6 +9,7 @@ import Testing
             ("itemNotFound", 66), ("duplicateItem", 73), ("interactionNotAllowed", 75), ("interactionRequired", 77),
             ("authFailed", 77), ("missingEntitlement", 77), ("param", 64), ("dataTooLarge", 64), ("decode", 65),
             ("notAvailable", 69), ("diskFull", 74), ("io", 74), ("unimplemented", 76), ("protocolViolation", 76),
+            ("userCanceled", 76),
             ("internal", 70), ("aCodeOfALaterVersion", 76), ("", 76),
         ] as [(String, Int32)]
     )
@@ -17,7 +18,7 @@ import Testing
     }
 
     @Test func `is tested for every code that there is`() {
-        #expect(ErrorCode.table.count == 15)
+        #expect(ErrorCode.table.count == 16)
         #expect(!ErrorCode.table.contains { ExitStatus($0.code) == .done }, "no error looks like success")
     }
 

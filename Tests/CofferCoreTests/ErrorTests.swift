@@ -19,7 +19,7 @@ import Testing
     ]
 
     /// What the build answers beyond section 8.
-    private static let additions = ["io": -36, "internal": -2070, "protocolViolation": -25257]
+    private static let additions = ["io": -36, "internal": -2070, "protocolViolation": -25257, "userCanceled": -128]
 
     @Test(arguments: table)
     func `each code of section 8 has its numbers`(code: String, osStatus: Int, read: Int?, write: Int?) {

@@ -103,6 +103,7 @@ import Testing
         "requestsPerTurn": "\(Limits.requestsPerTurn)",
         "requestsInFlight": "\(Limits.requestsInFlight)",
         "requestBytes": "\(Limits.requestBytes)",
+        "slicedWorks": "\(Limits.slicedWorks)",
         "transfersPerConnection": "\(Limits.transfersPerConnection)",
         "toldChanges": "\(Limits.toldChanges)",
         "eventBytes": "\(Limits.eventBytes)",

@@ -84,6 +84,33 @@ import Testing
         close(pipe.writing)
     }
 
+    @Test func `answers that nobody reads have a bound, however often they are asked for, and are forgotten`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        for number in 0..<200 { try client.put("\(number)/" + String(repeating: "x", count: 200), [1]) }
+        let before = try Footprint(of: daemon)
+        let requests = (0..<100).flatMap { HostilePeer.frame(.itemList, id: $0) }
+        for _ in 0..<3 {
+            var sockets: [Int32] = []
+            for _ in 0..<60 {
+                let peer = try HostilePeer(daemon)
+                try peer.flood(requests)
+                sockets.append(try peer.socket.duplicate().release())
+            }
+            try expectServed(daemon)
+            // An allocator keeps up to three times of it, in pieces that are too small for the next frame.
+            let grown = try Footprint(of: daemon).residentKiB - before.residentKiB
+            #expect(grown < 4 * Limits.transitBytes >> 10, "\(grown) KiB")
+            for socket in sockets { close(socket) }
+            let isForgotten = settles {
+                (try? daemon.connect().status()) != nil
+                    && (try? Footprint(of: daemon).residentKiB < before.residentKiB + 16 << 10) == true
+            }
+            let after = try Footprint(of: daemon)
+            #expect(isForgotten, "\(after)")
+        }
+    }
+
     @Test func `the JSON of many unfinished frames has a bound`() throws {
         let daemon = try vault()
         let before = try Footprint(of: daemon)
