@@ -305,7 +305,7 @@ import Testing
     @Test func `a watch tells the state, then each event, and ends with the daemon`() throws {
         let daemon = try vault()
         let script = """
-            coffer watch OPTIONS >events 2>errors & watch=$!
+            : >events; coffer watch OPTIONS >>events 2>errors & watch=$!
             lines() { while [[ $(wc -l <events) -lt $1 ]] && kill -0 $watch; do sleep 0.02; done; }
             lines 1; coffer put a/b <pass; lines 2; coffer move a/b c; lines 3
             echo wrong | coffer unlock --passcode-fd 0; lines 4
