@@ -44,6 +44,9 @@ final class PendingRequest {
         scope = RequestScope(of: method, request.params)
     }
 
+    /// Whether what was shown of the person may be used up by it: what waits for nothing runs beside the request that it is for.
+    var usesContext: Bool { scope != .free && !method.isOfContext }
+
     /// Begins to be carried out.
     ///
     /// - Parameter isAlone: Whether nothing else of the connection may be carried out meanwhile.

@@ -46,7 +46,7 @@ extension Server {
         do throws(CofferError) {
             settleLocks()
             if let refusal = Gate.refusal(of: method, in: try vaultState(for: method)) { throw refusal }
-            if !method.isOfContext { context.beginRequest(at: configuration.clock.now) }
+            if request.usesContext { context.beginRequest(at: configuration.clock.now) }
             request.start(isAlone: context.isForThisRequest)
             switch try answer(request, session, number) {
             case .now(let reply):
@@ -66,7 +66,7 @@ extension Server {
     }
 
     private func end(_ request: PendingRequest, of session: Session) {
-        session.caller.context.endRequest()
+        if request.usesContext { session.caller.context.endRequest() }
         session.remove(request)
     }
 

@@ -126,6 +126,44 @@ import Testing
         }
     }
 
+    @Test func `what waits for nothing uses nothing up that was shown`() throws {
+        let (server, client, content) = try Self.makeServer()
+        var raw = try RawConnection(server)
+        var guarded: JSONObject = ["class": "genericPassword", "attributes": ["account": "guarded"]]
+        let query = guarded
+        guarded.set("accessControl", ["devicePasscode"])
+        try raw.send(.keychainAdd, guarded, payload: [1])
+        try raw.send(.contextAuthenticate, payload: Self.passcode)
+        try raw.send(.hello, ["protocol": 1])
+        try raw.send(.vaultWatch)
+        try raw.send(.requestCancel, ["request": 77])
+        try raw.send(.keychainFind, query)
+        var refusals: [Int64: ErrorCode] = [:]
+        for _ in 1...6 {
+            let answer = try raw.answer()
+            refusals[answer.id] = answer.refusal
+        }
+        #expect(refusals == [:])
+        // Beside one that lasts: a barrier holds up all but these.
+        let pipe = try TransferPipe()
+        try raw.send(.contextAuthenticate, payload: Self.passcode)
+        try raw.send(.itemGet, ["name": "big"], passing: pipe.writing)
+        pipe.closeWriting()
+        let first = pipe.readByte()
+        try raw.send(.hello, ["protocol": 1])
+        try raw.send(.itemShow, ["name": "big"])
+        let shown = try raw.answer()
+        #expect(shown == (7, nil))
+        let free = try raw.answer()
+        #expect(free == (9, nil))
+        #expect(first + pipe.drain() == content)
+        for id: Int64 in [8, 10] {
+            let answer = try raw.answer()
+            #expect(answer == (id, nil))
+        }
+        withExtendedLifetime(client) {}
+    }
+
     /// Each step is a put, get, remove or move of some of five names, of both stores; by descriptor or in the frame.
     @Test(arguments: 0..<12)
     func `whatever is sent at once comes out as if it had been sent one by one`(seed: UInt64) throws {
