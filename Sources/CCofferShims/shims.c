@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -84,6 +85,26 @@ int coffer_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
     *uid = credentials.uid;
     *gid = credentials.gid;
     return 0;
+}
+
+// Newer than the headers of some systems that we build on.
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+int coffer_peer_process(int socket) {
+    int process = -1;
+    socklen_t size = sizeof process;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &size) < 0) return -1;
+    return process;
+}
+
+int coffer_process_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int coffer_process_is_running(int process) {
+    struct pollfd entry = {.fd = process, .events = POLLIN};
+    int count = poll(&entry, 1, 0);
+    return count < 0 ? -1 : count == 0;
 }
 
 int coffer_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }

@@ -5,8 +5,8 @@ internal import CofferKeychain
 struct Caller {
     /// Who it is.
     let identity: ClientIdentity
-    /// The access groups that the caller holds; the first is the default.
-    let groups: [String]
+    /// What it may do.
+    let rights: AccessRights
     /// What was shown on this connection of the person behind it.
     let context = AuthenticationContext()
     /// The files that it has open.
@@ -16,40 +16,46 @@ struct Caller {
     /// The events that it wants.
     let subscription = EventSubscription()
 
-    /// The group of the vault's owner.
-    static let ownersGroup = "default"
-
-    /// Lets the vault's owner in, and nobody else, root included.
-    ///
-    /// - Throws: `missingEntitlement` for everyone else.
-    init(_ identity: ClientIdentity, ownerID: UInt32) throws(CofferError) {
-        guard identity.userID == ownerID else {
-            throw CofferError(
-                .missingEntitlement,
-                "user \(identity.userID) may not use this vault",
-                hint: "it belongs to user \(ownerID)"
-            )
-        }
+    init(_ identity: ClientIdentity, _ rights: AccessRights) {
         self.identity = identity
-        groups = [Self.ownersGroup]
+        self.rights = rights
     }
 
+    /// The access groups that the caller holds; the first is the default.
+    var groups: [String] { rights.groups }
+
     /// Whether the caller holds an access group: names are compared as bytes.
-    func holds(_ group: String) -> Bool { groups.contains { $0.utf8.elementsEqual(group.utf8) } }
+    func holds(_ group: String) -> Bool { rights.hold(group) }
 
     /// The group that a request means.
     ///
     /// - Parameter named: What it names, if anything.
     /// - Throws: `missingEntitlement` where the caller does not hold the group.
     func group(_ named: String?) throws(CofferError) -> String {
-        guard let named else { return groups[0] }
-        guard holds(named) else {
+        guard let group = named ?? groups.first else {
+            throw CofferError(.missingEntitlement, "you hold no access group")
+        }
+        guard holds(group) else {
             throw CofferError(
                 .missingEntitlement,
-                "you don't hold the access group \(quotedForDisplay(named))",
+                "you don't hold the access group \(quotedForDisplay(group))",
                 hint: "you hold " + groups.map { quotedForDisplay($0) }.joined(separator: ", ")
             )
         }
-        return named
+        return group
+    }
+
+    /// Tells a caller who looks elsewhere than the vault's owner where nothing was found.
+    func explained(_ error: CofferError) -> CofferError {
+        guard error.code == .itemNotFound, groups != [AccessRights.ownersGroup] else { return error }
+        let place = "you see " + groups.map { quotedForDisplay($0) }.joined(separator: ", ") + " only"
+        return CofferError(
+            code: error.code,
+            message: error.message,
+            hint: error.hint.map { "\($0); \(place)" } ?? place,
+            retry: error.retry,
+            cocoaCode: error.cocoaCode,
+            need: error.need
+        )
     }
 }

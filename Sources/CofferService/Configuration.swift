@@ -10,8 +10,8 @@ package struct Configuration: Sendable {
     package var lockPolicy: LockSchedule.Policy
     /// Whether it locks when the last connection is gone.
     package var locksOnLastDisconnect = false
-    /// The user who may connect: the vault's owner.
-    package var ownerID: UInt32
+    /// The daemon, as a client of its own: its user is the vault's owner.
+    package var daemon: ClientIdentity
     /// The directory of the service manager's credentials, if it gave any: the device key may be one.
     package var credentialsPath: String?
     /// Where keys are kept while no daemon runs; `nil` where they are not.
@@ -19,7 +19,9 @@ package struct Configuration: Sendable {
     /// What the matrix decides by, until it is told anew.
     package var routingPolicy = RoutingPolicy.standard
     /// Tells more of a client than who its user is.
-    package var identify: @Sendable (borrowing OwnedDescriptor, PeerIdentity) -> ClientIdentity = { _, peer in
+    ///
+    /// Throws where it can't tell: then nobody is let in.
+    package var identify: @Sendable (borrowing OwnedDescriptor, PeerIdentity) throws -> ClientIdentity = { _, peer in
         ClientIdentity(userID: peer.userID, groupID: peer.groupID)
     }
     /// The time that deadlines are counted in.
@@ -31,11 +33,11 @@ package struct Configuration: Sendable {
     ///
     /// - Parameters:
     ///   - statePath: The vault's state directory.
-    ///   - ownerID: The user who may connect.
+    ///   - daemon: The daemon, as a client of its own.
     ///   - credentialsPath: The directory of the service manager's credentials, if it gave any.
     package init(
         statePath: String,
-        ownerID: UInt32,
+        daemon: ClientIdentity,
         credentialsPath: String? = nil,
         lockPolicy: LockSchedule.Policy = LockSchedule.Policy(),
         clock: BootClock = .system,
@@ -43,7 +45,7 @@ package struct Configuration: Sendable {
     ) {
         self.statePath = statePath
         self.lockPolicy = lockPolicy
-        self.ownerID = ownerID
+        self.daemon = daemon
         self.credentialsPath = credentialsPath
         self.clock = clock
         self.fileSystem = fileSystem

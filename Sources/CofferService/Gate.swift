@@ -1,9 +1,10 @@
 package import CofferCore
 package import CofferWire
 
-/// The one place that decides whether a method may run in a state of the vault, before any handler.
+/// The one place that decides whether a method may run for a client, in a state of the vault, before any handler.
 ///
-/// Whether an item's key is there is decided where the key is used; the gate refuses what no item could make right.
+/// Whether an item's key is there is decided where the key is used, and whether the client holds its group where the item is
+/// looked for; the gate refuses what no item could make right.
 package enum Gate {
     /// What a method needs of the vault.
     private enum Need {
@@ -23,7 +24,83 @@ package enum Gate {
         case passcodeToReplace
     }
 
-    /// Decides.
+    /// Lets a method run, or says why it may not: what is not allowed is not allowed in any state, and is said first.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - params: Its parameters, which may make no sense.
+    ///   - rights: What the client may do.
+    ///   - state: The state of the vault.
+    package static func check(
+        _ method: Method,
+        _ params: JSONObject,
+        for rights: AccessRights,
+        in state: () throws(CofferError) -> VaultState
+    ) throws(CofferError) {
+        if let refusal = refusal(of: method, params, to: rights) { throw refusal }
+        if let refusal = refusal(of: method, in: try state()) { throw refusal }
+    }
+
+    /// Decides whether a client may ask for a method at all, whatever the state is.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - params: Its parameters, which may make no sense: then more is wanted rather than less.
+    ///   - rights: What the client may do.
+    /// - Returns: Why the method may not run; `nil` where it may.
+    package static func refusal(of method: Method, _ params: JSONObject, to rights: AccessRights) -> CofferError? {
+        let missing = verbs(for: method, params).subtracting(rights.verbs)
+        guard !missing.isEmpty else { return nil }
+        let held = Verb.allCases.filter(rights.verbs.contains).map(\.rawValue)
+        let words = Verb.allCases.filter(missing.contains).map { "'\($0.rawValue)'" }.joined(separator: " and ")
+        return CofferError(
+            .missingEntitlement,
+            "'\(method.rawValue)' wants \(words), which you may not",
+            hint: "what you may is \(held.isEmpty ? "nothing" : held.joined(separator: ", ")): \(rights.reason)"
+        )
+    }
+
+    /// What a client has to be entitled to for a method.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - params: Its parameters: some methods look or change, as they say.
+    package static func verbs(for method: Method, _ params: JSONObject) -> Set<Verb> {
+        switch method {
+        case .hello, .requestCancel, .vaultStatus: []
+        // What was opened or shown can be let go of, whatever has changed since.
+        case .contextEnd, .fileClose, .fileSync: []
+        case .vaultLock: [.lock]
+        case .vaultUnlock: [.unlock]
+        // A wrong passcode counts against everybody's attempts; an application password is the item's own.
+        case .contextAuthenticate: params["factor"] == .string("applicationPassword") ? [.read] : [.unlock]
+        case .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultErase,
+            .vaultInit:
+            [.admin]
+        case .vaultCheck, .vaultQuarantine: [.admin]
+        case .vaultWatch: [.read]
+        case .fileOpen: verbs(forOpening: params)
+        case .fileList, .fileRead, .fileSalvage, .fileStat: [.read]
+        case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite: [.write]
+        case .fileRemove, .itemRemove, .keychainDelete: [.delete]
+        case .itemExplain, .itemGet, .itemList, .itemShow: [.read]
+        case .itemMove, .itemProtect, .itemPut: [.write]
+        case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: [.read]
+        case .keychainAdd, .keychainRestore, .keychainUpdate: [.write]
+        }
+    }
+
+    /// A handle reads, writes or both; one that makes or empties its file has written by that alone.
+    private static func verbs(forOpening params: JSONObject) -> Set<Verb> {
+        let changes = ["create", "truncate", "append"].contains { params[$0] != nil && params[$0] != .bool(false) }
+        switch params["access"]?.stringValue {
+        case "read", nil: return changes ? [.read, .write] : [.read]
+        case "write": return [.write]
+        default: return [.read, .write]
+        }
+    }
+
+    /// Decides whether a method may run in a state of the vault, whoever asks.
     ///
     /// - Parameters:
     ///   - method: The method.

@@ -35,7 +35,7 @@ extension Server {
             Explanation(
                 placement: Placement(verdict),
                 stored: located?.info,
-                access: access(to: located?.item, orTo: verdict.protection, by: client, in: state)
+                access: access(to: located?.item, orTo: verdict.protection, of: group, by: client, in: state)
             )
         )
     }
@@ -44,17 +44,18 @@ extension Server {
     private func access(
         to item: StoredItem?,
         orTo protection: Protection,
+        of group: String,
         by client: ClientIdentity,
         in state: VaultState
     ) -> ItemAccess {
         let readable = (item?.protection ?? protection).readable
-        if let refusal = Gate.refusal(of: .itemGet, in: state) ?? refusal(of: client) {
-            let no = ItemAccess.Answer.no(refusal.code)
-            let others = item == nil ? nil : no
-            return ItemAccess(state: state, read: others, write: no, remove: others, readable: readable)
+        // What is not allowed is not allowed in any state.
+        func answer(_ method: Method, _ refusal: ErrorCode?) -> ItemAccess.Answer {
+            let denied = denial(of: method, to: client, in: group) ?? Gate.refusal(of: method, in: state)
+            return ItemAccess.Answer(denied?.code ?? refusal)
         }
         guard let item else {
-            let write = ItemAccess.Answer(protection.refusal(for: .create, in: state))
+            let write = answer(.itemPut, protection.refusal(for: .create, in: state))
             return ItemAccess(state: state, read: nil, write: write, remove: nil, readable: readable)
         }
         let control = item.accessControl
@@ -62,18 +63,19 @@ extension Server {
         let protectedWrites = control?.flags.contains(.protectWrites) == true ? wantsPresence : nil
         return ItemAccess(
             state: state,
-            read: ItemAccess.Answer(item.protection.refusal(for: .read, in: state) ?? wantsPresence),
-            write: ItemAccess.Answer(item.protection.refusal(for: .write, in: state) ?? protectedWrites),
-            remove: ItemAccess.Answer(protectedWrites),
+            read: answer(.itemGet, item.protection.refusal(for: .read, in: state) ?? wantsPresence),
+            write: answer(.itemPut, item.protection.refusal(for: .write, in: state) ?? protectedWrites),
+            remove: answer(.itemRemove, protectedWrites),
             readable: readable
         )
     }
 
-    /// Why a client would not be let in at all.
-    private func refusal(of client: ClientIdentity) -> CofferError? {
+    /// Why a client may not do something with the items of a group, whatever the state is.
+    private func denial(of method: Method, to client: ClientIdentity, in group: String) -> CofferError? {
         do throws(CofferError) {
-            _ = try Caller(client, ownerID: configuration.ownerID)
-            return nil
+            let caller = Caller(client, try accessPolicy.rights(of: client))
+            _ = try caller.group(group)
+            return Gate.refusal(of: method, [:], to: caller.rights)
         } catch {
             return error
         }

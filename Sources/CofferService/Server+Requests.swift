@@ -44,8 +44,10 @@ extension Server {
         let method = request.method
         let context = session.caller.context
         do throws(CofferError) {
-            settleLocks()
-            if let refusal = Gate.refusal(of: method, in: try vaultState(for: method)) { throw refusal }
+            try Gate.check(method, request.params, for: session.caller.rights) { () throws(CofferError) in
+                settleLocks()
+                return try vaultState(for: method)
+            }
             if request.usesContext { context.beginRequest(at: configuration.clock.now) }
             request.start(isAlone: context.isForThisRequest)
             switch try answer(request, session, number) {
@@ -156,6 +158,7 @@ extension Server {
     private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
         touch(number, session)
         guard let id else { return }
+        let error = session.caller.explained(error)
         session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))
     }
 

@@ -47,6 +47,8 @@ package actor Server {
     let listings = Listings()
     /// How often everything was looked at for a listing.
     package var listingScanCount: Int { listings.scanCount }
+    /// Who may do what.
+    var accessPolicy: AccessPolicy
     /// What the matrix decides by.
     var routingPolicy: RoutingPolicy
     /// What is wrong with the configuration file, of which the last good state is used.
@@ -80,6 +82,7 @@ package actor Server {
         vault = Vault(configuration)
         schedule = LockSchedule(configuration.lockPolicy)
         carryOver = configuration.carryOver
+        accessPolicy = AccessPolicy(daemon: configuration.daemon)
         routingPolicy = configuration.routingPolicy
         do { receiveBuffer = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
     }
@@ -164,8 +167,12 @@ package actor Server {
             guard sessions.count < Limits.connections || dropLongestIdle() else {
                 throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
             }
-            let identity = configuration.identify(socket, try PeerIdentity(of: socket))
-            caller = try Caller(identity, ownerID: configuration.ownerID)
+            let peer = try PeerIdentity(of: socket)
+            let process = try PeerProcess(of: socket, peer)
+            let identity = try configuration.identify(socket, peer)
+            // What was read of a process that has ended meanwhile may be another's, which has got its number.
+            guard try process.isRunning else { throw CofferError.callerIsGone }
+            caller = Caller(identity, try accessPolicy.rights(of: identity))
         } catch {
             // A kernel that does not know the peer any more has nobody to tell, either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
@@ -281,6 +288,14 @@ package actor Server {
         resumeListeners()
         if sessions.isEmpty { lastConnectionHasGone() }
     }
+}
+
+extension CofferError {
+    fileprivate static let callerIsGone = CofferError(
+        .missingEntitlement,
+        "the process that has connected is gone, so nobody can tell what it was",
+        hint: "connect from a process that goes on"
+    )
 }
 
 /// A listening socket that a handler can hold.

@@ -33,3 +33,32 @@ package struct PeerIdentity: Hashable, Sendable {
         (try? PeerIdentity(of: descriptor))?.processID == getpid()
     }
 }
+
+/// The process that connected, whose number is nobody else's while this is held.
+package struct PeerProcess: ~Copyable {
+    private let descriptor: OwnedDescriptor
+
+    /// Takes hold of it.
+    ///
+    /// Kernels before 6.5 can't tell which process connected, only which one has its number now.
+    ///
+    /// - Parameters:
+    ///   - socket: A connected socket.
+    ///   - peer: Who connected.
+    package init(of socket: borrowing OwnedDescriptor, _ peer: PeerIdentity) throws(SystemError) {
+        let number = socket.number
+        do {
+            descriptor = OwnedDescriptor(owning: try retrying("getsockopt") { coffer_peer_process(number) })
+        } catch  where error.code == ENOPROTOOPT {
+            descriptor = OwnedDescriptor(owning: try retrying("pidfd_open") { coffer_process_open(peer.processID) })
+        }
+    }
+
+    /// Whether it has not ended: then what was read of the process of its number was of this one.
+    package var isRunning: Bool {
+        get throws(SystemError) {
+            let number = descriptor.number
+            return try retrying("poll") { coffer_process_is_running(number) } == 1
+        }
+    }
+}

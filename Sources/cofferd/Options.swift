@@ -201,7 +201,7 @@ struct Options {
     func configuration() throws -> Configuration {
         var configuration = Configuration(
             statePath: try statePath(),
-            ownerID: geteuid(),
+            daemon: try PeerUnits.identifyDaemon(),
             credentialsPath: Self.environment("CREDENTIALS_DIRECTORY"),
             lockPolicy: lockPolicy
         )

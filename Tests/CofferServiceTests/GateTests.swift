@@ -77,4 +77,122 @@ import Testing
         let missing = refusal?.message == "the device key of this vault is not on this machine"
         #expect((row[column] == "d") == missing)
     }
+
+    /// What a client has to be entitled to for a method without parameters.
+    static let verbs: [Method: Set<Verb>] = [
+        .hello: [],
+        .contextAuthenticate: [.unlock],
+        .contextEnd: [],
+        .vaultCheck: [.admin],
+        .vaultErase: [.admin],
+        .vaultInit: [.admin],
+        .vaultLock: [.lock],
+        .vaultQuarantine: [.admin],
+        .vaultStatus: [],
+        .vaultUnlock: [.unlock],
+        .vaultWatch: [.read],
+        .requestCancel: [],
+        .passcodeChange: [.admin],
+        .passcodeRemove: [.admin],
+        .passcodeSet: [.admin],
+        .slotAdd: [.admin],
+        .slotList: [.admin],
+        .slotRemove: [.admin],
+        .slotTest: [.admin],
+        .fileAllocate: [.write],
+        .fileClose: [],
+        .fileList: [.read],
+        .fileMkdir: [.write],
+        .fileOpen: [.read],
+        .fileProtect: [.write],
+        .fileRead: [.read],
+        .fileRemove: [.delete],
+        .fileRename: [.write],
+        .fileSalvage: [.read],
+        .fileStat: [.read],
+        .fileSync: [],
+        .fileTruncate: [.write],
+        .fileWrite: [.write],
+        .itemExplain: [.read],
+        .itemGet: [.read],
+        .itemList: [.read],
+        .itemMove: [.write],
+        .itemProtect: [.write],
+        .itemPut: [.write],
+        .itemRemove: [.delete],
+        .itemShow: [.read],
+        .keychainAdd: [.write],
+        .keychainAgree: [.read],
+        .keychainDelete: [.delete],
+        .keychainFind: [.read],
+        .keychainHistory: [.read],
+        .keychainPublicKey: [.read],
+        .keychainRestore: [.write],
+        .keychainSign: [.read],
+        .keychainUpdate: [.write],
+    ]
+
+    /// What it has to be entitled to for parameters that change that.
+    static let exceptions: [(method: Method, params: JSONObject, verbs: Set<Verb>)] = [
+        (.contextAuthenticate, ["factor": "passcode"], [.unlock]),
+        (.contextAuthenticate, ["factor": "applicationPassword"], [.read]),
+        (.contextAuthenticate, ["factor": "something"], [.unlock]),
+        (.contextAuthenticate, ["factor": .array(["applicationPassword"])], [.unlock]),
+        (.fileOpen, ["access": "read"], [.read]),
+        (.fileOpen, ["access": "write"], [.write]),
+        (.fileOpen, ["access": "readWrite"], [.read, .write]),
+        (.fileOpen, ["access": "something"], [.read, .write]),
+        (.fileOpen, ["create": true], [.read, .write]),
+        (.fileOpen, ["create": 1], [.read, .write]),
+        (.fileOpen, ["create": false], [.read]),
+        (.fileOpen, ["truncate": true], [.read, .write]),
+        (.fileOpen, ["append": true], [.read, .write]),
+        (.fileOpen, ["access": "write", "create": true], [.write]),
+    ]
+
+    /// Every set of verbs, from none to all.
+    private static let everySet = (0..<1 << Verb.allCases.count).map { mask in
+        Set(Verb.allCases.enumerated().filter { mask >> $0.offset & 1 == 1 }.map(\.element))
+    }
+
+    @Test(arguments: Method.allCases)
+    func `a method runs where the client has every verb for it and the state allows it, and nowhere else`(
+        method: Method
+    ) throws {
+        let states = Array(try #require(Self.table[method]))
+        let plain: (JSONObject, Set<Verb>) = ([:], try #require(Self.verbs[method]))
+        let cases = [plain] + Self.exceptions.filter { $0.method == method }.map { ($0.params, $0.verbs) }
+        for (params, wanted) in cases {
+            for held in Self.everySet {
+                let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
+                for (column, state) in VaultState.allCases.enumerated() {
+                    var refusal: CofferError?
+                    do throws(CofferError) {
+                        try Gate.check(method, params, for: rights) { () throws(CofferError) in state }
+                    } catch {
+                        refusal = error
+                    }
+                    let isDenied = refusal?.code == .missingEntitlement
+                    #expect(isDenied == !wanted.isSubset(of: held), "\(params) \(state) \(held)")
+                    if !isDenied { #expect((refusal == nil) == (states[column] == "+"), "\(state)") }
+                }
+            }
+        }
+    }
+
+    @Test func `one who may not is not told the state`() {
+        let rights = AccessRights(groups: ["g"], verbs: [.read], reason: "it is a test")
+        #expect(throws: CofferError(.missingEntitlement, "")) {
+            try Gate.check(.vaultUnlock, [:], for: rights) { () throws(CofferError) in
+                throw CofferError(.internal, "the state was asked for")
+            }
+        }
+    }
+
+    @Test func `a refusal says what is wanted, what is held and why`() throws {
+        let rights = AccessRights(groups: ["g"], verbs: [.delete, .read], reason: "it is a test")
+        let refusal = try #require(Gate.refusal(of: .fileOpen, ["access": "readWrite"], to: rights))
+        #expect(refusal.message == "'file.open' wants 'write', which you may not")
+        #expect(refusal.hint == "what you may is read, delete: it is a test")
+    }
 }

@@ -34,7 +34,7 @@ package final class TestServer: Sendable {
         let loop = try EventLoop()
         var configuration = Configuration(
             statePath: directory.appending("state"),
-            ownerID: ownerID,
+            daemon: ClientIdentity(userID: ownerID, groupID: getegid()),
             lockPolicy: LockSchedule.Policy(graceSeconds: graceSeconds),
             clock: clock,
             fileSystem: fileSystem

@@ -19,6 +19,13 @@ ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capa
 // The peer of a connected socket, as the kernel saw it connect.
 int coffer_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
 
+// A descriptor of the process that connected, close-on-exec. -1 with ENOPROTOOPT where the kernel can't tell.
+int coffer_peer_process(int socket);
+// A descriptor of the process that has a number now, close-on-exec.
+int coffer_process_open(pid_t process);
+// Whether the process of a descriptor has not ended: 1 or 0; -1 with errno.
+int coffer_process_is_running(int process);
+
 // Accepts a connection, non-blocking and close-on-exec.
 int coffer_accept(int listener);
 

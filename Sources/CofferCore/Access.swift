@@ -1,0 +1,137 @@
+/// What a client may do, whatever the items are that it may do it with.
+public enum Verb: String, CaseIterable, Sendable {
+    /// Looks at items and files, and uses keys.
+    case read
+    /// Makes, changes, moves and protects them.
+    case write
+    /// Removes them.
+    case delete
+    /// Locks the vault.
+    case lock
+    /// Unlocks it, and shows its passcode for single items.
+    case unlock
+    /// Makes the vault, erases it, repairs it, and sets who opens it and how.
+    case admin
+    /// Reads who did what.
+    case audit
+}
+
+/// What a client may do, and with what.
+package struct AccessRights: Hashable, Sendable {
+    /// The access groups that it holds; the first is the default.
+    package let groups: [String]
+    /// What it may do.
+    package let verbs: Set<Verb>
+    /// How what it stores is protected where nobody says more.
+    package let protection: Protection?
+    /// Why it has these rights: lower case, as part of a sentence.
+    package let reason: String
+
+    /// Gathers rights.
+    ///
+    /// - Parameters:
+    ///   - groups: The access groups that the client holds; the first is the default.
+    ///   - verbs: What it may do.
+    ///   - protection: How what it stores is protected where nobody says more.
+    ///   - reason: Why it has these rights.
+    package init(groups: [String], verbs: Set<Verb>, protection: Protection? = nil, reason: String) {
+        self.groups = groups
+        self.verbs = verbs
+        self.protection = protection
+        self.reason = reason
+    }
+
+    /// The group of the vault's owner.
+    package static let ownersGroup = "default"
+
+    /// Whether a group is one of them: names are compared as bytes.
+    package func hold(_ group: String) -> Bool { groups.contains { $0.utf8.elementsEqual(group.utf8) } }
+}
+
+/// Who may do what: a total function from a client to its rights.
+package struct AccessPolicy: Sendable {
+    /// The daemon, as a client of its own: its user is the vault's owner, and what runs in its unit belongs to it.
+    package let daemon: ClientIdentity
+
+    /// Makes a policy.
+    ///
+    /// - Parameter daemon: The daemon, as a client of its own.
+    package init(daemon: ClientIdentity) { self.daemon = daemon }
+
+    /// Decides.
+    ///
+    /// - Parameter client: Who asks.
+    /// - Throws: `missingEntitlement` for one who may do nothing at all.
+    package func rights(of client: ClientIdentity) throws(CofferError) -> AccessRights {
+        let isOwner = client.userID == daemon.userID
+        if let service = client.service, service != daemon.service, isOwner || admits(service) {
+            return AccessRights(
+                groups: [service.description],
+                verbs: [.read, .write, .delete],
+                reason: "it is the service '\(service)', which has a group of its own"
+            )
+        }
+        guard isOwner else {
+            throw CofferError(
+                .missingEntitlement,
+                "user \(client.userID) may not use this vault",
+                hint: "it belongs to user \(daemon.userID)"
+            )
+        }
+        return AccessRights(
+            groups: [AccessRights.ownersGroup],
+            verbs: Set(Verb.allCases),
+            reason: "it is the vault's owner"
+        )
+    }
+
+    /// Whether a service is let in whoever its user is: the daemon of a person is for that person's processes only.
+    private func admits(_ service: ClientPattern) -> Bool {
+        guard case .unit = service, case .unit = daemon.service else { return false }
+        return true
+    }
+}
+
+extension ClientIdentity {
+    /// The service that the client belongs to; `nil` where it is a person's own doing.
+    ///
+    /// Its words as a pattern are the name of its access group. The innermost service manager counts: what runs under a
+    /// person's manager is of no unit of the system's but `user@UID.service`, which is no service in this sense.
+    package var service: ClientPattern? {
+        if let userUnit {
+            return userUnit.isNameOfService && !userUnit.hasPrefix("app-") ? .userUnit(userUnit) : nil
+        }
+        guard let unit, unit.isNameOfService, !unit.hasPrefix("user@") else { return nil }
+        return .unit(unit)
+    }
+}
+
+extension String {
+    /// Whether a unit of this name is a service that is there again tomorrow.
+    ///
+    /// A scope is somebody's session, terminal or started program. What `systemd-run` and the message bus start without a
+    /// name of its own is called anew each time: nobody would see again what is stored under such a name.
+    fileprivate var isNameOfService: Bool {
+        guard hasSuffix(".service") else { return false }
+        let stem = Substring(dropLast(".service".count))
+        return !stem.isEmpty && !stem.hasPrefix("dbus-:") && !stem.isTransientName
+    }
+}
+
+extension Substring {
+    /// What `systemd-run` makes up: `run-r1f0`, `run-u7`, `run-p12-i34`, by version.
+    fileprivate var isTransientName: Bool {
+        guard hasPrefix("run-") else { return false }
+        let digits = dropFirst("run-".count)
+        return switch digits.first {
+        case "r": digits.dropFirst().isNumber(radix: 16)
+        case "u": digits.dropFirst().isNumber(radix: 10)
+        case "p": digits.dropFirst().split(separator: "-i", maxSplits: 1).allSatisfy { $0.isNumber(radix: 10) }
+        default: false
+        }
+    }
+
+    private func isNumber(radix: Int) -> Bool {
+        !isEmpty && utf8.allSatisfy { Int(String(UnicodeScalar($0)), radix: radix) != nil }
+    }
+}

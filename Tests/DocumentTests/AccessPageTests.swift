@@ -1,0 +1,71 @@
+import CofferCore
+import CofferService
+import CofferWire
+import Testing
+
+/// The tables of `proto-docs/ACCESS.md`.
+@Suite struct AccessPageTests {
+    private let page: Page
+
+    init() throws { page = try Page("ACCESS.md") }
+
+    @Test func `every verb is in the table`() throws {
+        let rows = try page.table(["verb", "what"], below: "## Verbs")
+        #expect(rows.map { $0[0].quotedWords } == Verb.allCases.map { [$0.rawValue] })
+    }
+
+    @Test func `every method is in the table, with the verbs that the gate wants`() throws {
+        let rows = try page.table(["methods", "verbs"], below: "## Methods")
+        var seen: Set<String> = []
+        for row in rows {
+            for name in row[0].quotedWords {
+                seen.insert(name)
+                let method = try #require(Method(rawValue: name))
+                if Self.varying.contains(method) { continue }
+                let verbs = Gate.verbs(for: method, [:]).map(\.rawValue)
+                #expect(Set(row[1].quotedWords) == Set(verbs), "\(name)")
+            }
+        }
+        #expect(seen == Set(Method.allCases.map(\.rawValue)))
+    }
+
+    /// What looks or changes as its parameters say, in the order of its rows.
+    private static let varying: [Method] = [.contextAuthenticate, .fileOpen]
+    private static let varieties: [JSONObject] = [
+        ["factor": "applicationPassword"], ["factor": "passcode"], ["access": "read"], ["access": "write"],
+        ["access": "readWrite"],
+    ]
+
+    @Test func `what varies has a row for each variety`() throws {
+        let rows = try page.table(["methods", "verbs"], below: "## Methods").filter { row in
+            Self.varying.contains { row[0].quotedWords == [$0.rawValue] }
+        }
+        try #require(rows.count == Self.varieties.count)
+        for (row, params) in zip(rows, Self.varieties) {
+            let method = try #require(row[0].quotedWords.first.flatMap(Method.init))
+            let verbs = Gate.verbs(for: method, params).map(\.rawValue)
+            #expect(Set(row[1].quotedWords) == Set(verbs), "\(row[0])")
+        }
+    }
+
+    @Test func `the default rule is that of the code`() throws {
+        let rows = try page.table(["client", "group", "verbs"], below: "## Without entitlements")
+        let system = ClientIdentity(userID: 990, groupID: 990, unit: "cofferd.service")
+        let clients = [
+            ClientIdentity(userID: 0, groupID: 0, unit: "NAME.service"),
+            ClientIdentity(userID: 990, groupID: 990, unit: "user@990.service", userUnit: "NAME.service"),
+            ClientIdentity(userID: 990, groupID: 990),
+            ClientIdentity(userID: 0, groupID: 0),
+        ]
+        try #require(rows.count == clients.count)
+        for (row, client) in zip(rows, clients) {
+            guard let rights = try? AccessPolicy(daemon: system).rights(of: client) else {
+                #expect(row[1] == "–" && row[2].quotedWords == ["missingEntitlement"])
+                continue
+            }
+            #expect(rights.groups == row[1].quotedWords.map { $0.replacing("NAME", with: "NAME.service") })
+            let verbs = Verb.allCases.filter(rights.verbs.contains).map(\.rawValue)
+            #expect(row[2] == (verbs.count == Verb.allCases.count ? "all" : verbs.joined(separator: ", ")))
+        }
+    }
+}
