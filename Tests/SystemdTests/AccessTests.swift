@@ -1,0 +1,89 @@
+import CofferTestSupport
+import Testing
+
+extension SystemdTests {
+    /// Who sees what, as a real service manager tells clients apart.
+    @Suite struct AccessTests {
+        /// Runs `coffer` in a unit of the system's manager.
+        private func coffer(
+            _ arguments: String...,
+            in unit: String,
+            as user: String = Machine.serviceUser,
+            _ service: Service
+        ) throws -> CommandResult {
+            let machine = try #require(Machine.shared)
+            return try machine.run(
+                [
+                    "systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet", "--uid=\(user)",
+                    "--setenv=COFFER_SOCKET=/run/\(service.name).sock", "\(Machine.programs)/coffer",
+                ] + arguments
+            )
+        }
+
+        @Test func `services of one user see their own items, and the owner's terminal sees its`() throws {
+            let service = try Service("coffer-groups")
+            try service.makeVault()
+            try service.put("mine", "owner's", "AfterFirstUnlock")
+            for unit in ["backup.service", "mail.service"] {
+                let put = try coffer("put", "mine", "/etc/hostname", in: unit, service)
+                #expect(put.status == 0, "\(put.errors)")
+            }
+            let removed = try coffer("remove", "mine", in: "backup.service", service)
+            #expect(removed.status == 0, "\(removed.errors)")
+            let gone = try coffer("get", "mine", in: "backup.service", service)
+            #expect(gone.status == 66)
+            #expect(gone.errors.contains("you see 'unit:backup.service' only"), "\(gone.errors)")
+            #expect(try coffer("get", "mine", in: "mail.service", service).status == 0)
+            let own = try service.get("mine")
+            #expect(own == "owner's")
+            let named = try coffer("put", "x", "/etc/hostname", "--group", "default", in: "mail.service", service)
+            #expect(named.status == 77)
+            let locked = try coffer("lock", "--now", in: "mail.service", service)
+            #expect(locked.status == 77)
+            #expect(try service.state() == "unlocked")
+        }
+
+        @Test func `a service of another user is let in by the machine's daemon, and root outside of one is not`()
+            throws
+        {
+            let service = try Service("coffer-others")
+            try service.makeVault()
+            let put = try coffer("put", "root's", "/etc/hostname", in: "rooted.service", as: "root", service)
+            #expect(put.status == 0, "\(put.errors)")
+            #expect(try coffer("get", "root's", in: "rooted.service", as: "root", service).status == 0)
+            // The group is the unit's, whoever its user is.
+            #expect(try coffer("get", "root's", in: "rooted.service", service).status == 0)
+            let machine = try #require(Machine.shared)
+            let outside = try machine.run(
+                ["\(Machine.programs)/coffer", "list"],
+                environment: ["COFFER_SOCKET": "/run/\(service.name).sock"]
+            )
+            #expect(outside.status == 77)
+            #expect(outside.errors.contains("user 0 may not use this vault"), "\(outside.errors)")
+        }
+
+        @Test func `a person's services are told apart, from one another and from the terminal`() throws {
+            let service = try Service("coffer-person", of: Machine.person)
+            try service.makeVault()
+            try service.put("mine", "owner's", "AfterFirstUnlock")
+            func run(_ unit: String, _ arguments: String...) throws -> CommandResult {
+                try service.run(
+                    [
+                        "systemd-run", "--user", unit, "--wait", "--pipe", "--collect", "--quiet",
+                        "--setenv=COFFER_SOCKET=/run/user/1000/\(service.name).sock", "\(Machine.programs)/coffer",
+                    ] + arguments
+                )
+            }
+            let put = try run("--unit=mail.service", "put", "imap", "/etc/hostname")
+            #expect(put.status == 0, "\(put.errors)")
+            #expect(try run("--unit=mail.service", "get", "mine").status == 66)
+            #expect(try run("--unit=sync.service", "get", "imap").status == 66)
+            #expect(try run("--unit=app-editor@1f.service", "get", "mine").text == "owner's")
+            #expect(try run("--description=nameless", "get", "mine").text == "owner's")
+            let scoped = try service.run(
+                ["systemd-run", "--user", "--scope", "--quiet", "\(Machine.programs)/coffer", "get", "mine"]
+            )
+            #expect(scoped.text == "owner's", "\(scoped.errors)")
+        }
+    }
+}
