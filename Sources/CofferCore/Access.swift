@@ -44,6 +44,11 @@ package struct AccessRights: Hashable, Sendable {
     /// The group of the vault's owner.
     package static let ownersGroup = "default"
 
+    /// Whether they come to the same, for whatever reason.
+    package func isSame(as other: AccessRights) -> Bool {
+        groups == other.groups && verbs == other.verbs && protection == other.protection
+    }
+
     /// Whether a group is one of them: names are compared as bytes.
     package func hold(_ group: String) -> Bool { groups.contains { $0.utf8.elementsEqual(group.utf8) } }
 }
@@ -52,17 +57,28 @@ package struct AccessRights: Hashable, Sendable {
 package struct AccessPolicy: Sendable {
     /// The daemon, as a client of its own: its user is the vault's owner, and what runs in its unit belongs to it.
     package let daemon: ClientIdentity
+    /// What was written, in the order in which it is looked at.
+    package var entitlements: [Entitlement]
 
     /// Makes a policy.
     ///
-    /// - Parameter daemon: The daemon, as a client of its own.
-    package init(daemon: ClientIdentity) { self.daemon = daemon }
+    /// - Parameters:
+    ///   - daemon: The daemon, as a client of its own.
+    ///   - entitlements: What was written, in the order in which it is looked at.
+    package init(daemon: ClientIdentity, entitlements: [Entitlement] = []) {
+        self.daemon = daemon
+        self.entitlements = entitlements
+    }
 
-    /// Decides.
+    /// Decides: by the first entitlement that means the client, and by nothing else; by the rule of the house where none does.
     ///
     /// - Parameter client: Who asks.
     /// - Throws: `missingEntitlement` for one who may do nothing at all.
     package func rights(of client: ClientIdentity) throws(CofferError) -> AccessRights {
+        if let entitlement = entitlements.first(where: { $0.fits(client) }) {
+            guard entitlement.verbs.isEmpty else { return entitlement.rights }
+            throw CofferError(.missingEntitlement, "the entitlements of this vault say that you may do nothing with it")
+        }
         let isOwner = client.userID == daemon.userID
         if let service = client.service, service != daemon.service, isOwner || admits(service) {
             return AccessRights(

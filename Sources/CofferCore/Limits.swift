@@ -98,4 +98,10 @@ public enum Limits {
     public static let handles = 256
     /// Files that all connections have open together: the descriptors that there may be suffice.
     public static let openFiles = 2048
+    /// The bytes of a configuration file: far more than anybody writes by hand.
+    public static let configurationBytes = 1 << 20
+    /// The bytes of an access group's name: that of the longest unit, with what stands before it.
+    public static let groupBytes = 266
+    /// The access groups of one client: a query looks in all of them.
+    public static let groups = 64
 }

@@ -16,6 +16,8 @@ package struct Configuration: Sendable {
     package var credentialsPath: String?
     /// Where keys are kept while no daemon runs; `nil` where they are not.
     package var carryOver: CarryOver?
+    /// What was written of clients, until it is told anew.
+    package var entitlements: [Entitlement] = []
     /// What the matrix decides by, until it is told anew.
     package var routingPolicy = RoutingPolicy.standard
     /// Tells more of a client than who its user is.

@@ -1,5 +1,6 @@
 package import CofferCore
 internal import CofferRouting
+internal import CofferSystem
 
 extension Configuration {
     /// Takes what a configuration file says of routing.
@@ -25,5 +26,53 @@ extension Server {
             configurationTrouble = error.message
             return error
         }
+    }
+
+    /// Takes the entitlements anew, and decides of every connection once more; where they are wrong, the last good ones stay.
+    ///
+    /// - Parameter read: Reads them.
+    /// - Returns: What is wrong, if anything is.
+    package func reloadEntitlements(_ read: () throws(CofferError) -> [Entitlement]) -> CofferError? {
+        do throws(CofferError) {
+            accessPolicy.entitlements = try read()
+            entitlementTrouble = nil
+        } catch {
+            entitlementTrouble = error.message
+            return error
+        }
+        for (number, session) in sessions {
+            let rights = try? accessPolicy.rights(of: session.caller.identity)
+            if rights?.isSame(as: session.caller.rights) == true { continue }
+            // What it has open and asked for is of the rights that it had: it begins anew with those that it has.
+            touch(number, session)
+            session.revoke(
+                CofferError(
+                    .missingEntitlement,
+                    "the entitlements have changed, and with them what you may do",
+                    hint: "connect again"
+                )
+            )
+        }
+        return nil
+    }
+
+    /// What is wrong with the files that are read, of which the last good state is used.
+    var trouble: String? {
+        let troubles = [configurationTrouble, entitlementTrouble].compactMap { $0 }
+        return troubles.isEmpty ? nil : troubles.joined(separator: "; ")
+    }
+}
+
+extension Entitlement {
+    /// Reads the entitlements of directories, in their order.
+    ///
+    /// - Parameter directories: The directories; one that is not there has none.
+    /// - Throws: `param` with what is wrong, and where; `io`.
+    package static func read(in directories: [String]) throws(CofferError) -> [Entitlement] {
+        var files: [TrustedFiles.Content] = []
+        for directory in directories {
+            files += try TrustedFiles.read(in: directory, suffix: ".conf", upTo: Limits.configurationBytes)
+        }
+        return try all(in: files, userID: UserDatabase.userID)
     }
 }

@@ -28,7 +28,15 @@ extension Server {
         case .none: content = ContentFacts(size: .exactly(byteCount))
         }
         let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
-        let verdict = try route(params.name, in: group, over: located?.info, wishes, content, for: client)
+        let verdict = try route(
+            params.name,
+            in: group,
+            over: located?.info,
+            wishes,
+            content,
+            for: client,
+            entitled: (try? accessPolicy.rights(of: client))?.protection
+        )
         let present = try vault.keys.state
         let state = params.state ?? present
         return Reply(

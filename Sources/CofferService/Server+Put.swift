@@ -90,7 +90,8 @@ extension Server {
                 over: before,
                 wishes,
                 intake.facts,
-                for: caller.identity
+                for: caller.identity,
+                entitled: caller.rights.protection
             )
             var losses: [String] = []
             switch verdict.protection {
@@ -160,13 +161,15 @@ extension Server {
     ///   - wishes: What the caller says.
     ///   - content: What is known of its content.
     ///   - client: Who stores it.
+    ///   - entitled: How it is protected by the client's entitlement.
     func route(
         _ name: ItemName?,
         in group: String,
         over existing: ItemInfo?,
         _ wishes: ItemWishes,
         _ content: ContentFacts,
-        for client: ClientIdentity
+        for client: ClientIdentity,
+        entitled: Protection?
     ) throws(CofferError) -> Verdict {
         let facts = RoutingFacts(
             kind: wishes.kind,
@@ -186,6 +189,7 @@ extension Server {
                 accessibility: wishes.accessibility,
                 existing: existing?.protection,
                 directory: directory,
+                entitled: entitled,
                 configured: routingPolicy.protection(of: name, from: client)
             ),
             bounds: routingPolicy.bounds

@@ -26,7 +26,7 @@ extension Server {
             attemptsEnded: keys?.attemptsEnded ?? false,
             erasesData: keys?.erasesData ?? false,
             passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
-            configurationTrouble: configurationTrouble
+            configurationTrouble: trouble
         )
     }
 

@@ -53,6 +53,8 @@ package actor Server {
     var routingPolicy: RoutingPolicy
     /// What is wrong with the configuration file, of which the last good state is used.
     var configurationTrouble: String?
+    /// What is wrong with the entitlements, of which the last good ones are used.
+    var entitlementTrouble: String?
 
     /// Where keys are kept while no daemon runs.
     var carryOver: CarryOver?
@@ -82,7 +84,7 @@ package actor Server {
         vault = Vault(configuration)
         schedule = LockSchedule(configuration.lockPolicy)
         carryOver = configuration.carryOver
-        accessPolicy = AccessPolicy(daemon: configuration.daemon)
+        accessPolicy = AccessPolicy(daemon: configuration.daemon, entitlements: configuration.entitlements)
         routingPolicy = configuration.routingPolicy
         do { receiveBuffer = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
     }

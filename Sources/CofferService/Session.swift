@@ -186,6 +186,14 @@ final class Session {
         stop()
     }
 
+    /// It may not do any more what it could: what was not begun is forgotten, what was ends as soon as it can, and it is told.
+    func revoke(_ error: CofferError) {
+        for request in requests where !request.isStarted { remove(request) }
+        for request in requests { request.cancel() }
+        backlog = nil
+        fail(error)
+    }
+
     // MARK: Waiting bytes
 
     /// Whether so much waits to be sent that no more is to be answered.

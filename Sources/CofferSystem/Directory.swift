@@ -208,20 +208,7 @@ package final class Directory: Sendable {
 
     /// The names of what is in the directory, in no order.
     package func entries() throws(SystemError) -> [String] {
-        let again = try retrying("open") { unsafe coffer_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY, 0) }
-        guard let stream = unsafe fdopendir(again) else {
-            close(again)
-            throw SystemError("opendir")
-        }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names
+        try descriptor.entries()
     }
 
     /// Reads a small file whole.
@@ -386,5 +373,26 @@ package final class Directory: Sendable {
             _ = try retrying("chmod") { unsafe fchmodat(descriptor.number, name, 0o600, AT_SYMLINK_NOFOLLOW) }
             return try openForWriting(name)
         }
+    }
+}
+
+extension OwnedDescriptor {
+    /// The names of what is in a directory, in no order.
+    borrowing func entries() throws(SystemError) -> [String] {
+        let number = number
+        let again = try retrying("open") { unsafe coffer_openat(number, ".", O_RDONLY | O_DIRECTORY, 0) }
+        guard let stream = unsafe fdopendir(again) else {
+            close(again)
+            throw SystemError("opendir")
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
     }
 }

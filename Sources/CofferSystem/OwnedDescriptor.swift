@@ -75,6 +75,17 @@ extension OwnedDescriptor {
         return done
     }
 
+    /// The content from its beginning.
+    ///
+    /// - Parameter maximum: The most bytes that are wanted; where there are more, there is one more.
+    package borrowing func content(upTo maximum: Int) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: maximum + 1)
+        let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(SystemError) in unsafe try read(into: buffer, at: 0) }
+        }
+        return Array(bytes.prefix(try outcome.get()))
+    }
+
     /// Reads at an offset, if that can be done without waiting for a disk.
     ///
     /// - Parameters:

@@ -45,17 +45,20 @@ enum Daemon {
     }
 
     private static func check(_ options: Options) throws {
-        _ = try options.configuration()
+        let count = try options.configuration().entitlements.count
         let path = options.configurationFile.map { quotedForDisplay($0.path) + " is right" }
         write((path ?? "there is no configuration file") + "\n", to: STDOUT_FILENO)
+        if count > 0 { write("the entitlements are right: \(count)\n", to: STDOUT_FILENO) }
     }
 
     private static func reload(_ options: Options, _ server: Server) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         unsafe sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
-        let trouble = server.assumeIsolated { $0.reload(options.rereadConfiguration) }
-        if let trouble { report(trouble, ", and what was set before stays") }
+        let troubles = server.assumeIsolated { server in
+            [server.reload(options.rereadConfiguration), server.reloadEntitlements(options.readEntitlements)]
+        }
+        for case let trouble? in troubles { report(trouble, ", and what was set before stays") }
         unsafe sd_notify(0, "READY=1")
     }
 

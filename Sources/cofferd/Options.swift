@@ -11,6 +11,8 @@ struct Options {
     /// Where the configuration file is, if one was named.
     private var configurationPath: String?
     private(set) var configurationFile: ConfigurationFile?
+    /// Where the entitlements are, if not in the usual places.
+    private var entitlementPath: String?
     private var socket: String?
     private var state: String?
     /// Whether the keys of class C are kept over a restart, in the service manager's descriptor store.
@@ -19,12 +21,16 @@ struct Options {
     private var locksOnLastDisconnect = false
 
     private static let usage = """
-        usage: cofferd [--config FILE] [--socket PATH] [--state DIR] [--grace SECONDS]
-                       [--lock-after SECONDS] [--inactive-after SECONDS] [--forget-after SECONDS]
+        usage: cofferd [--config FILE] [--entitlements DIR] [--socket PATH] [--state DIR]
+                       [--grace SECONDS] [--lock-after SECONDS]
+                       [--inactive-after SECONDS] [--forget-after SECONDS]
                        [--lock-on-last-disconnect] [--carry-over] [--check]
 
           --config FILE     the configuration ($XDG_CONFIG_HOME/coffer/cofferd.conf, or
                             /etc/coffer/cofferd.conf); an option here comes before it
+          --entitlements DIR
+                            who may do what, instead of /etc/coffer/entitlements.d and
+                            $XDG_CONFIG_HOME/coffer/entitlements.d
           --socket PATH     where to listen, if the service manager passes no socket
                             ($XDG_RUNTIME_DIR/coffer/coffer.sock or /run/coffer/coffer.sock)
           --state DIR       where the vault is ($STATE_DIRECTORY, or
@@ -84,10 +90,13 @@ struct Options {
         return nil
     }
 
+    private static func configurationHome() -> String? {
+        environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" }
+    }
+
     /// The user's own, or else the machine's.
     private static func defaultConfigurationPath() -> String? {
-        let home = environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" }
-        let candidates = [home, "/etc"].compactMap { $0.map { $0 + "/coffer/cofferd.conf" } }
+        let candidates = [configurationHome(), "/etc"].compactMap { $0.map { $0 + "/coffer/cofferd.conf" } }
         return candidates.first { unsafe access($0, F_OK) == 0 }
     }
 
@@ -106,6 +115,12 @@ struct Options {
     func rereadConfiguration() throws(CofferError) -> ConfigurationFile? {
         var options = self
         return try options.takeConfiguration()
+    }
+
+    /// Reads who may do what.
+    func readEntitlements() throws(CofferError) -> [Entitlement] {
+        let usual = Entitlement.directories(home: Self.configurationHome())
+        return try Entitlement.read(in: entitlementPath.map { [$0] } ?? usual)
     }
 
     /// The settings of `[Service]`, and the options that say the same.
@@ -152,6 +167,7 @@ struct Options {
     private mutating func take(_ flag: String, _ value: @autoclosure () -> String?) throws(CofferError) {
         switch flag {
         case "--config": configurationPath = try Self.text(flag, value())
+        case "--entitlements": entitlementPath = try Self.text(flag, value())
         case "--socket": socket = try Self.text(flag, value())
         case "--state": state = try Self.text(flag, value())
         case "--grace": lockPolicy.graceSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumGraceSeconds)
@@ -207,6 +223,7 @@ struct Options {
         )
         configuration.locksOnLastDisconnect = locksOnLastDisconnect
         configuration.identify = PeerUnits.identify
+        configuration.entitlements = try readEntitlements()
         if let configurationFile { try configuration.take(configurationFile) }
         return configuration
     }

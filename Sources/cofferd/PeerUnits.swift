@@ -15,12 +15,14 @@ enum PeerUnits {
         _ peer: PeerIdentity
     ) throws(SystemError) -> ClientIdentity {
         let number = socket.number
+        // A program of another user in the owner's units, such as sudo's, is not the owner's.
+        let isOwn =
+            peer.userID == geteuid() ? unsafe try isOwners { unsafe sd_peer_get_owner_uid(number, $0) } : false
         return ClientIdentity(
             userID: peer.userID,
             groupID: peer.groupID,
             unit: unsafe try name { unsafe sd_peer_get_unit(number, $0) },
-            userUnit: unsafe try isOwners { unsafe sd_peer_get_owner_uid(number, $0) }
-                ? unsafe try name { unsafe sd_peer_get_user_unit(number, $0) } : nil,
+            userUnit: isOwn ? unsafe try name { unsafe sd_peer_get_user_unit(number, $0) } : nil,
             executablePath: executablePath(of: peer.processID)
         )
     }

@@ -14,6 +14,15 @@ import Testing
         #expect(rows.map { $0[0].quotedWords } == Verb.allCases.map { [$0.rawValue] })
     }
 
+    @Test func `every setting is in the table, and the example is one`() throws {
+        let rows = try page.table(["setting", "what"], below: "## Entitlements")
+        #expect(rows.map { $0[0].quotedWords } == Entitlement.settings.map { [$0] })
+        let example = try #require(page.blocks("").first).joined(separator: "\n")
+        let found = try Entitlement.all(in: [("example", Array(example.utf8))]) { (_) throws(CofferError) in 34 }
+        #expect(found.map(\.clients) == [[.unit("backup.service"), .user(34)]])
+        #expect(found.map(\.verbs) == [[.read]])
+    }
+
     @Test func `every method is in the table, with the verbs that the gate wants`() throws {
         let rows = try page.table(["methods", "verbs"], below: "## Methods")
         var seen: Set<String> = []

@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: [
         ("PROTOCOL.md", 380), ("KEYS.md", 210), ("FORMATS.md", 250), ("CLI.md", 170), ("THREATS.md", 130),
-        ("KEYCHAIN.md", 160), ("ACCESS-CONTROL.md", 90), ("ACCESS.md", 80), ("DOCTOR.md", 80), ("PERFORMANCE.md", 110),
+        ("KEYCHAIN.md", 160), ("ACCESS-CONTROL.md", 90), ("ACCESS.md", 110), ("DOCTOR.md", 80), ("PERFORMANCE.md", 110),
         ("FILES.md", 160),
         ("EVENTS.md", 80), ("ORDER.md", 80), ("FOUNDATION.md", 186), ("README.md", 30), ("EXCHANGES.md", 520),
     ])

@@ -52,7 +52,7 @@ import Testing
 
     @Test func `every limit is in the table with its value`() throws {
         let header = ["limit", "value", "of"]
-        let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md"].flatMap { try Page($0).table(header) }
+        let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md"].flatMap { try Page($0).table(header) }
         let source = try String(
             contentsOf: Page.root.appending(path: "Sources/CofferCore/Limits.swift"),
             encoding: .utf8
@@ -135,5 +135,8 @@ import Testing
         "contextSeconds": "\(Limits.contextSeconds)",
         "cursorBytes": "\(Limits.cursorBytes)",
         "handles": "\(Limits.handles)",
+        "configurationBytes": "\(Limits.configurationBytes)",
+        "groupBytes": "\(Limits.groupBytes)",
+        "groups": "\(Limits.groups)",
     ]
 }

@@ -1,6 +1,3 @@
-package import CofferCore
-internal import CofferSystem
-
 /// A configuration file, in the syntax of systemd.syntax(7): sections in brackets, `Key=value` on a line, and comments.
 ///
 /// What is wrong in it is told with its line; nothing that is not understood is passed over.
@@ -29,43 +26,6 @@ package struct ConfigurationFile: Sendable {
     package let path: String
     /// What is in it, in order.
     package private(set) var sections: [Section] = []
-
-    private static let maximumBytes = 1 << 20
-
-    /// Reads a file.
-    ///
-    /// - Parameter path: Where it is.
-    /// - Returns: `nil` where there is none.
-    /// - Throws: `param` with the line that is wrong; `io` where it can't be read.
-    package static func read(at path: String) throws(CofferError) -> ConfigurationFile? {
-        do {
-            let bytes: [UInt8]
-            switch try OwnedDescriptor(openingIfPresent: path) {
-            case .none: return nil
-            case .some(let file): bytes = try content(of: file)
-            }
-            guard bytes.count <= maximumBytes, let text = String(validating: bytes, as: UTF8.self) else {
-                throw CofferError(
-                    .param,
-                    "\(quotedForDisplay(path)) is no configuration: expected text of at most \(maximumBytes) bytes"
-                )
-            }
-            return try ConfigurationFile(text, path: path)
-        } catch let error as CofferError {
-            throw error
-        } catch {
-            throw CofferError(mapping: error, "can't read \(quotedForDisplay(path))")
-        }
-    }
-
-    /// - Returns: The bytes, one more than there may be at most.
-    private static func content(of file: borrowing OwnedDescriptor) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
-        let count = unsafe try bytes.withUnsafeMutableBytes {
-            unsafe try file.read(into: $0, at: 0)
-        }
-        return Array(bytes.prefix(count))
-    }
 
     /// Reads a text.
     ///
@@ -100,6 +60,23 @@ package struct ConfigurationFile: Sendable {
         while let first = text.first, first == " " || first == "\t" || first == "\r" { text.removeFirst() }
         while let last = text.last, last == " " || last == "\t" || last == "\r" { text.removeLast() }
         return text
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes, one more than there may be at most where there are more.
+    ///   - path: Where they are from.
+    /// - Throws: `param` with the line that is wrong.
+    package init(_ bytes: [UInt8], path: String) throws(CofferError) {
+        guard bytes.count <= Limits.configurationBytes, let text = String(validating: bytes, as: UTF8.self) else {
+            throw CofferError(
+                .param,
+                "\(quotedForDisplay(path)) is no configuration: "
+                    + "expected text of at most \(Limits.configurationBytes) bytes"
+            )
+        }
+        try self.init(text, path: path)
     }
 
     /// What is wrong at a line.

@@ -1,0 +1,180 @@
+import CofferCore
+import Testing
+
+/// The files that say who may do what: deny by default, and nothing that is not understood is passed over.
+@Suite struct EntitlementTests {
+    private static func read(_ texts: String...) throws(CofferError) -> [Entitlement] {
+        let files = texts.enumerated().map { (path: "\($0.offset).conf", bytes: Array($0.element.utf8)) }
+        return try Entitlement.all(in: files) { (name) throws(CofferError) in
+            guard name == "anna" else { throw CofferError(.param, "there is no user '\(name)'") }
+            return 1000
+        }
+    }
+
+    private static let daemon = ClientIdentity(userID: 1000, groupID: 1000, unit: "session-3.scope")
+
+    private static func client(
+        _ user: UInt32 = 1000,
+        group: UInt32 = 100,
+        unit: String? = nil,
+        userUnit: String? = nil,
+        program: String? = nil
+    ) -> ClientIdentity {
+        ClientIdentity(userID: user, groupID: group, unit: unit, userUnit: userUnit, executablePath: program)
+    }
+
+    private static func rights(of client: ClientIdentity, _ texts: String...) throws -> AccessRights {
+        var all: [Entitlement] = []
+        for text in texts { all += try read(text) }
+        return try AccessPolicy(daemon: daemon, entitlements: all).rights(of: client)
+    }
+
+    @Test func `what is written is granted, with comments and white space between`() throws {
+        let text = """
+            # The nightly backup.
+            [Client]
+              Unit = backup.service
+            User=anna\r
+            Executable=/usr/bin/restic
+            ; reads everything
+            Groups=unit:backup.service\tdefault
+            Verbs=read  audit
+            DefaultProtection=AfterFirstUnlock
+            """
+        let found = try #require(try Self.read(text).first)
+        #expect(found.line == 2)
+        #expect(
+            found.clients == [.unit("backup.service"), .user(1000), .executable("/usr/bin/restic")]
+        )
+        #expect(found.rights.groups == ["unit:backup.service", "default"])
+        #expect(found.rights.verbs == [.read, .audit])
+        #expect(found.rights.protection == .keychain(.afterFirstUnlock))
+        #expect(found.rights.reason == "it is what '0.conf', line 2, says")
+        let file = try Self.read("[Client]\nUID=1\nGroups=a\nVerbs=read\nDefaultProtection=complete")
+        #expect(file.first?.protection == .file(.complete))
+    }
+
+    @Test func `all that is given has to hold`() throws {
+        let found = try Self.read(
+            "[Client]\nUnit=a.service\nUID=7\nGID=8\nExecutable=/bin/a\nGroups=g\nVerbs=read"
+        )
+        let entitlement = try #require(found.first)
+        let right = Self.client(7, group: 8, unit: "a.service", program: "/bin/a")
+        #expect(entitlement.fits(right))
+        for wrong in [
+            Self.client(8, group: 8, unit: "a.service", program: "/bin/a"),
+            Self.client(7, group: 7, unit: "a.service", program: "/bin/a"),
+            Self.client(7, group: 8, unit: "b.service", program: "/bin/a"),
+            Self.client(7, group: 8, unit: nil, userUnit: "a.service", program: "/bin/a"),
+            Self.client(7, group: 8, unit: "a.service", program: "/bin/b"),
+            Self.client(7, group: 8, unit: "a.service"),
+        ] { #expect(!entitlement.fits(wrong), "\(wrong)") }
+    }
+
+    @Test func `the first that means a client decides, alone`() throws {
+        let first = "[Client]\nUserUnit=mail.service\nGroups=mail\nVerbs=read\n"
+        let second = "[Client]\nUID=1000\nGroups=default mail\nVerbs=read write delete\n"
+        let mail = Self.client(userUnit: "mail.service")
+        let rights = try Self.rights(of: mail, first, second)
+        #expect(rights.groups == ["mail"] && rights.verbs == [.read])
+        let other = try Self.rights(of: mail, second, first)
+        #expect(other.groups == ["default", "mail"])
+    }
+
+    @Test func `nobody is above what is written, not the owner, not root`() throws {
+        let text = "[Client]\nUID=1000\nGroups=default\nVerbs=read\n[Client]\nUID=0\nVerbs=lock\n"
+        let owner = try Self.rights(of: Self.client(), text)
+        #expect(owner.verbs == [.read])
+        // It speaks of all of a user's processes, and so of its services.
+        let service = try Self.rights(of: Self.client(userUnit: "mail.service"), text)
+        #expect(service.groups == ["default"])
+        let root = try Self.rights(of: Self.client(0), text)
+        #expect(root.groups.isEmpty && root.verbs == [.lock])
+        #expect(throws: CofferError(.missingEntitlement, "")) { try Self.rights(of: Self.client(1001), text) }
+    }
+
+    @Test func `who is not spoken of is as without entitlements`() throws {
+        let text = "[Client]\nUnit=backup.service\nUID=0\nGroups=default\nVerbs=read\n"
+        #expect(try Self.rights(of: Self.client(), text) == Self.rights(of: Self.client()))
+        let mail = Self.client(userUnit: "mail.service")
+        #expect(try Self.rights(of: mail, text) == Self.rights(of: mail))
+        #expect(throws: CofferError(.missingEntitlement, "")) { try Self.rights(of: Self.client(0), text) }
+    }
+
+    @Test func `no verbs at all is a refusal`() throws {
+        let text = "[Client]\nUserUnit=game.service\nVerbs=\n"
+        #expect(throws: CofferError(.missingEntitlement, "")) {
+            try Self.rights(of: Self.client(userUnit: "game.service"), text)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("[Klient]\nUID=1\nVerbs=lock", 1, "no section [Klient]"),
+            ("[Client]\nUID=1\nVerbs=lock\nVerb=read", 4, "no setting 'Verb'"),
+            ("[Client]\nUID=1\nUID=2\nVerbs=lock", 3, "UID is there twice"),
+            ("[Client]\nVerbs=lock", 1, "says who it is"),
+            ("[Client]\nExecutable=/bin/a\nVerbs=lock", 1, "says who it is"),
+            ("[Client]\nUID=1\nUser=anna\nVerbs=lock", 1, "two ways"),
+            ("[Client]\nUID=1\nGroups=a", 1, "says what it may do"),
+            ("[Client]\nUID=1\nVerbs=lock delete", 1, "holds an access group"),
+            ("[Client]\nUID=1\nVerbs=reed", 3, "no verb 'reed'"),
+            ("[Client]\nUID=1\nVerbs=Read", 3, "no verb 'Read'"),
+            ("[Client]\nUID=1\nVerbs=lock lock", 3, "'lock' is there twice"),
+            ("[Client]\nUID=1\nVerbs=lock,read", 3, "no verb 'lock,read'"),
+            ("[Client]\nUID=-1\nVerbs=lock", 2, "no number"),
+            ("[Client]\nUID=+1\nVerbs=lock", 2, "no number"),
+            ("[Client]\nUID=\nVerbs=lock", 2, "no number"),
+            ("[Client]\nUID=4294967295\nVerbs=lock", 2, "no number"),
+            ("[Client]\nGID=staff\nVerbs=lock", 2, "no number"),
+            ("[Client]\nUser=bob\nVerbs=lock", 2, "no user 'bob'"),
+            ("[Client]\nUnit=backup\nVerbs=lock", 2, "no unit"),
+            ("[Client]\nUnit=*.service\nVerbs=lock", 2, "no unit"),
+            ("[Client]\nUserUnit=a.service b.service\nVerbs=lock", 2, "no unit"),
+            ("[Client]\nUID=1\nExecutable=bin/a\nVerbs=lock", 3, "no path"),
+            ("[Client]\nUID=1\nExecutable=/bin/../a\nVerbs=lock", 3, "no path"),
+            ("[Client]\nUID=1\nGroups=a a\nVerbs=read", 3, "twice"),
+            ("[Client]\nUID=1\nGroups=ä\nVerbs=read", 3, "no access group"),
+            ("[Client]\nUID=1\nGroups=\nVerbs=read", 1, "holds an access group"),
+            ("[Client]\nUID=1\nVerbs=lock\nDefaultProtection=strong", 4, "no 'strong'"),
+            ("UID=1", 1, "before the first section"), ("[Client]\nUID", 2, "Key=value"),
+        ] as [(String, Int, String)]
+    )
+    func `what is wrong is told with its line, and nothing of the file counts`(
+        text: String,
+        line: Int,
+        words: String
+    ) throws {
+        do throws(CofferError) {
+            let found = try Self.read("[Client]\nUID=1\nVerbs=lock", text)
+            Issue.record("it was taken: \(found)")
+        } catch {
+            #expect(error.code == .param)
+            #expect(error.message.hasPrefix("'1.conf', line \(line): "), "\(error.message)")
+            #expect(error.message.contains(words), "\(error.message)")
+        }
+    }
+
+    @Test func `bounds are held`() throws {
+        let head = "[Client]\nUID=1\nVerbs=read\nGroups="
+        let many = (0..<Limits.groups).map { "g\($0)" }.joined(separator: " ")
+        #expect(try Self.read(head + many).first?.groups.count == Limits.groups)
+        #expect(throws: CofferError(.param, "")) { try Self.read(head + many + " more") }
+        let long = String(repeating: "a", count: Limits.groupBytes)
+        #expect(try Self.read(head + long).count == 1)
+        #expect(throws: CofferError(.param, "")) { try Self.read(head + long + "a") }
+        let comment = "#" + String(repeating: "a", count: Limits.configurationBytes - 1)
+        #expect(try Self.read(comment).isEmpty)
+        #expect(throws: CofferError(.param, "")) { try Self.read(comment + "a") }
+        let bytes: [UInt8] = [UInt8(ascii: "#"), 0xff]
+        #expect(throws: CofferError(.param, "")) {
+            try Entitlement.all(in: [("a", bytes)]) { (_) throws(CofferError) in 0 }
+        }
+    }
+
+    @Test func `the group of every unit can be written`() throws {
+        let unit = #"a-b_c.d:e\x2df@g.service"#
+        let found = try Self.read("[Client]\nUnit=\(unit)\nGroups=unit:\(unit)\nVerbs=read")
+        #expect(found.first?.groups == ["unit:\(unit)"])
+    }
+}
