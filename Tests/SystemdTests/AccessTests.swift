@@ -85,5 +85,27 @@ extension SystemdTests {
             )
             #expect(scoped.text == "owner's", "\(scoped.errors)")
         }
+
+        @Test func `an entitlement of a unit counts for that unit and that user, after a reload`() throws {
+            let machine = try #require(Machine.shared)
+            let service = try Service(
+                "coffer-entitled",
+                options: ["--entitlements", "/etc/coffer-entitled"],
+                ["ExecReload=/bin/kill -HUP $MAINPID"]
+            )
+            try service.makeVault()
+            try service.put("mine", "owner's", "AfterFirstUnlock")
+            #expect(try coffer("get", "mine", in: "reader.service", service).status == 66)
+            try machine.write(
+                "[Client]\nUnit=reader.service\nUser=\(Machine.serviceUser)\nGroups=default\nVerbs=read\n",
+                to: "/etc/coffer-entitled/reader.conf"
+            )
+            try service.control("reload", "coffer-entitled.service")
+            let read = try coffer("get", "mine", in: "reader.service", service)
+            #expect(read.text == "owner's", "\(read.errors)")
+            #expect(try coffer("remove", "mine", in: "reader.service", service).status == 77)
+            #expect(try coffer("get", "mine", in: "other.service", service).status == 66)
+            #expect(try coffer("get", "mine", in: "reader.service", as: "root", service).status == 66)
+        }
     }
 }
