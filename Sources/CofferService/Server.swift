@@ -169,11 +169,7 @@ package actor Server {
             guard sessions.count < Limits.connections || dropLongestIdle() else {
                 throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
             }
-            let peer = try PeerIdentity(of: socket)
-            let process = try PeerProcess(of: socket, peer)
-            let identity = try configuration.identify(socket, peer)
-            // What was read of a process that has ended meanwhile may be another's, which has got its number.
-            guard try process.isRunning else { throw CofferError.callerIsGone }
+            let identity = try identify(socket)
             caller = Caller(identity, try accessPolicy.rights(of: identity))
         } catch {
             // A kernel that does not know the peer any more has nobody to tell, either.
@@ -186,6 +182,16 @@ package actor Server {
             assumeIsolated { $0.react(to: ready, of: number) }
         }
         if isWatched != nil { sessions[number] = session }
+    }
+
+    private func identify(_ socket: borrowing OwnedDescriptor) throws -> ClientIdentity {
+        let peer = try PeerIdentity(of: socket)
+        guard let process = try PeerProcess(of: socket, peer) else { throw CofferError.callerIsGone }
+        let outcome: Result<ClientIdentity, any Error>
+        do { outcome = .success(try configuration.identify(socket, peer)) } catch { outcome = .failure(error) }
+        // What was read of a process that has ended meanwhile may be another's, which has got its number.
+        guard try process.isRunning else { throw CofferError.callerIsGone }
+        return try outcome.get()
     }
 
     private func turnAway(_ socket: consuming OwnedDescriptor, _ error: CofferError) {

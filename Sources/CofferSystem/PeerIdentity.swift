@@ -38,20 +38,20 @@ package struct PeerIdentity: Hashable, Sendable {
 package struct PeerProcess: ~Copyable {
     private let descriptor: OwnedDescriptor
 
-    /// Takes hold of it.
+    /// Takes hold of it; `nil` where it is gone.
     ///
     /// Kernels before 6.5 can't tell which process connected, only which one has its number now.
     ///
     /// - Parameters:
     ///   - socket: A connected socket.
     ///   - peer: Who connected.
-    package init(of socket: borrowing OwnedDescriptor, _ peer: PeerIdentity) throws(SystemError) {
+    package init?(of socket: borrowing OwnedDescriptor, _ peer: PeerIdentity) throws(SystemError) {
         let number = socket.number
-        do {
-            descriptor = OwnedDescriptor(owning: try retrying("getsockopt") { coffer_peer_process(number) })
-        } catch  where error.code == ENOPROTOOPT {
-            descriptor = OwnedDescriptor(owning: try retrying("pidfd_open") { coffer_process_open(peer.processID) })
-        }
+        var process = coffer_peer_process(number)
+        if process < 0 && errno == ENOPROTOOPT { process = coffer_process_open(peer.processID) }
+        // Kernels before 6.16 have no descriptor for one that was waited for.
+        if process < 0 && (errno == ESRCH || errno == EINVAL) { return nil }
+        descriptor = OwnedDescriptor(owning: try SystemError.check("getsockopt", process))
     }
 
     /// Whether it has not ended: then what was read of the process of its number was of this one.
