@@ -36,31 +36,38 @@ package struct ConfigurationFile: Sendable {
     package init(_ text: String, path: String) throws(CofferError) {
         self.path = path
         var number = 0
-        // With a carriage return before it, a line feed is one character, and another one.
-        for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+        // By bytes: a mark that combines would make one character of itself and the sign before it, and hide the sign.
+        for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             let line = Self.trimmed(line)
-            if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
-            if line.hasPrefix("[") {
-                guard line.hasSuffix("]"), line.count > 2 else { throw wrong(number, "a section is '[Name]'") }
-                sections.append(Section(name: String(line.dropFirst().dropLast()), line: number, entries: []))
+            guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else { continue }
+            if first == UInt8(ascii: "[") {
+                guard line.last == UInt8(ascii: "]"), line.count > 2 else {
+                    throw wrong(number, "a section is '[Name]'")
+                }
+                sections.append(Section(name: Self.text(line.dropFirst().dropLast()), line: number, entries: []))
                 continue
             }
-            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
+            let parts = line.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { Self.text(Self.trimmed($0)) }
             guard parts.count == 2, !parts[0].isEmpty else { throw wrong(number, "a setting is 'Key=value'") }
             guard !sections.isEmpty else { throw wrong(number, "'\(parts[0])' stands before the first section") }
-            sections[sections.count - 1].entries.append(
-                Entry(key: String(parts[0]), value: String(parts[1]), line: number)
-            )
+            sections[sections.count - 1].entries.append(Entry(key: parts[0], value: parts[1], line: number))
         }
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
+    private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
         var text = text
-        while let first = text.first, first == " " || first == "\t" || first == "\r" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" || last == "\r" { text.removeLast() }
+        while let first = text.first, isBlank(first) { text.removeFirst() }
+        while let last = text.last, isBlank(last) { text.removeLast() }
         return text
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    }
+
+    private static func text(_ bytes: Substring.UTF8View) -> String { String(Substring(bytes)) }
 
     /// Reads the bytes of a file.
     ///

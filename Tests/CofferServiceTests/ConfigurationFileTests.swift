@@ -48,6 +48,13 @@ import Testing
         #expect(policy.protection(of: nil, from: anna) == .keychain(.afterFirstUnlock))
     }
 
+    @Test func `a mark that combines hides neither a bracket nor an equals sign`() throws {
+        let file = try ConfigurationFile("[A]\nkey=\u{5a4}x\n \u{301}=y\n[\u{301}b\u{301}]\n", path: "f")
+        #expect(file.sections.map(\.name) == ["A", "\u{301}b\u{301}"])
+        #expect(file.sections[0].entries.map(\.key) == ["key", "\u{301}"])
+        #expect(file.sections[0].entries.map(\.value) == ["\u{5a4}x", "y"])
+    }
+
     @Test func `an empty file sets nothing`() throws { #expect(try policy("\n# nothing\n") == .standard) }
 
     @Test(
