@@ -119,9 +119,7 @@ extension Server {
         }
         switch consume outcome {
         case .success(let reply): send(reply, to: request.id, session, number, request.method.readsCatalog)
-        case .failure(let error):
-            let isOwn = !request.isCancelled || error.code == .userCanceled
-            sendFailure(isOwn ? error : .cancelled, to: request.id, session, number)
+        case .failure(let error): sendFailure(error, to: request.id, session, number)
         }
         startRequests(of: session, number)
         resume(number)

@@ -179,7 +179,7 @@ package enum TransferError: Error, Sendable {
     /// The error as a client sees it.
     package var cofferError: CofferError {
         switch self {
-        case .cancelled: CofferError(.io, "the transfer was cancelled")
+        case .cancelled: CofferError(.userCanceled, "the transfer was cancelled")
         // In the client's own words: a full disk of his is none of ours.
         case .system(let error): CofferError(.io, "can't use the descriptor passed: \(error.reason)")
         }
