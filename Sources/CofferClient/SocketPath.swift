@@ -8,9 +8,15 @@ public enum SocketPath {
     /// This library reads no environment by itself.
     ///
     /// - Parameter environment: The variables, such as `ProcessInfo.processInfo.environment`.
-    public static func usual(in environment: [String: String]) -> String {
-        if let path = environment["COFFER_SOCKET"], !path.isEmpty { return path }
-        if let runtime = environment["XDG_RUNTIME_DIR"], !runtime.isEmpty { return "\(runtime)/coffer/coffer.sock" }
-        return system
+    public static func usual(in environment: [String: String]) -> String { candidates { environment[$0] }[0] }
+
+    /// Where to look, the likeliest place first.
+    ///
+    /// - Parameter variable: The value of a variable of the environment.
+    /// - Returns: One at least; one that was named is looked at alone.
+    package static func candidates(_ variable: (String) -> String?) -> [String] {
+        func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
+        if let path = value("COFFER_SOCKET") { return [path] }
+        return (value("XDG_RUNTIME_DIR").map { ["\($0)/coffer/coffer.sock"] } ?? []) + [system]
     }
 }

@@ -15,18 +15,16 @@ package struct ConnectionOptions: ParsableArguments {
 
     /// Connects: to the socket named, that of the environment, the user's own, or the system's.
     func connect() throws(CofferError) -> BlockingClient {
-        if let path = socket ?? environment("COFFER_SOCKET") { return try BlockingClient(socketPath: path) }
-        guard let runtime = environment("XDG_RUNTIME_DIR") else {
-            return try BlockingClient(socketPath: "/run/coffer/coffer.sock")
-        }
-        let own = "\(runtime)/coffer/coffer.sock"
+        if let socket { return try BlockingClient(socketPath: socket) }
+        let candidates = SocketPath.candidates(environment)
         do throws(CofferError) {
-            return try BlockingClient(socketPath: own)
+            return try .connect(toFirstOf: candidates)
         } catch {
-            if let system = try? BlockingClient(socketPath: "/run/coffer/coffer.sock") { return system }
             // A service manager that has our socket would have started the daemon.
-            guard !noStart, !exists("\(runtime)/systemd/private") else { throw error }
-            return try DaemonLauncher.startAndConnect(to: own)
+            guard candidates.count > 1, !noStart, let runtime = environment("XDG_RUNTIME_DIR"),
+                !exists("\(runtime)/systemd/private")
+            else { throw error }
+            return try DaemonLauncher.startAndConnect(to: candidates[0])
         }
     }
 

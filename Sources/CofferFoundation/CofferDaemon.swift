@@ -88,17 +88,9 @@ public final class CofferDaemon: Sendable {
     }
 
     private func connect() throws(CofferError) -> BlockingClient {
-        let variables = ProcessInfo.processInfo.environment
-        func variable(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
-        let system = "/run/coffer/coffer.sock"
-        if let path = socketPath ?? variable("COFFER_SOCKET") { return try BlockingClient(socketPath: path) }
-        guard let runtime = variable("XDG_RUNTIME_DIR") else { return try BlockingClient(socketPath: system) }
-        do throws(CofferError) {
-            return try BlockingClient(socketPath: "\(runtime)/coffer/coffer.sock")
-        } catch {
-            guard let client = try? BlockingClient(socketPath: system) else { throw error }
-            return client
-        }
+        if let socketPath { return try BlockingClient(socketPath: socketPath) }
+        let environment = ProcessInfo.processInfo.environment
+        return try .connect(toFirstOf: SocketPath.candidates { environment[$0] })
     }
 }
 

@@ -23,6 +23,22 @@ public struct FileOpenOptions: OptionSet, Sendable {
     public static let wait = FileOpenOptions(rawValue: 16)
 }
 
+extension FileOpenParameters {
+    /// The parameters of opening a file with some options.
+    init(_ name: ItemName, _ access: FileAccess, _ options: FileOpenOptions, _ protectionClass: ProtectionClass?) {
+        self.init(
+            name: name,
+            access: access,
+            creates: options.contains(.create),
+            isExclusive: options.contains(.exclusive),
+            truncates: options.contains(.truncate),
+            appends: options.contains(.append),
+            protectionClass: protectionClass,
+            waits: options.contains(.wait)
+        )
+    }
+}
+
 extension BlockingClient {
     /// Opens a file of the file store.
     ///
@@ -40,16 +56,7 @@ extension BlockingClient {
         _ options: FileOpenOptions = [],
         protectionClass: ProtectionClass? = nil
     ) throws(CofferError) -> OpenedFile {
-        let params = FileOpenParameters(
-            name: name,
-            access: access,
-            creates: options.contains(.create),
-            isExclusive: options.contains(.exclusive),
-            truncates: options.contains(.truncate),
-            appends: options.contains(.append),
-            protectionClass: protectionClass,
-            waits: options.contains(.wait)
-        )
+        let params = FileOpenParameters(name, access, options, protectionClass)
         return OpenedFile(name, try call(.fileOpen, params, returning: FileOpenResult.self).value, of: self)
     }
 

@@ -28,6 +28,21 @@ public final class BlockingClient {
         try self.init(socket: socket)
     }
 
+    /// Connects to the first of some sockets where somebody listens.
+    ///
+    /// - Parameter socketPaths: The paths, one at least.
+    /// - Throws: What was wrong with the first of them, where nobody listens at any.
+    package static func connect(toFirstOf socketPaths: [String]) throws(CofferError) -> BlockingClient {
+        do throws(CofferError) {
+            return try BlockingClient(socketPath: socketPaths[0])
+        } catch {
+            for path in socketPaths.dropFirst() {
+                if let client = try? BlockingClient(socketPath: path) { return client }
+            }
+            throw error
+        }
+    }
+
     /// Speaks over a socket that is connected already.
     ///
     /// - Parameter socket: A blocking stream socket.

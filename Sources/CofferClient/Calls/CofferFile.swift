@@ -146,16 +146,7 @@ extension CofferClient {
         _ options: FileOpenOptions = [],
         protectionClass: ProtectionClass? = nil
     ) async throws(CofferError) -> CofferFile {
-        let params = FileOpenParameters(
-            name: name,
-            access: access,
-            creates: options.contains(.create),
-            isExclusive: options.contains(.exclusive),
-            truncates: options.contains(.truncate),
-            appends: options.contains(.append),
-            protectionClass: protectionClass,
-            waits: options.contains(.wait)
-        )
+        let params = FileOpenParameters(name, access, options, protectionClass)
         let returned = try await call(.fileOpen, params, returning: FileOpenResult.self)
         return CofferFile(name, returned.value, of: self, on: returned.epoch)
     }
