@@ -49,8 +49,8 @@ extension StoredItem {
     /// A change of the item.
     func change(_ kind: ItemChange.Kind) -> ItemChange {
         switch self {
-        case .keychain(let item): ItemChange(kind, item.id, item.attributes)
-        case .file(let file): ItemChange(kind, in: .file, group: file.group, name: file.path)
+        case .keychain(let item): ItemChange(kind, item)
+        case .file(let file): ItemChange(kind, file)
         }
     }
 

@@ -69,10 +69,7 @@ extension Entitlement {
     /// - Parameter directories: The directories; one that is not there has none.
     /// - Throws: `param` with what is wrong, and where; `io`.
     package static func read(in directories: [String]) throws(CofferError) -> [Entitlement] {
-        var files: [TrustedFiles.Content] = []
-        for directory in directories {
-            files += try TrustedFiles.read(in: directory, suffix: ".conf", upTo: Limits.configurationBytes)
-        }
+        let files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: Limits.configurationBytes)
         return try all(in: files, userID: UserDatabase.userID)
     }
 }

@@ -45,6 +45,24 @@ package enum TrustedFiles {
         return files
     }
 
+    /// Reads the files of directories, one directory after the other.
+    ///
+    /// - Parameters:
+    ///   - directories: Where they are.
+    ///   - suffix: How their names end.
+    ///   - maximum: How many bytes one may have: one more is read of those that have more.
+    /// - Returns: The paths and the contents.
+    /// - Throws: As ``read(in:suffix:upTo:)`` for one directory.
+    package static func read(
+        inAll directories: [String],
+        suffix: String,
+        upTo maximum: Int
+    ) throws(CofferError) -> [Content] {
+        var files: [Content] = []
+        for directory in directories { files += try read(in: directory, suffix: suffix, upTo: maximum) }
+        return files
+    }
+
     /// Reads one file.
     ///
     /// - Parameters:

@@ -28,14 +28,13 @@ struct CheckEntitlements: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
-        var files: [TrustedFiles.Content] = []
+        let limit = Limits.configurationBytes
+        let files: [TrustedFiles.Content]
         if let file {
-            files.append(try TrustedFiles.read(at: file, upTo: Limits.configurationBytes))
+            files = [try TrustedFiles.read(at: file, upTo: limit)]
         } else {
             let home = environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" }
-            for directory in Entitlement.directories(home: home) {
-                files += try TrustedFiles.read(in: directory, suffix: ".conf", upTo: Limits.configurationBytes)
-            }
+            files = try TrustedFiles.read(inAll: Entitlement.directories(home: home), suffix: ".conf", upTo: limit)
         }
         _ = try Entitlement.all(in: files, userID: UserDatabase.userID)
     }
