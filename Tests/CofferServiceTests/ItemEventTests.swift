@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: cases)
-    func `a change is told once it was answered, as what it is`(example: Case) throws {
+    func `a change is told as what it is`(example: Case) throws {
         let server = try TestServer()
         let client = try server.connect()
         try client.makeVault()

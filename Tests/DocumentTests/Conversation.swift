@@ -181,12 +181,17 @@ final class Conversation {
         return (try JSONValue(parsing: text.span.bytes), try read(counts[1]))
     }
 
-    private func read(_ count: Int) throws -> [UInt8] {
+    private func read(_ count: Int) throws -> [UInt8] { try socket.readExactly(count) }
+}
+
+extension OwnedDescriptor {
+    /// Reads so many bytes.
+    borrowing func readExactly(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
             let added = try bytes.withUnsafeMutableBytes { buffer in
-                try socket.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
+                try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
             }
             try #require(added > 0)
             done += added

@@ -94,24 +94,11 @@ import Testing
     }
 
     private static func receive(from socket: borrowing OwnedDescriptor) throws -> Frame {
-        var frame = Frame(isRequest: false, header: try read(8, from: socket))
+        var frame = Frame(isRequest: false, header: try socket.readExactly(8))
         let counts = frame.header.map(Int.init)
         let jsonCount = counts[0] << 24 | counts[1] << 16 | counts[2] << 8 | counts[3]
-        frame.json = String(decoding: try read(jsonCount, from: socket), as: UTF8.self)
-        frame.payload = try read(counts[4] << 24 | counts[5] << 16 | counts[6] << 8 | counts[7], from: socket)
+        frame.json = String(decoding: try socket.readExactly(jsonCount), as: UTF8.self)
+        frame.payload = try socket.readExactly(counts[4] << 24 | counts[5] << 16 | counts[6] << 8 | counts[7])
         return frame
-    }
-
-    private static func read(_ count: Int, from socket: borrowing OwnedDescriptor) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let added = try bytes.withUnsafeMutableBytes { buffer in
-                try socket.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
-            }
-            try #require(added > 0)
-            done += added
-        }
-        return bytes
     }
 }

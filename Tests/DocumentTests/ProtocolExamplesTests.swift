@@ -11,16 +11,7 @@ import Testing
         let connection = try UnixSocket.connect(to: daemon.socket)
         let request = blocks[0]
         try connection.write(all: request.span.bytes)
-        var answer = [UInt8](repeating: 0, count: blocks[1].count + 1)
-        var count = 0
-        while count < blocks[1].count {
-            let added = try answer.withUnsafeMutableBytes { buffer in
-                try connection.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-            }
-            try #require(added > 0)
-            count += added
-        }
-        let found = Array(answer.prefix(count))
+        let found = try connection.readExactly(blocks[1].count)
         #expect(found == blocks[1])
     }
 
