@@ -225,6 +225,6 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
         cancellation.cancel()
         #expect(end { _ = try stream.filled(1) } == "cancelled")
         #expect(end { try stream.write(all: [UInt8]([1]).span.bytes) } == "cancelled")
-        #expect(TransferError.cancelled.cofferError.code == .io)
+        #expect(TransferError.cancelled.cofferError.code == .userCanceled)
     }
 }
