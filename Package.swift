@@ -33,6 +33,10 @@ let domain: [Target] = [
         name: "CofferFiles",
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem"]
     ),
+    .target(
+        name: "CofferAccess",
+        dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
+    ),
     .target(name: "CofferRouting", dependencies: ["CofferCore"]),
 ]
 
@@ -40,6 +44,7 @@ let edges: [Target] = [
     .target(
         name: "CofferService",
         dependencies: [
+            "CofferAccess",
             "CofferCore",
             "CofferDatabase",
             "CofferFiles",

@@ -10,13 +10,21 @@ package struct CatalogKeys: ~Copyable, Sendable {
     package let fileMetadata: SymmetricKey
     /// Makes the tags of the search columns.
     package let search: SymmetricKey
+    /// Seals leases.
+    package let leases: SymmetricKey
+    /// Seals the audit, and chains it.
+    package let audit: SymmetricKey
 
     init(from store: borrowing SymmetricKey) throws(CryptoError) {
         let keychainMetadata = try KeyDerivation.subkey(of: store, for: "coffer keychain metadata v1")
         let fileMetadata = try KeyDerivation.subkey(of: store, for: "coffer file metadata v1")
         let search = try KeyDerivation.subkey(of: store, for: "coffer search v1")
+        let leases = try KeyDerivation.subkey(of: store, for: "coffer leases v1")
+        let audit = try KeyDerivation.subkey(of: store, for: "coffer audit v1")
         self.keychainMetadata = keychainMetadata
         self.fileMetadata = fileMetadata
         self.search = search
+        self.leases = leases
+        self.audit = audit
     }
 }

@@ -76,7 +76,10 @@ struct KeybagReader {
         #expect(Set(Self.codes.values).isSubset(of: keys.keys))
         // The closing tags: version 2 has one under the keybag key, too.
         #expect(rest.count == (version == 2 ? 64 : 32))
-        for purpose: StaticString in ["coffer keychain metadata v1", "coffer file metadata v1", "coffer search v1"] {
+        for purpose: StaticString in [
+            "coffer keychain metadata v1", "coffer file metadata v1", "coffer search v1", "coffer leases v1",
+            "coffer audit v1",
+        ] {
             keys["\(purpose)"] = try Self.subkey(of: try key("store"), for: purpose)
         }
     }

@@ -13,11 +13,12 @@ let allowedTargets: [String: Set<String>] = [
     "CofferKeys": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
     "CofferKeychain": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferFiles": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory", "CofferSystem"],
+    "CofferAccess": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferRouting": ["CofferCore"],
 
     "CofferService": [
-        "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting",
-        "CofferSystem", "CofferWire",
+        "CofferAccess", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
+        "CofferRouting", "CofferSystem", "CofferWire",
     ],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
     "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],

@@ -1,0 +1,20 @@
+package import CofferDatabase
+
+extension AuditLog {
+    /// The tables of the log, in the order of their making.
+    ///
+    /// Never edited: a change is a new one.
+    package static let migrations = [
+        Migration(
+            name: "audit: blocks and head",
+            generation: 7,
+            sql: """
+                CREATE TABLE audit_blocks (first INTEGER PRIMARY KEY, sealed BLOB NOT NULL, chain BLOB NOT NULL) STRICT;
+                CREATE TABLE audit_head (
+                    only INTEGER PRIMARY KEY CHECK (only = 1),
+                    sealed BLOB NOT NULL
+                ) STRICT;
+                """
+        )
+    ]
+}
