@@ -1,2 +1,167 @@
+package import CofferCore
+internal import CofferCrypto
+package import CofferDatabase
+package import CofferKeys
+internal import CofferMemory
+
 /// Who did what: the records of the vault, chained so that none can be changed, taken out or moved unnoticed.
-package final class AuditLog {}
+///
+/// Records wait until the turn that made them ends, and those of what changes nothing a moment longer: they are written many
+/// at a time, one block each, sealed and linked with the block before. A record of a change is in the transaction of that
+/// change, or is on the disk before the change is answered.
+package final class AuditLog {
+    let connection: Connection
+    let keys: VaultKeys
+    private(set) var head: AuditHead
+    /// As it is on the disk, while the present one is being written.
+    private var writtenHead: AuditHead?
+
+    /// What earlier turns have left to be written.
+    private var waiting = AuditNotes()
+    /// What this turn has made.
+    private var latest: [AuditRecord] = []
+    /// Records for which there was no room while nothing could be written.
+    private var lostCount = 0
+    /// What is being written.
+    private var writing: [AuditRecord] = []
+
+    /// Opens the log of a catalog that was migrated.
+    ///
+    /// - Parameters:
+    ///   - connection: The catalog.
+    ///   - keys: The vault's keys.
+    /// - Throws: ``DatabaseError``. A head that was lost is no error here, but a finding of each check from then on.
+    package init(connection: Connection, keys: VaultKeys) throws {
+        self.connection = connection
+        self.keys = keys
+        let beginning = AuditHead(beginningWith: Self.beginning(keys))
+        let sealed = try connection.row("SELECT sealed FROM audit_head") { try $0.blob(0) }
+        let stored = sealed.flatMap { try? AuditHead(decoding: Self.open($0, Self.headContext(keys), keys)) }
+        head = stored ?? beginning
+        guard stored == nil else { return }
+        let last = try connection.row("SELECT first, chain FROM audit_blocks ORDER BY first DESC LIMIT 1") { row in
+            (number: try row.integer(0), chain: try row.blob(1))
+        }
+        guard sealed != nil || last != nil else { return }
+        // Where the last block ends is not known any more: numbers go on well behind it.
+        head.next = (last?.number ?? 0) + Int64(Limits.auditBlockRecords)
+        head.lostUpTo = head.next - 1
+        head.chain = last?.chain ?? head.chain
+    }
+
+    // MARK: Noting
+
+    /// Whether records wait to be written.
+    package var isWaiting: Bool { !waiting.records.isEmpty || !latest.isEmpty || lostCount > 0 }
+
+    /// Whether enough wait for a block.
+    package var isFull: Bool { waiting.records.count + latest.count >= Limits.auditBlockRecords }
+
+    /// Notes what was done in this turn; written with the turn, or later.
+    ///
+    /// - Parameter record: What was done, without a number.
+    package func note(_ record: AuditRecord) { latest.append(record) }
+
+    /// Ends a turn without writing.
+    package func postpone() {
+        for record in latest { keep(record) }
+        latest = []
+    }
+
+    private func keep(_ record: AuditRecord) {
+        if !waiting.add(record) { lostCount += record.count }
+    }
+
+    // MARK: Writing
+
+    /// Writes what waits, in the transaction of the turn.
+    ///
+    /// - Parameter now: Milliseconds since 1970.
+    /// - Throws: ``DatabaseError``; nothing was written then.
+    package func write(at now: Int64) throws {
+        var notes = waiting
+        for record in latest { _ = notes.add(record, upTo: .max) }
+        writing = notes.records + lostRecord(at: now)
+        if writing.isEmpty { return }
+        let former = head
+        writtenHead = former
+        for index in writing.indices { writing[index].number = head.next + Int64(index) }
+        do {
+            var rest = writing[...]
+            while !rest.isEmpty { rest = rest.dropFirst(try writeBlock(rest)) }
+            try makeRoom()
+            let sealed = Self.seal(head.encoded, Self.headContext(keys), keys)
+            try connection.execute("INSERT OR REPLACE INTO audit_head (only, sealed) VALUES (1, ?)", .blob(sealed))
+        } catch {
+            head = former
+            throw error
+        }
+    }
+
+    /// The turn is on the disk, with all that was written.
+    ///
+    /// - Returns: The records, with their numbers.
+    package func confirm() -> [AuditRecord] {
+        guard writtenHead != nil else { return [] }
+        defer { (waiting, latest, lostCount, writing, writtenHead) = (AuditNotes(), [], 0, [], nil) }
+        return writing
+    }
+
+    /// The turn was undone: what was done in it was not, and will be told so.
+    ///
+    /// - Parameter error: Why.
+    package func undo(because error: CofferError) {
+        if let writtenHead { head = writtenHead }
+        (writing, writtenHead) = ([], nil)
+        for var record in latest {
+            record.refusal = record.refusal ?? AuditedRefusal(error)
+            keep(record)
+        }
+        latest = []
+    }
+
+    /// What tells of those for which there was no room.
+    private func lostRecord(at now: Int64) -> [AuditRecord] {
+        guard lostCount > 0 else { return [] }
+        return [
+            AuditRecord(
+                time: now,
+                client: nil,
+                action: "audit.lost",
+                state: keys.state,
+                reason: "there was no room for more while the disk took none",
+                count: lostCount
+            )
+        ]
+    }
+
+    private func writeBlock(_ rest: ArraySlice<AuditRecord>) throws -> Int {
+        let (bytes, count) = AuditBlock.encode(rest)
+        let sealed = Self.seal(bytes, Self.blockContext(head.next, keys), keys)
+        head.chain = Self.link(head.chain, head.next, sealed, keys)
+        try connection.execute(
+            "INSERT INTO audit_blocks (first, sealed, chain) VALUES (?, ?, ?)",
+            .integer(head.next),
+            .blob(sealed),
+            .blob(head.chain)
+        )
+        head.next += Int64(count)
+        head.byteCount += Int64(sealed.count)
+        return count
+    }
+
+    /// Turns the oldest records into a summary, as long as there are too many.
+    private func makeRoom() throws {
+        while head.byteCount > Limits.auditBytes {
+            let oldest = try connection.row("SELECT first, sealed, chain FROM audit_blocks ORDER BY first LIMIT 1") {
+                StoredBlock(first: try $0.integer(0), sealed: try $0.blob(1), chain: try $0.blob(2))
+            }
+            guard let oldest, oldest.first < head.next else { return }
+            // One that can't be read has no records to count, and is gone with the others.
+            for record in (try? records(of: oldest)) ?? [] { head.summary.add(record) }
+            head.anchor = oldest.chain
+            head.byteCount -= Int64(oldest.sealed.count)
+            try connection.execute("DELETE FROM audit_blocks WHERE first = ?", .integer(oldest.first))
+        }
+    }
+}

@@ -87,3 +87,8 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
+
+extension ClientIdentity {
+    /// The client in a word: its service, or else its user.
+    public var summary: String { service?.description ?? ClientPattern.user(userID).description }
+}

@@ -104,4 +104,22 @@ public enum Limits {
     public static let groupBytes = 266
     /// The access groups of one client: a query looks in all of them.
     public static let groups = 64
+    /// The bytes of the vault's audit: above it, the oldest records become a summary.
+    public static let auditBytes = 16 << 20
+    /// The records of the audit that are sealed together.
+    public static let auditBlockRecords = 256
+    /// The bytes of them beyond which no more join.
+    public static let auditBlockBytes = 64 << 10
+    /// The records that wait to be written: where the disk takes none, further ones are counted only.
+    public static let auditWaitingRecords = 1024
+    /// The milliseconds that a record of what changes nothing waits for others.
+    public static let auditDelayMilliseconds = 250
+    /// The blocks of the audit that one request looks at.
+    public static let auditPageBlocks = 64
+    /// The items that one record names.
+    public static let auditedItems = 8
+    /// The bytes of the reason in a record.
+    public static let auditedTextBytes = 256
+    /// The clients that the summary of the oldest records tells apart.
+    public static let auditTallies = 64
 }

@@ -1,0 +1,88 @@
+internal import CofferCore
+
+/// What has to be known of all records: where they begin and end, and what is left of those that made room.
+///
+/// proto-docs/FORMATS.md has the table. Sealed beside the blocks, and written with each of them: a log that was cut off does
+/// not end where its head says.
+struct AuditHead: Equatable {
+    static let version: UInt8 = 1
+    /// The bytes of a link of the chain.
+    static let chainBytes = 32
+
+    /// The number of the record that comes next.
+    var next: Int64 = 1
+    /// The link of the last block.
+    var chain: [UInt8]
+    /// The link that the first block which is kept goes on from.
+    var anchor: [UInt8]
+    /// The sealed bytes of all blocks.
+    var byteCount: Int64 = 0
+    /// The number up to which nobody vouches for the records: the head of that time was lost.
+    var lostUpTo: Int64 = 0
+    /// What is left of the records before the first that is kept.
+    var summary = AuditSummary()
+
+    /// Begins with no records.
+    ///
+    /// - Parameter chain: The link that the first block goes on from.
+    init(beginningWith chain: [UInt8]) { (self.chain, anchor) = (chain, chain) }
+
+    /// As it is before it is sealed.
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.version)
+        for number in [next, byteCount, lostUpTo] { writer.write(number) }
+        writer.write(raw: chain + anchor)
+        for number in [summary.recordCount, summary.firstTime, summary.lastTime] { writer.write(number) }
+        writer.write(UInt16(summary.tallies.count))
+        for tally in summary.tallies {
+            writer.write(counted: (tally.client ?? "").utf8)
+            writer.write(tally.allowedCount)
+            writer.write(tally.refusedCount)
+        }
+        return writer.bytes
+    }
+
+    /// Reads what ``encoded`` gave.
+    init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
+        var reader = ByteReader(bytes)
+        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
+        next = try reader.read()
+        byteCount = try reader.read()
+        lostUpTo = try reader.read()
+        chain = [UInt8](try reader.readRaw(Self.chainBytes))
+        anchor = [UInt8](try reader.readRaw(Self.chainBytes))
+        summary.recordCount = try reader.read()
+        summary.firstTime = try reader.read()
+        summary.lastTime = try reader.read()
+        for _ in 0..<(try reader.read(UInt16.self)) {
+            let client = try reader.readText()
+            summary.tallies.append(
+                AuditSummary.Tally(
+                    client: client.isEmpty ? nil : client,
+                    allowedCount: try reader.read(),
+                    refusedCount: try reader.read()
+                )
+            )
+        }
+        guard reader.isAtEnd, next >= 1 else { throw ByteReader.Malformed() }
+    }
+}
+
+extension AuditSummary {
+    /// Takes in a record that makes room.
+    mutating func add(_ record: AuditRecord) {
+        if recordCount == 0 { firstTime = record.time }
+        recordCount = record.number
+        lastTime = record.time
+        var client: String? = record.client?.summary ?? "cofferd"
+        if tallies.count > Limits.auditTallies && !tallies.contains(where: { $0.client == client }) { client = nil }
+        let index = tallies.firstIndex { $0.client == client } ?? tallies.count
+        if index == tallies.count { tallies.append(Tally(client: client, allowedCount: 0, refusedCount: 0)) }
+        if record.refusal == nil {
+            tallies[index].allowedCount += Int64(record.count)
+        } else {
+            tallies[index].refusedCount += Int64(record.count)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+
+// Reading the records, and checking that they are those that were written.
+
+extension AuditLog {
+    /// A page of records, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - number: The record behind which it begins; 0 for the oldest.
+    ///   - query: Which records are wanted.
+    ///   - limit: How many at most.
+    /// - Throws: ``DatabaseError``.
+    package func page(after number: Int64, _ query: AuditQuery, limit: Int) throws -> AuditPage {
+        var found: [AuditRecord] = []
+        var byteCount = 0
+        var last = number
+        var isDamaged = false
+        var isFull = false
+        let blocks = try blocks(from: try blockStart(of: number + 1))
+        for block in blocks where !isFull {
+            guard let records = try? records(of: block) else {
+                isDamaged = true
+                last = max(last, block.first)
+                continue
+            }
+            for record in records where record.number > number && !isFull {
+                if query.matches(record) {
+                    byteCount += record.jsonByteCount
+                    isFull = found.count == limit || byteCount > Limits.pageJSONBytes && !found.isEmpty
+                    if isFull { break }
+                    found.append(record)
+                }
+                last = record.number
+            }
+        }
+        let hasMore = isFull || blocks.count == Limits.auditPageBlocks
+        return AuditPage(
+            records: found,
+            next: hasMore ? last : nil,
+            isDamaged: isDamaged,
+            summary: head.summary.recordCount > 0 ? head.summary : nil
+        )
+    }
+
+    /// Checks some blocks: that each is as it was written, and where it was written.
+    ///
+    /// - Parameter number: The last record that was checked; 0 to begin.
+    /// - Throws: ``DatabaseError``.
+    package func verify(after number: Int64) throws -> AuditVerification {
+        var findings: [String] = []
+        var checkedCount: Int64 = 0
+        var expected = number + 1
+        var chain = try connection.row(
+            "SELECT chain FROM audit_blocks WHERE first <= ? ORDER BY first DESC LIMIT 1",
+            .integer(number)
+        ) { try $0.blob(0) }
+        if number == 0 && head.lostUpTo > 0 {
+            findings.append("nobody vouches for the records up to \(head.lostUpTo): what said where they end was lost")
+        }
+        if number <= head.summary.recordCount { (expected, chain) = (head.summary.recordCount + 1, head.anchor) }
+        let blocks = try blocks(from: number + 1)
+        for block in blocks {
+            if block.first > expected && block.first > head.lostUpTo + 1 {
+                findings.append(Self.missing(expected, block.first - 1))
+            }
+            let link = Self.link(chain ?? head.anchor, block.first, block.sealed, keys)
+            let records = try? records(of: block)
+            if records == nil || !isEqualInConstantTime(link, block.chain) {
+                findings.append("what stands at record \(block.first) and behind it is not what was written there")
+            }
+            expected = block.first + Int64(records?.count ?? 1)
+            checkedCount += Int64(records?.count ?? 0)
+            chain = block.chain
+        }
+        let isEnd = blocks.count < Limits.auditPageBlocks
+        if isEnd && expected < head.next && head.next > head.lostUpTo + 1 {
+            findings.append(Self.missing(expected, head.next - 1))
+        } else if isEnd && !isEqualInConstantTime(chain ?? head.anchor, head.chain) {
+            findings.append("the last records are not those that were written last")
+        }
+        return AuditVerification(checkedCount: checkedCount, findings: findings, next: isEnd ? nil : expected - 1)
+    }
+
+    private static func missing(_ first: Int64, _ last: Int64) -> String {
+        first >= last ? "record \(first) is missing" : "the records \(first) to \(last) are missing"
+    }
+
+    struct StoredBlock {
+        let first: Int64
+        let sealed: [UInt8]
+        let chain: [UInt8]
+    }
+
+    /// Where the block of a record begins, or the next one.
+    private func blockStart(of number: Int64) throws -> Int64 {
+        try connection.row(
+            "SELECT first FROM audit_blocks WHERE first <= ? ORDER BY first DESC LIMIT 1",
+            .integer(number)
+        ) { try $0.integer(0) } ?? number
+    }
+
+    private func blocks(from first: Int64) throws -> [StoredBlock] {
+        var blocks: [StoredBlock] = []
+        try connection.rows(
+            "SELECT first, sealed, chain FROM audit_blocks WHERE first >= ? ORDER BY first",
+            .integer(first)
+        ) { row in
+            blocks.append(
+                StoredBlock(first: try row.integer(0), sealed: try row.blob(1), chain: try row.blob(2))
+            )
+            return blocks.count < Limits.auditPageBlocks
+        }
+        return blocks
+    }
+
+    func records(of block: StoredBlock) throws -> [AuditRecord] {
+        let opened = try Self.open(block.sealed, Self.blockContext(block.first, keys), keys)
+        return try AuditBlock(decoding: opened, first: block.first).records
+    }
+}
+
+extension AuditRecord {
+    /// About how many bytes of JSON tell it: texts grow where they are escaped.
+    fileprivate var jsonByteCount: Int {
+        512 + 2 * ([refusal?.message, reason].reduce(0) { $0 + ($1?.utf8.count ?? 0) })
+            + 2 * items.reduce(0) { $0 + ($1.name?.utf8.count ?? 0) + ($1.group?.utf8.count ?? 0) + 64 }
+    }
+}
