@@ -120,11 +120,3 @@ extension AuditLog {
         return try AuditBlock(decoding: opened, first: block.first).records
     }
 }
-
-extension AuditRecord {
-    /// About how many bytes of JSON tell it: texts grow where they are escaped.
-    fileprivate var jsonByteCount: Int {
-        512 + 2 * ([refusal?.message, reason].reduce(0) { $0 + ($1?.utf8.count ?? 0) })
-            + 2 * items.reduce(0) { $0 + ($1.name?.utf8.count ?? 0) + ($1.group?.utf8.count ?? 0) + 64 }
-    }
-}

@@ -34,6 +34,7 @@ extension VaultEvent {
             []
         case .itemsDidChange: .items
         case .attemptDidFail: .attempts
+        case .auditDidGrow: .audit
         }
     }
 }

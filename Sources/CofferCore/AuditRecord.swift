@@ -60,6 +60,15 @@ public struct AuditRecord: Hashable, Sendable {
 
 }
 
+extension AuditRecord {
+    /// The bytes that it has as JSON at most: a byte of a text may become six.
+    package var jsonByteCount: Int {
+        var texts = [refusal?.message, reason, client?.unit, client?.userUnit, client?.executablePath]
+        for item in items { texts += [item.name, item.group] }
+        return texts.reduce(512 + 64 * items.count) { $0 + 6 * ($1?.utf8.count ?? 0) }
+    }
+}
+
 /// An item, as a record names it.
 public struct AuditedItem: Hashable, Sendable {
     /// Its access group, as far as it is known.

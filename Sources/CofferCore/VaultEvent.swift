@@ -10,6 +10,8 @@ public enum VaultEvent: Equatable, Sendable {
     case itemsDidChange([ItemChange])
     /// Somebody has shown a wrong passcode or recovery key.
     case attemptDidFail(FailedAttempts)
+    /// Somebody did something, or was kept from it, and that is on the disk.
+    case auditDidGrow([AuditRecord])
     /// So many events were not told one by one: look again at what matters.
     case eventsMissed(Int)
 }
@@ -108,4 +110,6 @@ public struct EventSelection: OptionSet, Sendable {
     public static let items = EventSelection(rawValue: 1)
     /// Wrong passcodes and recovery keys.
     public static let attempts = EventSelection(rawValue: 2)
+    /// What anybody does, or is kept from doing: for those who may read the audit.
+    public static let audit = EventSelection(rawValue: 4)
 }

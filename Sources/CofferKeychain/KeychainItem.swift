@@ -81,12 +81,14 @@ package struct ItemAttributes: Hashable, Sendable {
     }
 
     /// What the item is called in an error.
-    package var quoted: String {
+    package var quoted: String { title.map { quotedForDisplay($0) } ?? "a \(itemClass.rawValue)" }
+
+    /// What a person calls it: its name, its account at its server, or its label; `nil` where it has none of them.
+    package var title: String? {
         switch itemClass {
-        case .genericPassword: GenericPasswordKey(self).quoted
-        case .internetPassword: quotedForDisplay("\(text(.account))@\(text(.server))")
-        case .certificate, .key, .identity:
-            text(.label).isEmpty ? "a \(itemClass.rawValue)" : quotedForDisplay(text(.label))
+        case .genericPassword: GenericPasswordKey(self).path
+        case .internetPassword: "\(text(.account))@\(text(.server))"
+        case .certificate, .key, .identity: text(.label).isEmpty ? nil : text(.label)
         }
     }
 }

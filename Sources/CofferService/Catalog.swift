@@ -1,3 +1,4 @@
+internal import CofferAccess
 internal import CofferCore
 internal import CofferDatabase
 internal import CofferFiles
@@ -18,6 +19,8 @@ final class Catalog {
 
     let keychain: KeychainStore
     let files: FileStore
+    /// Who did what.
+    let audit: AuditLog
     private let connection: Connection
     /// What is told of the changes of the turn.
     let changes = ItemChangeLog()
@@ -33,6 +36,7 @@ final class Catalog {
             connection = try Self.connect(in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
+            audit = try AuditLog(connection: connection, keys: keys)
             try Self.bind(connection, to: keys.vaultID)
             try keychain.tagOlderItems()
             // Their key is gone already, where a crash came between it and them.
@@ -74,7 +78,9 @@ final class Catalog {
         if !isNew && mark != Int64(applicationID) { throw missing }
         try connection.migrate(
             // Sorting keeps the order of those of one generation.
-            (migrations + KeychainStore.migrations + FileStore.migrations).sorted { $0.generation < $1.generation },
+            (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations).sorted {
+                $0.generation < $1.generation
+            },
             applicationID: applicationID
         )
         return connection
@@ -167,16 +173,29 @@ final class Catalog {
     /// - Throws: Why none of them is.
     func commit() throws(CofferError) {
         do {
+            if !connection.isInBatch { try connection.beginBatch() }
+            try audit.write(at: wallClockMilliseconds())
+        } catch {
+            // What can't be recorded does not happen.
+            try? connection.rollbackBatch()
+            throw undo(because: CofferError(mapping: error, "can't record what was done"), isCertain: true)
+        }
+        do {
             try connection.commitBatch()
-            files.settle()
-            endPendingCommits(with: nil)
         } catch {
             // After an error of the disk the log may hold the transaction all the same.
-            files.abandon(isCertain: error.kind != .ioError)
-            endPendingCommits(with: error.cofferError)
-            _ = changes.takeEvents()
-            throw error.cofferError
+            throw undo(because: error.cofferError, isCertain: error.kind != .ioError)
         }
+        files.settle()
+        endPendingCommits(with: nil)
+    }
+
+    private func undo(because error: CofferError, isCertain: Bool) -> CofferError {
+        files.abandon(isCertain: isCertain)
+        endPendingCommits(with: error)
+        _ = changes.takeEvents()
+        audit.undo(because: error)
+        return error
     }
 
     private func endPendingCommits(with error: CofferError?) {

@@ -78,7 +78,8 @@ package enum Gate {
             .vaultInit:
             [.admin]
         case .vaultCheck, .vaultQuarantine: [.admin]
-        case .vaultWatch: [.read]
+        case .auditList, .auditVerify: [.audit]
+        case .vaultWatch: params["audit"] == nil || params["audit"] == .bool(false) ? [.read] : [.read, .audit]
         case .fileOpen: verbs(forOpening: params)
         case .fileList, .fileRead, .fileSalvage, .fileStat: [.read]
         case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite: [.write]
@@ -132,7 +133,7 @@ package enum Gate {
         case .contextAuthenticate, .contextEnd: .vault
         case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: .vault
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: .vault
-        case .vaultCheck, .vaultQuarantine: .vault
+        case .auditList, .auditVerify, .vaultCheck, .vaultQuarantine: .vault
         case .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:

@@ -96,7 +96,9 @@ final class KeychainSearch: SlicedWork {
             damagedCount: damagedCount,
             cursor: place.map { "\($0)" }
         )
-        return Reply(page, payload: try payload(), protection: strictest)
+        var reply = Reply(page, payload: try payload(), protection: strictest)
+        reply.items = given.map(AuditedItem.init)
+        return reply
     }
 
     /// Looks at some more rows.

@@ -9,6 +9,8 @@ struct Reply: ~Copyable {
     let payload: SecretBytes?
     /// Of the item that the payload is of: it may not outlive its key.
     let protection: Protection?
+    /// The items that it is about, where the parameters of the request do not name them.
+    var items: [AuditedItem] = []
 
     init(_ result: some WireObject, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
         self.result = result.json

@@ -52,7 +52,7 @@ package enum RequestScope: Equatable, Sendable {
         case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
             .slotRemove, .slotTest, .vaultErase, .vaultInit, .vaultLock, .vaultUnlock:
             self = .barrier
-        case .vaultStatus, .itemList: self = .reading(.catalog)
+        case .auditList, .auditVerify, .vaultStatus, .itemList: self = .reading(.catalog)
         case .vaultCheck, .vaultQuarantine: self = .changing(.catalog)
         case .fileAllocate, .fileClose, .fileSync, .fileTruncate, .fileWrite: self = .changing(.handle(in: params))
         case .fileRead: self = .reading(.handle(in: params))

@@ -25,6 +25,7 @@ extension Method {
             .slotTest:
             false
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: true
+        case .auditList, .auditVerify: false
         case .vaultCheck, .vaultQuarantine: true
         case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: true
         case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove,
@@ -77,7 +78,8 @@ extension Server {
             try attachments.refuseLeftovers(of: method)
             return try listItems(ListParameters(params: params), from: caller)
         case .requestCancel: preconditionFailure("answered where the requests of a connection are known")
-        case .contextEnd, .hello, .itemMove, .itemProtect, .itemRemove, .itemShow, .slotList, .vaultCheck, .vaultLock,
+        case .auditList, .auditVerify, .contextEnd, .hello, .itemMove, .itemProtect, .itemRemove, .itemShow, .slotList,
+            .vaultCheck, .vaultLock,
             .vaultQuarantine, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
@@ -158,6 +160,8 @@ extension Server {
         from caller: Caller
     ) throws(CofferError) -> Reply {
         switch method {
+        case .auditList: return Reply(try listRecords(AuditListParameters(params: params)))
+        case .auditVerify: return Reply(try verifyAudit(AuditVerifyParameters(params: params)))
         case .contextEnd:
             _ = try Nothing(params: params)
             caller.context.end()

@@ -81,6 +81,7 @@ extension VaultEvent {
     var count: Int {
         switch self {
         case .itemsDidChange(let changes): changes.count
+        case .auditDidGrow(let records): records.count
         case .eventsMissed(let count): count
         case .attemptDidFail, .protectedDataDidBecomeAvailable, .protectedDataDidBecomeUnavailable,
             .protectedDataWillBecomeUnavailable:
@@ -90,18 +91,29 @@ extension VaultEvent {
 
     /// What of it a client may know, in messages that are not too long.
     fileprivate func parts(for caller: Caller) -> [VaultEvent] {
-        guard case .itemsDidChange(let changes) = self else { return [self] }
-        var parts: [[ItemChange]] = []
-        var byteCount = 0
-        for change in changes where caller.holds(change.group) {
-            byteCount += change.jsonByteCount
-            if parts.isEmpty || byteCount > Limits.eventBytes / 2 {
-                parts.append([])
-                byteCount = change.jsonByteCount
-            }
-            parts[parts.count - 1].append(change)
+        switch self {
+        case .itemsDidChange(let changes):
+            changes.filter { caller.holds($0.group) }.parts(measuredBy: \.jsonByteCount).map { .itemsDidChange($0) }
+        case .auditDidGrow(let records): records.parts(measuredBy: \.jsonByteCount).map { .auditDidGrow($0) }
+        default: [self]
         }
-        return parts.map { .itemsDidChange($0) }
+    }
+}
+
+extension Array {
+    /// The elements in their order, in parts that are not too long for a message.
+    fileprivate func parts(measuredBy byteCount: (Element) -> Int) -> [[Element]] {
+        var parts: [[Element]] = []
+        var partByteCount = 0
+        for element in self {
+            partByteCount += byteCount(element)
+            if parts.isEmpty || partByteCount > Limits.eventBytes / 2 {
+                parts.append([])
+                partByteCount = byteCount(element)
+            }
+            parts[parts.count - 1].append(element)
+        }
+        return parts
     }
 }
 

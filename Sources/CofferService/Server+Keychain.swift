@@ -41,7 +41,9 @@ extension Server {
                 changes.note(ItemChange(.added, id, attributes))
                 return id
             }
-            return try added(id, params, in: catalog, caller)
+            var reply = try added(id, params, in: catalog, caller)
+            reply.items = [AuditedItem(id, attributes)]
+            return reply
         } catch {
             throw .init(mapping: error, "can't add \(attributes.quoted)")
         }
@@ -137,7 +139,12 @@ extension Server {
             )
         }
         let query = ItemQuery(query, groups: try groups(for: query, of: caller))
-        return try perform(KeychainSelection(query, subject, then: body), wantsProgress: false)
+        let selection = KeychainSelection(query, subject) { items, catalog in
+            var reply = try body(items, catalog)
+            reply.items = items.map(AuditedItem.init)
+            return reply
+        }
+        return try perform(selection, wantsProgress: false)
     }
 
     /// Does something with the one item that a query means.

@@ -18,6 +18,7 @@ extension Server {
         default: schedule.rest()
         }
         updateChangeLog()
+        noteState(state)
         announce(state == .unlocked || state == .noPasscode ? .available : .gone)
         setLockTimer()
     }
@@ -63,11 +64,14 @@ extension Server {
     private func carryOut(_ step: LockSchedule.Step, on keys: VaultKeys) {
         endContexts()
         switch step {
-        case .beginLocking: return keys.beginLocking()
+        case .beginLocking:
+            keys.beginLocking()
+            return noteState(keys.state)
         case .lock: keys.lock()
         case .expireInactive: keys.expireInactive()
         case .forget: keys.forget()
         }
+        noteState(keys.state)
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
         withholdPayloads(in: keys.state)
         keepWhatWasWritten()

@@ -52,12 +52,15 @@ extension Server {
             request.start(isAlone: context.isForThisRequest)
             switch try answer(request, session, number) {
             case .now(let reply):
-                send(reply, to: request.id, session, number, method.readsCatalog)
+                let items = reply.items
+                let failure = send(reply, to: request.id, session, number, method.readsCatalog)
+                note(request, of: session, items, failure)
                 end(request, of: session)
             case .later(let work): carryOut(work, for: request, session, number)
             }
         } catch {
             sendFailure(error, to: request.id, session, number)
+            note(request, of: session, [], error)
             end(request, of: session)
         }
     }
@@ -112,28 +115,38 @@ extension Server {
         let (session, number, request) = (long.session, long.transfer.session, long.request)
         let outcome = await RequestOutcome(of: long)
         end(request, of: session)
-        // A session that was dropped meanwhile has nobody to tell.
-        guard sessions[number] === session else {
+        let isConnected = sessions[number] === session
+        switch consume outcome {
+        case .success(let reply):
+            let items = reply.items
+            // A session that was dropped meanwhile has nobody to tell.
+            let failure =
+                isConnected ? send(reply, to: request.id, session, number, request.method.readsCatalog) : nil
+            note(request, of: session, items, failure)
+        case .failure(let error):
+            if isConnected { sendFailure(error, to: request.id, session, number) }
+            note(request, of: session, [], error)
+        }
+        guard isConnected else {
             if !session.isBusy { releaseHandles(of: session.caller) }
             return
-        }
-        switch consume outcome {
-        case .success(let reply): send(reply, to: request.id, session, number, request.method.readsCatalog)
-        case .failure(let error): sendFailure(error, to: request.id, session, number)
         }
         startRequests(of: session, number)
         resume(number)
     }
 
+    /// Answers, unless what is to be handed over may not be, or has no room.
+    ///
+    /// - Returns: What was answered in place of it.
     private func send(
         _ reply: consuming Reply,
         to id: RequestID?,
         _ session: Session,
         _ number: Int,
         _ isTentative: Bool
-    ) {
+    ) -> CofferError? {
         touch(number, session)
-        guard let id else { return }
+        guard let id else { return nil }
         let json = Response.successBytes(id: id, result: .object(reply.result))
         let protection = reply.protection
         let frame = OutgoingFrame(
@@ -145,12 +158,15 @@ extension Server {
         )
         // A lock may have come between the reading and this.
         let state = vault.openKeys?.state ?? .noVault
+        var failure: CofferError?
         if !frame.mayBeSent(in: state) {
-            return sendFailure(.locked("the item", in: state, for: .read), to: id, session, number)
+            failure = .locked("the item", in: state, for: .read)
+        } else {
+            if !transit.hasRoom(for: frame) { dropStalled(but: number) }
+            if !transit.hasRoom(for: frame) { failure = .noRoomInTransit }
         }
-        if !transit.hasRoom(for: frame) { dropStalled(but: number) }
-        if !transit.hasRoom(for: frame) { return sendFailure(.noRoomInTransit, to: id, session, number) }
-        session.send(frame)
+        if let failure { sendFailure(failure, to: id, session, number) } else { session.send(frame) }
+        return failure
     }
 
     private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {

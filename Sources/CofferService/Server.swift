@@ -37,6 +37,12 @@ package actor Server {
     var lockTimer: (any ClockTimer)?
     /// Wakes listeners that could not accept.
     private var acceptTimer: (any ClockTimer)?
+    /// Wakes the loop to write what waits for the audit.
+    var auditTimer: (any ClockTimer)?
+    /// Whether it is set.
+    var auditTimerIsSet = false
+    /// Whether what waits for the audit is to be written with this turn.
+    var auditIsDue = false
     /// What the timer is set to; later ones come after that one.
     var lockTimerDeadline: UInt64?
     /// What those who watch were told last.
@@ -99,6 +105,9 @@ package actor Server {
             acceptTimer = try configuration.clock.timer(on: loop) { [unowned self] in
                 assumeIsolated { $0.resumeListeners() }
             }
+            auditTimer = try configuration.clock.timer(on: loop) { [unowned self] in
+                assumeIsolated { $0.auditTimerFired() }
+            }
         } catch {
             throw error.cofferError("can't make a timer")
         }
@@ -135,6 +144,7 @@ package actor Server {
         schedule.rest()
         // What is kept there is for the next daemon.
         carryOver = nil
+        if let catalog = vault.openCatalog { writeAudit(of: catalog) }
         vault.close()
         loop.stop()
     }
@@ -170,7 +180,10 @@ package actor Server {
                 throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
             }
             let identity = try identify(socket)
-            caller = Caller(identity, try accessPolicy.rights(of: identity))
+            do { caller = Caller(identity, try accessPolicy.rights(of: identity)) } catch {
+                noteTurnedAway(identity, error)
+                throw error
+            }
         } catch {
             // A kernel that does not know the peer any more has nobody to tell, either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
@@ -261,14 +274,8 @@ package actor Server {
         settleLocks()
         writers.wakeThoseInVain()
         carryKeysOver()
-        if let catalog = vault.openCatalog, catalog.hasChanges {
-            do throws(CofferError) {
-                try catalog.commit()
-            } catch {
-                // Whoever asked in this turn may have seen what is undone now.
-                for (number, mark) in marks { sessions[number]?.replaceReplies(from: mark, with: error) }
-            }
-            tellChanges(of: catalog)
+        if let catalog = vault.openCatalog {
+            if catalog.hasChanges { commit(catalog) } else { settleAudit(of: catalog) }
         }
         let touched = marks
         marks = [:]
@@ -284,6 +291,17 @@ package actor Server {
             }
         }
         if transit.takeEmptied() { Heap.giveBack() }
+    }
+
+    private func commit(_ catalog: Catalog) {
+        do throws(CofferError) {
+            try catalog.commit()
+        } catch {
+            // Whoever asked in this turn may have seen what is undone now.
+            for (number, mark) in marks { sessions[number]?.replaceReplies(from: mark, with: error) }
+        }
+        tellChanges(of: catalog)
+        tellRecords(of: catalog)
     }
 
     /// Ends a connection; whoever waits for its descriptor is let in.

@@ -21,6 +21,7 @@ enum Daemon {
             } else {
                 DescriptorStore.clear(passed)
             }
+            if options.tellsJournal { configuration.journal = Journal().tell }
             let loop = try EventLoop()
             let server = try Server(loop: loop, configuration: configuration)
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in

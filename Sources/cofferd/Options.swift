@@ -17,6 +17,8 @@ struct Options {
     private var state: String?
     /// Whether the keys of class C are kept over a restart, in the service manager's descriptor store.
     private(set) var carriesOver = false
+    /// Whether what is done is told to the journal as well as to the vault's own audit.
+    private(set) var tellsJournal = true
     private var lockPolicy = LockSchedule.Policy()
     private var locksOnLastDisconnect = false
 
@@ -24,7 +26,7 @@ struct Options {
         usage: cofferd [--config FILE] [--entitlements DIR] [--socket PATH] [--state DIR]
                        [--grace SECONDS] [--lock-after SECONDS]
                        [--inactive-after SECONDS] [--forget-after SECONDS]
-                       [--lock-on-last-disconnect] [--carry-over] [--check]
+                       [--lock-on-last-disconnect] [--carry-over] [--no-journal] [--check]
 
           --config FILE     the configuration ($XDG_CONFIG_HOME/coffer/cofferd.conf, or
                             /etc/coffer/cofferd.conf); an option here comes before it
@@ -49,6 +51,8 @@ struct Options {
                             lock when the last connection is gone
           --carry-over      keep the keys of class C over a restart and a crash, in the
                             service manager's descriptor store
+          --no-journal      keep the audit in the vault only: the journal has the names of
+                            items otherwise
           --check           say whether the configuration is right, and start nothing
           --version         print the version
           --help            print this
@@ -71,6 +75,7 @@ struct Options {
             switch argument {
             case "--help": Self.leave(printing: Self.usage)
             case "--carry-over": carriesOver = true
+            case "--no-journal": tellsJournal = false
             case "--lock-on-last-disconnect": locksOnLastDisconnect = true
             case "--check": isCheck = true
             case "--version": Self.leave(printing: "cofferd \(Version.program)\n")
@@ -128,7 +133,7 @@ struct Options {
         "Socket": "--socket", "State": "--state", "Grace": "--grace", "LockAfter": "--lock-after",
         "InactiveAfter": "--inactive-after", "ForgetAfter": "--forget-after",
     ]
-    private static let switches = ["CarryOver", "LockOnLastDisconnect"]
+    private static let switches = ["CarryOver", "LockOnLastDisconnect", "Journal"]
 
     private mutating func take(_ file: ConfigurationFile) throws(CofferError) {
         for section in file.sections {
@@ -154,7 +159,11 @@ struct Options {
             guard let isOn = ["yes": true, "no": false][entry.value] else {
                 throw file.wrong(entry.line, "\(entry.key): expected 'yes' or 'no'")
             }
-            if entry.key == "CarryOver" { carriesOver = isOn } else { locksOnLastDisconnect = isOn }
+            switch entry.key {
+            case "CarryOver": carriesOver = isOn
+            case "Journal": tellsJournal = isOn
+            default: locksOnLastDisconnect = isOn
+            }
         } else if let flag = Self.settings[entry.key] {
             do { try take(flag, entry.value) } catch { throw file.wrong(entry.line, error.message, hint: error.hint) }
         } else {

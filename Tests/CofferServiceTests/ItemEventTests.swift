@@ -122,6 +122,7 @@ import Testing
             }
         case .eventsMissed(let count): ["missed \(count)"]
         case .attemptDidFail(let attempts): ["attempt \(attempts.count)"]
+        case .auditDidGrow(let records): records.map { "audit \($0.action)" }
         default: []
         }
     }

@@ -45,6 +45,6 @@ let systemImporters: [String: Set<String>] = [
     "Foundation": ["CofferFoundation"],
     "Glibc": ["CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "cofferd"],
     "Synchronization": [
-        "CofferCommands", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService", "CofferSystem",
+        "CofferCommands", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService", "CofferSystem", "cofferd",
     ],
 ]

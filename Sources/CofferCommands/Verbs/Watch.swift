@@ -38,6 +38,8 @@ struct Watch: ParsableCommand {
         switch event {
         case .itemsDidChange(let changes): for change in changes { Output.standardOutput.line(change.line) }
         case .attemptDidFail(let attempts): Output.standardOutput.line(attempts.line)
+        // Not asked for: 'coffer audit --follow' shows them.
+        case .auditDidGrow: return
         case .eventsMissed(let count): Output.standardOutput.line("eventsMissed \(count)")
         default: Output.standardOutput.line(event.notification.rawValue)
         }

@@ -11,6 +11,7 @@ package struct WatchParameters: WireObject {
         var selection: EventSelection = []
         if try reader.optionalBool("items") ?? false { selection.insert(.items) }
         if try reader.optionalBool("attempts") ?? false { selection.insert(.attempts) }
+        if try reader.optionalBool("audit") ?? false { selection.insert(.audit) }
         self.selection = selection
     }
 
@@ -18,6 +19,7 @@ package struct WatchParameters: WireObject {
         var object = JSONObject()
         if selection.contains(.items) { object.set("items", true) }
         if selection.contains(.attempts) { object.set("attempts", true) }
+        if selection.contains(.audit) { object.set("audit", true) }
         return object
     }
 }
@@ -48,6 +50,7 @@ extension VaultEvent {
         case .protectedDataDidBecomeAvailable: .protectedDataDidBecomeAvailable
         case .itemsDidChange: .itemsDidChange
         case .attemptDidFail: .attemptDidFail
+        case .auditDidGrow: .auditDidGrow
         case .eventsMissed: .eventsMissed
         }
     }
@@ -59,6 +62,7 @@ extension VaultEvent {
             return [:]
         case .itemsDidChange(let changes): return ["changes": .array(changes.map { .object($0.json) })]
         case .attemptDidFail(let attempts): return attempts.json
+        case .auditDidGrow(let records): return ["records": .array(records.map { .object($0.json) })]
         case .eventsMissed(let count): return ["count": .integer(Int64(count))]
         }
     }
@@ -80,6 +84,8 @@ extension VaultEvent {
             self = (try? ItemChanges(result: result)).map { .itemsDidChange($0.changes) } ?? .eventsMissed(1)
         case .attemptDidFail:
             self = (try? FailedAttempts(result: result)).map { .attemptDidFail($0) } ?? .eventsMissed(1)
+        case .auditDidGrow:
+            self = (try? AuditGrowth(result: result)).map { .auditDidGrow($0.records) } ?? .eventsMissed(1)
         case .eventsMissed: self = .eventsMissed((try? MissedEvents(result: result))?.count ?? 1)
         case .progress, nil: return nil
         }
@@ -97,6 +103,15 @@ private struct ItemChanges: WireObject {
     }
 
     var json: JSONObject { VaultEvent.itemsDidChange(changes).json }
+}
+
+/// The members of `auditDidGrow`, as they travel.
+private struct AuditGrowth: WireObject {
+    let records: [AuditRecord]
+
+    init(reading reader: inout ParameterReader) throws(CofferError) { records = try reader.records("records") }
+
+    var json: JSONObject { VaultEvent.auditDidGrow(records).json }
 }
 
 /// The members of `eventsMissed`, as they travel.

@@ -1,6 +1,8 @@
 /// Every method of the protocol, by its name on the wire.
 package enum Method: String, CaseIterable, Sendable {
     case hello
+    case auditList = "audit.list"
+    case auditVerify = "audit.verify"
     case contextAuthenticate = "context.authenticate"
     case contextEnd = "context.end"
     case vaultCheck = "vault.check"
@@ -66,6 +68,8 @@ package enum Notification: String, CaseIterable, Sendable {
     case itemsDidChange
     /// Somebody has shown a wrong passcode or recovery key.
     case attemptDidFail
+    /// Somebody did something, or was kept from it.
+    case auditDidGrow
     /// Events that were not told one by one.
     case eventsMissed
 }

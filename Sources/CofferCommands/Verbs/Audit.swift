@@ -1,0 +1,156 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+
+/// The verb `coffer audit`, with its options.
+struct Audit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show who did what with the vault, and who was kept from it.",
+        discussion: """
+            The oldest come first. No record holds a value. With --verify, no record is shown: each is checked to be the one \
+            that was written, in its place.
+            """
+    )
+
+    @Flag(name: .shortAndLong, help: "Go on with what comes, until it is interrupted.")
+    var follow = false
+    @Flag(help: "Check that no record was changed, taken out or moved.")
+    var verify = false
+    @Option(help: ArgumentHelp("Only what was done with an item: its name, or its reference.", valueName: "name"))
+    var item: String?
+    @Option(help: ArgumentHelp("Only what a unit did, such as 'backup.service'.", valueName: "unit"))
+    var unit: String?
+    @Option(
+        help: ArgumentHelp(
+            "Only from then on: so long ago, such as 90m, 12h or 7d, or a date.",
+            valueName: "time"
+        )
+    )
+    var since: String?
+    @Flag(help: "Only what was refused.")
+    var refused = false
+    @Option(name: .shortAndLong, help: ArgumentHelp("Only the last N of them.", valueName: "n"))
+    var lines: Int?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    private func query() throws(CofferError) -> AuditQuery {
+        let start = try since.map { (text) throws(CofferError) in try Moment.milliseconds(text, of: "--since", .ago) }
+        return AuditQuery(item: item, unit: unit, since: start, isRefused: refused)
+    }
+
+    func validate() throws {
+        if try verify && (follow || lines != nil || query() != AuditQuery()) {
+            throw ValidationError("--verify looks at every record: no other option goes with it")
+        }
+        if let lines, lines < 0 { throw ValidationError("--lines is the number of the last records, 0 or more") }
+    }
+
+    func run() throws {
+        let query = try query()
+        let client = try connection.connect()
+        if verify { return try check(client) }
+        // Events first: what happens while the records are asked for is told all the same.
+        if follow { try client.watch(.audit) }
+        let last = try showRecords(client, query)
+        if follow { try goOn(client, query, after: last) }
+    }
+
+    // MARK: Showing
+
+    /// - Returns: The number of the last record that there was.
+    private func showRecords(_ client: BlockingClient, _ query: AuditQuery) throws -> Int64 {
+        var kept: [AuditRecord] = []
+        var after: Int64 = 0
+        var last: Int64 = 0
+        var isDamaged = false
+        repeat {
+            let page = try client.auditRecords(query, after: after)
+            if after == 0, lines == nil, query.item == nil, let summary = page.summary { show(summary) }
+            if let lines {
+                kept = (kept + page.records).suffix(lines)
+            } else {
+                for record in page.records { show(record) }
+            }
+            isDamaged = isDamaged || page.isDamaged
+            last = page.records.last?.number ?? last
+            guard let next = page.next else { break }
+            after = next
+        } while Output.failure == nil
+        for record in kept { show(record) }
+        if isDamaged {
+            Output.standardError.line("warning: some records can't be read: 'coffer audit --verify' says which")
+        }
+        return max(last, after)
+    }
+
+    private func goOn(_ client: BlockingClient, _ query: AuditQuery, after last: Int64) throws {
+        while Output.failure == nil {
+            switch try client.nextEvent() {
+            case .auditDidGrow(let records):
+                for record in records where record.number > last && query.matches(record) { show(record) }
+            case .eventsMissed(let count):
+                Output.standardError.line("warning: \(count) records or more came too fast to be shown")
+            default: continue
+            }
+        }
+    }
+
+    private func show(_ record: AuditRecord) {
+        format.json ? Output.standardOutput.line(record.json) : Output.standardOutput.line(record.line)
+    }
+
+    private func show(_ summary: AuditSummary) {
+        if format.json { return Output.standardOutput.line(["summary": .object(summary.json)]) }
+        let times = "\(Timestamp.text(summary.firstTime)) to \(Timestamp.text(summary.lastTime))"
+        Output.standardOutput.line("\(times): \(summary.recordCount) records made room for others")
+        for tally in summary.tallies {
+            let client = tally.client ?? "all others"
+            Output.standardOutput.line("    \(client): \(tally.allowedCount) done, \(tally.refusedCount) refused")
+        }
+    }
+
+    // MARK: Checking
+
+    private func check(_ client: BlockingClient) throws {
+        var checkedCount: Int64 = 0
+        var findings: [String] = []
+        var after: Int64 = 0
+        while true {
+            let part = try client.verifyAudit(after: after)
+            checkedCount += part.checkedCount
+            findings += part.findings
+            guard let next = part.next else { break }
+            after = next
+        }
+        if format.json {
+            let texts = JSONValue.array(findings.map { .string($0) })
+            Output.standardOutput.line(["checked": .integer(checkedCount), "findings": texts])
+        } else {
+            for finding in findings { Output.standardOutput.line(finding) }
+        }
+        if findings.isEmpty {
+            if !format.json { Output.standardOutput.line("\(checkedCount) records, each as it was written") }
+            return
+        }
+        throw CofferError(
+            .decode,
+            "the audit was changed by somebody, or is damaged",
+            hint:
+                "the system's journal has the records, too, as far as it goes back: 'journalctl COFFER_ACTION=item.get'"
+        )
+    }
+}
+
+extension AuditRecord {
+    fileprivate var line: String {
+        var words = [Timestamp.text(time), client?.summary ?? "cofferd", action]
+        words += items.map { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal ?? "" }
+        if itemCount > items.count { words.append("and \(itemCount - items.count) more") }
+        if client == nil || refusal != nil { words.append(client == nil ? state.rawValue : "refused") }
+        if count > 1 { words.append("(\(count) times)") }
+        let why = [reason, refusal?.message].compactMap(\.self).joined(separator: "; ")
+        return words.joined(separator: " ") + (why.isEmpty ? "" : ": " + why)
+    }
+}

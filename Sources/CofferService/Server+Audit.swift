@@ -1,0 +1,154 @@
+internal import CofferAccess
+internal import CofferCore
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferSystem
+internal import CofferWire
+
+// Who did what: noted when a request is answered, written with the turn or a moment later, and told then.
+
+extension Server {
+    // MARK: Noting
+
+    /// Notes what came of a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - session: Its connection.
+    ///   - items: The items that it was about, where its parameters do not name them.
+    ///   - failure: Why it was not done.
+    func note(_ request: PendingRequest, of session: Session, _ items: [AuditedItem], _ failure: CofferError?) {
+        guard request.method.isAudited || failure?.code == .missingEntitlement else { return }
+        note(
+            AuditRecord(
+                time: wallClockMilliseconds(),
+                client: session.caller.identity,
+                action: request.method.rawValue,
+                items: items.isEmpty ? AuditedItem.all(in: request.params, of: session.caller) : items,
+                itemCount: items.isEmpty ? nil : items.count,
+                state: vault.openKeys?.state ?? .noVault,
+                refusal: failure.map { AuditedRefusal($0) }
+            )
+        )
+        // It may have been done turns ago: the answer waits for its record.
+        if !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) { auditIsDue = true }
+    }
+
+    /// Notes somebody who may not even connect.
+    func noteTurnedAway(_ client: ClientIdentity, _ error: any Error) {
+        note(
+            AuditRecord(
+                time: wallClockMilliseconds(),
+                client: client,
+                action: "connect",
+                state: vault.openKeys?.state ?? .noVault,
+                refusal: AuditedRefusal(CofferError(mapping: error, "can't tell who is calling"))
+            )
+        )
+    }
+
+    /// Notes that the vault is in another state from here on.
+    func noteState(_ state: VaultState) {
+        note(AuditRecord(time: wallClockMilliseconds(), client: nil, action: "vault.state", state: state))
+    }
+
+    private func note(_ record: AuditRecord) {
+        if let catalog = vault.openCatalog { return catalog.audit.note(record) }
+        configuration.journal?([record])
+    }
+
+    // MARK: Reading
+
+    /// A page of what was done, up to now.
+    func listRecords(_ params: AuditListParameters) throws(CofferError) -> AuditPage {
+        let limit = min(params.limit ?? .max, Limits.pageItems)
+        do {
+            return try writtenAudit().page(after: params.after, params.query, limit: limit)
+        } catch {
+            throw .init(mapping: error, "can't read the audit")
+        }
+    }
+
+    /// Checks some of what was written.
+    func verifyAudit(_ params: AuditVerifyParameters) throws(CofferError) -> AuditVerification {
+        do { return try writtenAudit().verify(after: params.after) } catch {
+            throw .init(mapping: error, "can't check the audit")
+        }
+    }
+
+    /// The audit, with what waited to be written; what this turn changes is recorded when it ends.
+    private func writtenAudit() throws(CofferError) -> AuditLog {
+        let catalog = try vault.catalog
+        if !catalog.hasChanges && catalog.audit.isWaiting { writeAudit(of: catalog) }
+        return catalog.audit
+    }
+
+    // MARK: Writing
+
+    /// Ends a turn that has changed nothing.
+    func settleAudit(of catalog: Catalog) {
+        guard catalog.audit.isWaiting else { return }
+        if auditIsDue || catalog.audit.isFull { return writeAudit(of: catalog) }
+        catalog.audit.postpone()
+        setAuditTimer()
+    }
+
+    /// Writes what waits. Where that fails it waits on: what was read was read.
+    func writeAudit(of catalog: Catalog) {
+        do throws(CofferError) { try catalog.commit() } catch { setAuditTimer() }
+        tellRecords(of: catalog)
+    }
+
+    private func setAuditTimer() {
+        if auditTimerIsSet { return }
+        auditTimerIsSet = true
+        auditTimer?.set(configuration.clock.now + UInt64(Limits.auditDelayMilliseconds) * 1_000_000)
+    }
+
+    func auditTimerFired() {
+        auditTimerIsSet = false
+        auditIsDue = true
+    }
+
+    /// Tells what was written, now that it is on the disk.
+    func tellRecords(of catalog: Catalog) {
+        auditIsDue = false
+        let records = catalog.audit.confirm()
+        if records.isEmpty { return }
+        tell(.auditDidGrow(records), wishing: .audit)
+        configuration.journal?(records)
+    }
+}
+
+extension Method {
+    /// Whether it is recorded whatever comes of it: not what is done through a handle, whose opening was recorded, and not
+    /// what tells nothing of any item.
+    fileprivate var isAudited: Bool {
+        switch self {
+        case .hello, .requestCancel, .vaultStatus, .contextEnd: false
+        case .fileAllocate, .fileClose, .fileRead, .fileSync, .fileTruncate, .fileWrite: false
+        default: true
+        }
+    }
+}
+
+extension AuditedItem {
+    /// The items that parameters name: they may make no sense.
+    fileprivate static func all(in params: JSONObject, of caller: Caller) -> [AuditedItem] {
+        let group = params["group"]?.stringValue ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
+        let named = ["name", "to"].compactMap { params[$0]?.stringValue }
+        if !named.isEmpty { return named.map { AuditedItem(name: $0, group: group ?? caller.groups.first) } }
+        if let reference = params["reference"]?.stringValue.flatMap(ItemID.init(hexadecimal:)) {
+            return [AuditedItem(name: nil, group: group, reference: reference)]
+        }
+        let attributes = params["attributes"]?.objectValue
+        let parts = ["service", "server", "account", "label"].compactMap { attributes?[$0]?.stringValue }
+        return parts.isEmpty ? [] : [AuditedItem(name: parts.joined(separator: "/"), group: group)]
+    }
+
+    init(_ item: KeychainItem) { self.init(item.id, item.attributes) }
+
+    init(_ id: ItemID, _ attributes: ItemAttributes) {
+        self.init(name: attributes.title, group: attributes.group, reference: id)
+    }
+}

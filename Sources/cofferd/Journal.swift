@@ -1,0 +1,114 @@
+import CSystemd
+import CofferCore
+import CofferSystem
+import Glibc
+import Synchronization
+
+/// Tells the journal what was done, field by field, so that it can be asked by item, unit or kind.
+///
+/// From a thread of its own: a journal that takes nothing holds nobody up, and what it does not take in time is counted.
+final class Journal: Sendable {
+    /// Batches that may wait: a turn makes one at the most.
+    private static let capacity = 64
+
+    private let worker = WorkerPool(limit: 1)
+    private let backlog = Mutex(Backlog())
+
+    private struct Backlog {
+        var batchCount = 0
+        var lostCount = 0
+    }
+
+    /// Tells records.
+    ///
+    /// - Parameter records: What was done.
+    func tell(_ records: [AuditRecord]) {
+        let isAccepted = backlog.withLock { backlog in
+            guard backlog.batchCount < Self.capacity else {
+                backlog.lostCount += records.count
+                return false
+            }
+            backlog.batchCount += 1
+            return true
+        }
+        guard isAccepted else { return }
+        worker.start { [self] in
+            let lostCount = backlog.withLock { backlog in
+                backlog.batchCount -= 1
+                defer { backlog.lostCount = 0 }
+                return backlog.lostCount
+            }
+            if lostCount > 0 {
+                send(["MESSAGE=\(lostCount) records of the audit did not get here: the vault has them", "PRIORITY=4"])
+            }
+            for record in records { send(record.fields) }
+        }
+    }
+
+    private func send(_ fields: [String]) {
+        let texts = (fields + ["SYSLOG_IDENTIFIER=cofferd"]).map { Array($0.utf8) }
+        let joined = texts.flatMap { $0 }
+        unsafe joined.withUnsafeBytes { buffer in
+            var offset = 0
+            let vectors = unsafe texts.map { text in
+                defer { offset += text.count }
+                return unsafe iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: buffer.baseAddress?.advanced(by: offset)),
+                    iov_len: text.count
+                )
+            }
+            // Where there is no journal, nobody reads it.
+            _ = unsafe sd_journal_sendv(vectors, Int32(vectors.count))
+        }
+    }
+}
+
+extension AuditRecord {
+    /// What the journal is told: proto-docs/ACCESS.md has the table.
+    fileprivate var fields: [String] {
+        var fields = ["MESSAGE=\(sentence)", "MESSAGE_ID=\(messageID)", "PRIORITY=\(priority)"]
+        func add(_ name: String, _ value: (some CustomStringConvertible)?) {
+            if let value { fields.append("COFFER_\(name)=\(value)") }
+        }
+        add("ACTION", action)
+        for item in items {
+            add("ITEM", item.name)
+            add("GROUP", item.group)
+            add("REFERENCE", item.reference?.hexadecimal)
+        }
+        add("CLIENT", client?.summary)
+        add("UNIT", client?.unit)
+        add("USER_UNIT", client?.userUnit)
+        add("UID", client?.userID)
+        add("GID", client?.groupID)
+        add("EXE", client?.executablePath)
+        add("STATE", state.rawValue)
+        add("RESULT", refusal?.code.rawValue ?? "done")
+        add("REASON", reason)
+        add("COUNT", count > 1 ? count : nil)
+        add("RECORD", number > 0 ? number : nil)
+        return fields
+    }
+
+    private var sentence: String {
+        guard let client else { return reason.map { "\(action): \($0)" } ?? "the vault is \(state.rawValue)" }
+        let subject = items.map { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal ?? "" }
+        let done = ([client.summary, action] + subject).joined(separator: " ")
+        return refusal.map { "\(done): refused: \($0.message)" } ?? done
+    }
+
+    private var messageID: String {
+        if client == nil { return "5a0e9c9f3d2b4c1c9d7be5c0a4f2d9e1" }
+        return refusal == nil ? "8c2f54c1f0e44b0f8a5c6f6c2b1f7d30" : "d1b07f2a6c9e4a3db7a8f4e1965c0b52"
+    }
+
+    /// By whose fault it is: nobody's, the client's, somebody's who tries what is not his, or ours.
+    private var priority: Int32 {
+        switch refusal?.code {
+        case nil: LOG_INFO
+        case .missingEntitlement?, .authFailed?: LOG_WARNING
+        case .decode?, .io?, .diskFull?, .internal?: LOG_ERR
+        default: LOG_NOTICE
+        }
+    }
+}
