@@ -95,8 +95,8 @@ let tests: [Target] =
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CBenchmarks", "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem",
-                "CofferWire",
+                "CBenchmarks", "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferService",
+                "CofferSystem", "CofferWire",
             ],
             path: "Tests/Benchmarks"
         ),

@@ -26,6 +26,8 @@ package struct Configuration: Sendable {
     package var identify: @Sendable (borrowing OwnedDescriptor, PeerIdentity) throws -> ClientIdentity = { _, peer in
         ClientIdentity(userID: peer.userID, groupID: peer.groupID)
     }
+    /// Whether what is done is recorded; not to be told from outside, but for measuring what that costs.
+    package var keepsAudit = true
     /// Takes what was done, besides the vault's own audit; `nil` where nobody does.
     package var journal: (@Sendable ([AuditRecord]) -> Void)?
     /// The time that deadlines are counted in.

@@ -18,7 +18,7 @@ extension Server {
     ///   - items: The items that it was about, where its parameters do not name them.
     ///   - failure: Why it was not done.
     func note(_ request: PendingRequest, of session: Session, _ items: [AuditedItem], _ failure: CofferError?) {
-        guard request.method.isAudited || failure?.code == .missingEntitlement else { return }
+        guard configuration.keepsAudit, request.method.isAudited || failure?.code == .missingEntitlement else { return }
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),

@@ -34,7 +34,9 @@ enum Effort: String, CaseIterable {
 
 /// The command line: `benchmarks NAME COFFERD DIRECTORY [--quick | --check]`, as `packaging/bench` gives it.
 enum Benchmarks {
-    static var all: [any Benchmark.Type] { [FilesBenchmark.self, KeychainBenchmark.self, KeysBenchmark.self] }
+    static var all: [any Benchmark.Type] {
+        [AuditBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self, KeysBenchmark.self]
+    }
     /// The word that makes a floor of this program, with a database and a socket behind it.
     static let floorName = "floor"
 

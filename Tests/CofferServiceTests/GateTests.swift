@@ -12,6 +12,8 @@ import Testing
     /// no passcode, `d` has no device key.
     private static let table: [Method: String] = [
         .hello: "++++++++",
+        .auditList: "v++++++d",
+        .auditVerify: "v++++++d",
         .contextAuthenticate: "v++++++d",
         .contextEnd: "v++++++d",
         .vaultCheck: "v++++++d",
@@ -81,6 +83,8 @@ import Testing
     /// What a client has to be entitled to for a method without parameters.
     static let verbs: [Method: Set<Verb>] = [
         .hello: [],
+        .auditList: [.audit],
+        .auditVerify: [.audit],
         .contextAuthenticate: [.unlock],
         .contextEnd: [],
         .vaultCheck: [.admin],
@@ -134,6 +138,9 @@ import Testing
 
     /// What it has to be entitled to for parameters that change that.
     static let exceptions: [(method: Method, params: JSONObject, verbs: Set<Verb>)] = [
+        (.vaultWatch, ["audit": true], [.read, .audit]),
+        (.vaultWatch, ["audit": false], [.read]),
+        (.vaultWatch, ["audit": 1], [.read, .audit]),
         (.contextAuthenticate, ["factor": "passcode"], [.unlock]),
         (.contextAuthenticate, ["factor": "applicationPassword"], [.read]),
         (.contextAuthenticate, ["factor": "something"], [.unlock]),

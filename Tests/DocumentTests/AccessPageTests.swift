@@ -39,9 +39,10 @@ import Testing
     }
 
     /// What looks or changes as its parameters say, in the order of its rows.
-    private static let varying: [Method] = [.contextAuthenticate, .fileOpen]
+    private static let varying: [Method] = [.contextAuthenticate, .vaultWatch, .fileOpen]
     private static let varieties: [JSONObject] = [
-        ["factor": "applicationPassword"], ["factor": "passcode"], ["access": "read"], ["access": "write"],
+        ["factor": "applicationPassword"], ["factor": "passcode"], [:], ["audit": true], ["access": "read"],
+        ["access": "write"],
         ["access": "readWrite"],
     ]
 

@@ -18,7 +18,7 @@ import Testing
         let attempts = FailedAttempts(count: 1, retrySeconds: 1, isEnded: true)
         let events: [VaultEvent] = [
             .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,
-            .itemsDidChange([]), .attemptDidFail(attempts), .eventsMissed(1),
+            .itemsDidChange([]), .attemptDidFail(attempts), .auditDidGrow([]), .eventsMissed(1),
         ]
         #expect(rows.map { Notification(rawValue: $0[0].quotedWords[0]) } == [.progress] + events.map(\.notification))
         for (row, members) in zip(rows, [progress] + events.map { $0.json.members.map(\.key) }) {

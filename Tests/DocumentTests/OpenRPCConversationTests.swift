@@ -52,7 +52,7 @@ import Testing
         try talk.fail(.param, .hello)
         try talk.succeed(.vaultStatus)
         try talk.fail(.param, .vaultStatus, ["nobodyKnowsThis": 1])
-        try talk.succeed(.vaultWatch, ["items": true, "attempts": true])
+        try talk.succeed(.vaultWatch, ["items": true, "attempts": true, "audit": true])
         try talk.succeed(.requestCancel, ["request": 1])
         try talk.fail(.param, .requestCancel)
         try talk.fail(.notAvailable, .itemList)
@@ -301,6 +301,12 @@ import Testing
     }
 
     private func mend(_ talk: Conversation) throws {
+        let first = try talk.succeed(.auditList, ["limit": 2, "since": 0])
+        let next = try #require(first.result?["next"])
+        try talk.succeed(.auditList, ["after": next, "item": "nobody", "unit": "a.service", "refused": true])
+        try talk.fail(.param, .auditList, ["limit": 1001])
+        try talk.succeed(.auditVerify, ["after": 0])
+        try talk.fail(.param, .auditVerify, ["after": -1])
         var params: JSONObject = ["repair": true]
         repeat {
             let page = try talk.succeed(.vaultCheck, params)

@@ -164,7 +164,8 @@ import Testing
     private static func typesOnPages() throws -> [String: Set<String>] {
         var types: [String: Set<String>] = [:]
         for name in [
-            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "ACCESS-CONTROL.md", "EVENTS.md", "ORDER.md",
+            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "AUDIT.md", "ACCESS-CONTROL.md", "EVENTS.md",
+            "ORDER.md",
         ] {
             let page = try Page(name)
             let headings = page.headings(level: 2).map { "## \($0)" } + page.headings(level: 3).map { "### \($0)" }

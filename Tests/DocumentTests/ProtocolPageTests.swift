@@ -52,7 +52,9 @@ import Testing
 
     @Test func `every limit is in the table with its value`() throws {
         let header = ["limit", "value", "of"]
-        let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md"].flatMap { try Page($0).table(header) }
+        let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md"].flatMap {
+            try Page($0).table(header)
+        }
         let source = try String(
             contentsOf: Page.root.appending(path: "Sources/CofferCore/Limits.swift"),
             encoding: .utf8
@@ -138,5 +140,14 @@ import Testing
         "configurationBytes": "\(Limits.configurationBytes)",
         "groupBytes": "\(Limits.groupBytes)",
         "groups": "\(Limits.groups)",
+        "auditBytes": "\(Limits.auditBytes)",
+        "auditBlockRecords": "\(Limits.auditBlockRecords)",
+        "auditBlockBytes": "\(Limits.auditBlockBytes)",
+        "auditWaitingRecords": "\(Limits.auditWaitingRecords)",
+        "auditDelayMilliseconds": "\(Limits.auditDelayMilliseconds)",
+        "auditPageBlocks": "\(Limits.auditPageBlocks)",
+        "auditedItems": "\(Limits.auditedItems)",
+        "auditedTextBytes": "\(Limits.auditedTextBytes)",
+        "auditTallies": "\(Limits.auditTallies)",
     ]
 }

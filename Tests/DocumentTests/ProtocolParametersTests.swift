@@ -11,7 +11,8 @@ import Testing
 
     /// The methods that are on this page: others have pages of their own.
     static let methods = Method.allCases.filter {
-        !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + FilesPageTests.methods
+        !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + AuditPageTests.methods
+            + FilesPageTests.methods
             + [.requestCancel, .vaultWatch])
             .contains($0)
     }
@@ -128,6 +129,8 @@ import Testing
 
     /// What the methods can't do without, where it is not a name.
     static let required: [Method: JSONObject] = [
+        .auditList: [:],
+        .auditVerify: [:],
         .contextAuthenticate: [:],
         .contextEnd: [:],
         .hello: ["protocol": 1],
@@ -181,6 +184,8 @@ import Testing
     private static func read(_ method: Method, _ params: JSONObject) throws(CofferError) {
         switch method {
         case .hello: _ = try HelloParameters(params: params)
+        case .auditList: _ = try AuditListParameters(params: params)
+        case .auditVerify: _ = try AuditVerifyParameters(params: params)
         case .vaultCheck: _ = try CheckParameters(params: params)
         case .vaultErase: _ = try EraseParameters(params: params)
         case .vaultInit: _ = try InitParameters(params: params)

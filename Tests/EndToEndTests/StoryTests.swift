@@ -46,6 +46,12 @@ import Testing
         #expect(listed == names.map { $0.lowercased() }.sorted())
     }
 
+    @Test func `packaging/bench measures the audit`() throws {
+        let result = try bench(["audit", "--check"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        #expect(result.text.contains("\nwith the audit  "), "\(result.text)")
+    }
+
     @Test func `packaging/bench measures keys`() throws {
         let result = try bench(["keys", "--check"])
         #expect(result.status == 0, "\(result.errors)\n\(result.text)")

@@ -87,6 +87,8 @@ extension Method {
     fileprivate var parameters: any WireObject.Type {
         switch self {
         case .hello: HelloParameters.self
+        case .auditList: AuditListParameters.self
+        case .auditVerify: AuditVerifyParameters.self
         case .contextAuthenticate: ContextParameters.self
         case .contextEnd, .slotList, .vaultStatus: Nothing.self
         case .requestCancel: CancelParameters.self

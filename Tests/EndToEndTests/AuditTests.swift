@@ -1,0 +1,103 @@
+import CofferClient
+import CofferCore
+import CofferDatabase
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// The audit as its reader meets it: by the command, after crashes, and on the disk.
+@Suite struct AuditTests {
+    private let daemon: DaemonProcess
+
+    init() throws {
+        daemon = try DaemonProcess()
+        #expect(try daemon.coffer(["init", "--no-passcode", "--no-recovery-key"]).status == 0)
+    }
+
+    private func lines(_ arguments: String...) throws -> [String] {
+        let result = try daemon.coffer(["audit"] + arguments)
+        #expect(result.status == 0, "\(arguments): \(result.errors)")
+        return result.text.split(separator: "\n").map(String.init)
+    }
+
+    private func expect(_ arguments: String..., status: Int32, _ texts: String...) throws {
+        let result = try daemon.coffer(["audit"] + arguments)
+        #expect(result.status == status, "\(arguments): \(result.text)\(result.errors)")
+        for text in texts { #expect((result.text + result.errors).contains(text), "\(arguments): \(result.text)") }
+    }
+
+    @Test func `the command shows who did what, and picks what is asked for`() throws {
+        _ = try daemon.coffer(["put", "site/token"], input: [1])
+        for _ in 0..<2 { _ = try daemon.coffer(["get", "site/token", "--output", "token"]) }
+        #expect(try daemon.coffer(["get", "nothing"]).status == 66)
+        let user = "uid:\(geteuid())"
+        let all = try lines()
+        #expect(all.contains { $0.hasSuffix(" \(user) item.put 'site/token'") })
+        #expect(all.contains { $0.hasSuffix(" \(user) item.get 'nothing' refused: there is no item 'nothing'") })
+        #expect(all.contains { $0.hasSuffix(" cofferd vault.state noPasscode") })
+        let ofItem = try lines("--item", "site/token", "--since", "1h")
+        #expect(ofItem.count >= 2 && ofItem.allSatisfy { $0.contains("'site/token'") })
+        #expect(try lines("--refused").count == 1)
+        #expect(try lines("--since", "2100-01-01") == [])
+        #expect(try lines("--unit", "nobody.service") == [])
+        #expect(try lines("--lines", "2").count == 2)
+        for line in try lines("--json") {
+            _ = try AuditRecord(result: try JSONValue(parsing: Array(line.utf8).span.bytes))
+        }
+        try expect("--verify", status: 0, " records, each as it was written")
+        try expect("--verify", "--item", "a", status: 64, "--verify looks at every record")
+        try expect("--since", "soon", status: 64, "expected a date or a time ago")
+    }
+
+    @Test func `what somebody took out of the database is found, with exit code 65`() throws {
+        for number in 0..<3 { _ = try daemon.coffer(["put", "a\(number)"], input: [1]) }
+        daemon.stop()
+        do {
+            let connection = try Connection(path: "\(daemon.statePath)/vault.sqlite")
+            try connection.execute("DELETE FROM audit_blocks WHERE first = (SELECT max(first) - 1 FROM audit_blocks)")
+            try connection.execute("UPDATE audit_blocks SET sealed = x'00' WHERE first = 1")
+        }
+        try daemon.restart()
+        try expect("--verify", status: 65, "is missing", "at record 1", "the audit was changed by somebody")
+        let json = try daemon.coffer(["audit", "--verify", "--json"])
+        #expect(json.status == 65)
+        #expect(json.text.contains("\"findings\":[\"what stands at record 1"))
+        try expect(status: 0, "warning: some records can't be read")
+    }
+
+    @Test func `what was changed before a crash is recorded after it`() throws {
+        for round in 0..<5 {
+            let client = try daemon.connect()
+            for number in 0...round { try client.put("a/\(round)/\(number)", [1]) }
+            daemon.kill()
+            try daemon.restart()
+            let after = try daemon.coffer(["audit", "--json"])
+            for number in 0...round { #expect(after.text.contains("\"name\":\"a/\(round)/\(number)\"")) }
+            #expect(try daemon.coffer(["audit", "--verify"]).status == 0)
+        }
+    }
+
+    @Test func `who follows sees what comes, and what was there once`() throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "\(Project.binaries)/coffer")
+        process.arguments = ["audit", "--follow", "--socket", daemon.socketPath]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        defer { process.terminate() }
+        var text = ""
+        func wait(for words: String) {
+            while !text.contains(words) {
+                let data = pipe.fileHandleForReading.availableData
+                if data.isEmpty { return }
+                text += String(decoding: data, as: UTF8.self)
+            }
+        }
+        wait(for: "vault.init")
+        _ = try daemon.coffer(["put", "later"], input: [1])
+        wait(for: "item.put 'later'")
+        #expect(text.contains("item.put 'later'"))
+        #expect(text.split(separator: "\n").count { $0.contains("vault.init") } == 1)
+    }
+}
