@@ -18,7 +18,7 @@ extension AuditLog {
         var last = number
         var isDamaged = false
         var isFull = false
-        let blocks = try blocks(from: try blockStart(of: number + 1))
+        let blocks = try blocks(from: try blockStart(ofNextTo: number))
         for block in blocks where !isFull {
             guard let records = try? records(of: block) else {
                 isDamaged = true
@@ -49,6 +49,7 @@ extension AuditLog {
     /// - Parameter number: The last record that was checked; 0 to begin.
     /// - Throws: ``DatabaseError``.
     package func verify(after number: Int64) throws -> AuditVerification {
+        guard number < head.next else { return AuditVerification(checkedCount: 0, findings: [], next: nil) }
         var findings: [String] = []
         var checkedCount: Int64 = 0
         var expected = number + 1
@@ -95,12 +96,14 @@ extension AuditLog {
         let chain: [UInt8]
     }
 
-    /// Where the block of a record begins, or the next one.
-    private func blockStart(of number: Int64) throws -> Int64 {
-        try connection.row(
+    /// Where the block of the record behind one begins, or the next block.
+    private func blockStart(ofNextTo number: Int64) throws -> Int64 {
+        // Numbers come from clients.
+        let next = number == .max ? number : number + 1
+        return try connection.row(
             "SELECT first FROM audit_blocks WHERE first <= ? ORDER BY first DESC LIMIT 1",
-            .integer(number)
-        ) { try $0.integer(0) } ?? number
+            .integer(next)
+        ) { try $0.integer(0) } ?? next
     }
 
     private func blocks(from first: Int64) throws -> [StoredBlock] {

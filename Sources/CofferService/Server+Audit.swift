@@ -93,7 +93,7 @@ extension Server {
         setAuditTimer()
     }
 
-    /// Writes what waits. Where that fails it waits on: what was read was read.
+    /// Writes what waits; where that fails it waits on.
     func writeAudit(of catalog: Catalog) {
         do throws(CofferError) { try catalog.commit() } catch { setAuditTimer() }
         tellRecords(of: catalog)

@@ -116,7 +116,8 @@ import Testing
     @Test func `who may not even connect is recorded`() throws {
         let place = try Place()
         place.next.value = ClientIdentity(userID: geteuid() + 1, groupID: 7)
-        _ = try? place.server.connect()
+        let outcome = try Outcome { _ = try place.server.connect().status() }
+        #expect(outcome == .refused(.missingEntitlement))
         place.next.value = Place.person
         let record = try #require(try place.all(AuditQuery(isRefused: true)).first)
         #expect(record.action == "connect" && record.refusal?.code == .missingEntitlement)

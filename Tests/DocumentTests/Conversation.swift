@@ -169,9 +169,9 @@ final class Conversation {
     }
 
     /// Sends a frame as it is, and takes the answer.
-    func exchange(_ frame: [UInt8]) throws -> JSONValue {
+    func exchange(_ frame: [UInt8], at place: SourceLocation = #_sourceLocation) throws -> JSONValue {
         try socket.write(all: frame.span.bytes)
-        return try receive().0
+        return .object(try reply(place).0)
     }
 
     private func receive() throws -> (JSONValue, [UInt8]) {

@@ -16,7 +16,7 @@ package struct AuditListParameters: WireObject {
     }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        after = try reader.optionalInteger("after", in: 0...Int64.max - 1) ?? 0
+        after = try reader.optionalInteger("after", in: 0...Int64.max) ?? 0
         query = AuditQuery(
             item: try reader.optionalString("item"),
             unit: try reader.optionalString("unit"),
@@ -46,7 +46,7 @@ package struct AuditVerifyParameters: WireObject {
     package init(after: Int64) { self.after = after }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        after = try reader.optionalInteger("after", in: 0...Int64.max - 1) ?? 0
+        after = try reader.optionalInteger("after", in: 0...Int64.max) ?? 0
     }
 
     package var json: JSONObject { after > 0 ? ["after": .integer(after)] : [:] }
