@@ -34,7 +34,7 @@ extension SystemdTests {
             #expect(refused["COFFER_ACTION"] == "item.get" && refused["COFFER_GROUP"] == "unit:reader.service")
             #expect(refused["COFFER_STATE"] == "unlocked" && refused["PRIORITY"] == "5")
             #expect(refused["MESSAGE_ID"] == "d1b07f2a6c9e4a3db7a8f4e1965c0b52")
-            #expect(refused["MESSAGE"]?.stringValue?.contains("'journal/token' refused") == true, "\(refused)")
+            #expect(refused["MESSAGE"]?.stringValue?.contains("'journal/token': refused") == true, "\(refused)")
             #expect(refused["COFFER_RECORD"] != nil)
             let put = try machine.succeed(["journalctl", "--output=cat", unit, "COFFER_ACTION=item.put"])
             #expect(put.contains("item.put 'journal/token'"))

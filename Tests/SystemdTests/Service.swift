@@ -90,7 +90,9 @@ struct Service {
     /// What the daemon has said on its standard error.
     func journal() throws -> String {
         try machine.succeed(["journalctl", "--sync"])
-        return try machine.succeed(["journalctl", "--output=cat", "--unit=\(name).service", "_COMM=cofferd"])
+        return try machine.succeed([
+            "journalctl", "--output=cat", "--unit=\(name).service", "_COMM=cofferd", "_TRANSPORT=stdout",
+        ])
     }
 
     // MARK: The vault
