@@ -6,11 +6,14 @@ package struct BootClock: Sendable {
     package typealias TimerMaker =
         @Sendable (EventLoop, @escaping @Sendable () -> Void) throws(SystemError) -> any ClockTimer
 
+    /// Names the boot that the time is counted from; `nil` where the kernel does not tell it.
+    package let bootID: String?
     private let read: @Sendable () -> UInt64
     private let makeTimer: TimerMaker
 
     /// The kernel's.
     package static let system = BootClock(
+        bootID: readBootID(),
         read: {
             var now = timespec()
             unsafe clock_gettime(CLOCK_BOOTTIME, &now)
@@ -22,11 +25,26 @@ package struct BootClock: Sendable {
     /// Makes a clock.
     ///
     /// - Parameters:
+    ///   - bootID: Names the boot that the time is counted from.
     ///   - read: Gives the time, in nanoseconds; never goes back.
     ///   - makeTimer: Makes a timer that goes off by that time, and not by the kernel's: the two may differ for ever.
-    package init(read: @escaping @Sendable () -> UInt64, makeTimer: @escaping TimerMaker) {
+    package init(
+        bootID: String?,
+        read: @escaping @Sendable () -> UInt64,
+        makeTimer: @escaping TimerMaker
+    ) {
+        self.bootID = bootID
         self.read = read
         self.makeTimer = makeTimer
+    }
+
+    private static func readBootID() -> String? {
+        let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        let file = OwnedDescriptor(owning: descriptor)
+        var text = [UInt8](repeating: 0, count: 36)
+        let count = unsafe Glibc.read(file.number, &text, text.count)
+        return count == text.count ? String(decoding: text, as: UTF8.self) : nil
     }
 
     /// The time, in nanoseconds since the machine came up.

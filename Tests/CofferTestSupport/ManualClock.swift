@@ -7,11 +7,17 @@ package final class ManualClock: Sendable {
     private let time = Mutex<UInt64>(86_400_000_000_000)
     private let timers = Mutex<[ManualTimer]>([])
 
-    package init() {}
+    private let bootID: String
+
+    /// Begins with a boot of the machine.
+    ///
+    /// - Parameter bootID: Its name; another one is another boot.
+    package init(bootID: String = "manual") { self.bootID = bootID }
 
     /// For who is to go by it.
     package var clock: BootClock {
         BootClock(
+            bootID: bootID,
             read: { self.now },
             makeTimer: { (loop, handler) in
                 let timer = ManualTimer(self, loop, handler)
