@@ -92,8 +92,8 @@ private struct EntitlementDraft {
         }
         do {
             switch entry.key {
-            case "Unit": clients.append(.unit(try Self.unit(entry.value)))
-            case "UserUnit": clients.append(.userUnit(try Self.unit(entry.value)))
+            case "Unit": clients.append(.unit(try Entitlement.unit(entry.value)))
+            case "UserUnit": clients.append(.userUnit(try Entitlement.unit(entry.value)))
             case "User": clients.append(.user(try userID(entry.value)))
             case "UID": clients.append(.user(try Self.number(entry.value)))
             case "GID": clients.append(.group(try Self.number(entry.value)))
@@ -142,17 +142,6 @@ private struct EntitlementDraft {
             throw CofferError(.param, "\(quotedForDisplay(word)) is there twice")
         }
         return words
-    }
-
-    private static func unit(_ text: String) throws(CofferError) -> String {
-        guard text.isMadeOfUnitCharacters, text.hasSuffix(".service") || text.hasSuffix(".scope") else {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(text)) is no unit",
-                hint: "named in full, such as 'backup.service'; there are no patterns"
-            )
-        }
-        return text
     }
 
     private static func number(_ text: String) throws(CofferError) -> UInt32 {
@@ -217,6 +206,23 @@ private struct EntitlementDraft {
                 + (Accessibility.allCases.map(\.rawValue) + ProtectionClass.allCases.map(\.rawValue))
                 .joined(separator: ", ")
         )
+    }
+}
+
+extension Entitlement {
+    /// Reads the full name of a unit.
+    ///
+    /// - Parameter text: The name.
+    /// - Throws: `param` for what is none, or no service and no scope.
+    static func unit(_ text: String) throws(CofferError) -> String {
+        guard text.isMadeOfUnitCharacters, text.hasSuffix(".service") || text.hasSuffix(".scope") else {
+            throw CofferError(
+                .param,
+                "\(quotedForDisplay(text)) is no unit",
+                hint: "named in full, such as 'backup.service'; there are no patterns"
+            )
+        }
+        return text
     }
 }
 

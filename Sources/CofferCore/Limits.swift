@@ -122,4 +122,12 @@ public enum Limits {
     public static let auditedTextBytes = 256
     /// The clients that the summary of the oldest records tells apart.
     public static let auditTallies = 64
+    /// Leases at once: whoever has no rights of his own is looked for in all of them.
+    public static let leases = 256
+    /// Seconds for which a lease can be granted: what lasts longer than thirty days is an entitlement.
+    public static let leaseSeconds = 30 * 24 * 3600
+    /// The uses that a lease can be bound to: more are no bound.
+    public static let leaseUses = 1_000_000
+    /// The bytes of what somebody says that a lease is for.
+    public static let leaseReasonBytes = 512
 }
