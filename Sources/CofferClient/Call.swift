@@ -164,6 +164,8 @@ extension Method {
         case .itemMove, .itemProtect, .itemPut, .itemRemove: false
         case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: true
         case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: false
+        case .leaseList: true
+        case .leaseGrant, .leaseRevoke: false
         }
     }
 }

@@ -72,9 +72,14 @@ package struct AccessPolicy: Sendable {
 
     /// Decides: by the first entitlement that means the client, and by nothing else; by the rule of the house where none does.
     ///
-    /// - Parameter client: Who asks.
+    /// - Parameters:
+    ///   - client: Who asks.
+    ///   - hasLease: Whether a lease is for the client: then one of whom nothing is written is let in, without any rights.
     /// - Throws: `missingEntitlement` for one who may do nothing at all.
-    package func rights(of client: ClientIdentity) throws(CofferError) -> AccessRights {
+    package func rights(
+        of client: ClientIdentity,
+        hasLease: @autoclosure () -> Bool = false
+    ) throws(CofferError) -> AccessRights {
         if let entitlement = entitlements.first(where: { $0.fits(client) }) {
             guard entitlement.verbs.isEmpty else { return entitlement.rights }
             throw CofferError(.missingEntitlement, "the entitlements of this vault say that you may do nothing with it")
@@ -88,6 +93,9 @@ package struct AccessPolicy: Sendable {
             )
         }
         guard isOwner else {
+            if hasLease() {
+                return AccessRights(groups: [], verbs: [], reason: "it has a lease, and no rights of its own")
+            }
             throw CofferError(
                 .missingEntitlement,
                 "user \(client.userID) may not use this vault",

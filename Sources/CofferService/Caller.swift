@@ -47,7 +47,7 @@ struct Caller {
 
     /// Tells a caller who looks elsewhere than the vault's owner where nothing was found.
     func explained(_ error: CofferError) -> CofferError {
-        guard error.code == .itemNotFound, groups != [AccessRights.ownersGroup] else { return error }
+        guard error.code == .itemNotFound, !groups.isEmpty, groups != [AccessRights.ownersGroup] else { return error }
         let place = "you see " + groups.map { quotedForDisplay($0) }.joined(separator: ", ") + " only"
         return CofferError(
             code: error.code,

@@ -21,6 +21,8 @@ final class Catalog {
     let files: FileStore
     /// Who did what.
     let audit: AuditLog
+    /// Who may read what until that ends by itself.
+    let leases: LeaseStore
     private let connection: Connection
     /// What is told of the changes of the turn.
     let changes = ItemChangeLog()
@@ -35,6 +37,7 @@ final class Catalog {
             guard try Self.fileExists(in: directory) else { throw Self.missing }
             connection = try Self.connect(in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
+            leases = LeaseStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try AuditLog(connection: connection, keys: keys)
             try Self.bind(connection, to: keys.vaultID)
@@ -78,9 +81,8 @@ final class Catalog {
         if !isNew && mark != Int64(applicationID) { throw missing }
         try connection.migrate(
             // Sorting keeps the order of those of one generation.
-            (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations).sorted {
-                $0.generation < $1.generation
-            },
+            (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations)
+                .sorted { $0.generation < $1.generation },
             applicationID: applicationID
         )
         return connection
@@ -147,13 +149,14 @@ final class Catalog {
     ///
     /// - Parameter body: The change; it notes what those who watch are told of it. If it throws, nothing of it stays.
     /// - Returns: What `body` returns.
-    func change<Result>(_ body: (ItemChangeLog) throws -> Result) throws -> Result {
+    func change<Result: ~Copyable>(_ body: (ItemChangeLog) throws -> Result) throws -> Result {
         if !connection.isInBatch { try connection.beginBatch() }
         let mark = changes.mark
         do {
             return try connection.transaction { try body(changes) }
         } catch {
             changes.forget(since: mark)
+            leases.reread()
             throw error
         }
     }
@@ -192,6 +195,7 @@ final class Catalog {
 
     private func undo(because error: CofferError, isCertain: Bool) -> CofferError {
         files.abandon(isCertain: isCertain)
+        leases.reread()
         endPendingCommits(with: error)
         _ = changes.takeEvents()
         audit.undo(because: error)

@@ -1,5 +1,16 @@
+package import CofferAccess
 package import CofferCore
 package import CofferWire
+
+/// What leases give a client, as far as a request is concerned.
+package enum LeaseCover: Sendable {
+    /// Nothing: there is none that it fits.
+    case nothing
+    /// Something else than what the request names.
+    case somethingElse
+    /// The item that the request names.
+    case item(Lease)
+}
 
 /// The one place that decides whether a method may run for a client, in a state of the vault, before any handler.
 ///
@@ -30,14 +41,16 @@ package enum Gate {
     ///   - method: The method.
     ///   - params: Its parameters, which may make no sense.
     ///   - rights: What the client may do.
+    ///   - cover: What leases give it besides.
     ///   - state: The state of the vault.
     package static func check(
         _ method: Method,
         _ params: JSONObject,
         for rights: AccessRights,
+        and cover: LeaseCover,
         in state: () throws(CofferError) -> VaultState
     ) throws(CofferError) {
-        if let refusal = refusal(of: method, params, to: rights) { throw refusal }
+        if let refusal = refusal(of: method, params, to: rights, and: cover) { throw refusal }
         if let refusal = refusal(of: method, in: try state()) { throw refusal }
     }
 
@@ -47,8 +60,20 @@ package enum Gate {
     ///   - method: The method.
     ///   - params: Its parameters, which may make no sense: then more is wanted rather than less.
     ///   - rights: What the client may do.
+    ///   - cover: What leases give it besides.
     /// - Returns: Why the method may not run; `nil` where it may.
-    package static func refusal(of method: Method, _ params: JSONObject, to rights: AccessRights) -> CofferError? {
+    package static func refusal(
+        of method: Method,
+        _ params: JSONObject,
+        to rights: AccessRights,
+        and cover: LeaseCover
+    ) -> CofferError? {
+        switch cover {
+        case .item where isLeasable(method): return nil
+        // Let in for a lease alone.
+        case .nothing where rights.verbs.isEmpty: return leaseHasEnded
+        case .nothing, .somethingElse, .item: break
+        }
         let missing = verbs(for: method, params).subtracting(rights.verbs)
         guard !missing.isEmpty else { return nil }
         let held = Verb.allCases.filter(rights.verbs.contains).map(\.rawValue)
@@ -59,6 +84,11 @@ package enum Gate {
             hint: "what you may is \(held.isEmpty ? "nothing" : held.joined(separator: ", ")): \(rights.reason)"
         )
     }
+
+    /// Whether a lease of an item is enough for a method that names the item.
+    ///
+    /// - Parameter method: The method.
+    package static func isLeasable(_ method: Method) -> Bool { method == .itemGet || method == .itemShow }
 
     /// What a client has to be entitled to for a method.
     ///
@@ -88,6 +118,9 @@ package enum Gate {
         case .itemMove, .itemProtect, .itemPut: [.write]
         case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: [.read]
         case .keychainAdd, .keychainRestore, .keychainUpdate: [.write]
+        // Nobody gives what he may not take himself.
+        case .leaseGrant: [.admin, .read]
+        case .leaseList, .leaseRevoke: [.admin]
         }
     }
 
@@ -138,8 +171,15 @@ package enum Gate {
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
             .vault
+        case .leaseGrant, .leaseList, .leaseRevoke: .vault
         }
     }
+
+    private static let leaseHasEnded = CofferError(
+        .missingEntitlement,
+        "the lease that let you in has ended",
+        hint: "ask whoever granted it for another one"
+    )
 
     private static let deviceKeyMissing = CofferError(
         .notAvailable,

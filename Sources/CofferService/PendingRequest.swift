@@ -1,3 +1,4 @@
+internal import CofferAccess
 internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
@@ -19,6 +20,8 @@ final class PendingRequest {
     let byteCount: Int
     /// When it came.
     let arrival: UInt64
+    /// The lease that allows it, where the client's own rights would not do.
+    var lease: Lease?
     private(set) var scope: RequestScope
     private(set) var isStarted = false
     /// The client has said that it is not wanted any more, or has gone.

@@ -52,8 +52,8 @@ package enum RequestScope: Equatable, Sendable {
         case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
             .slotRemove, .slotTest, .vaultErase, .vaultInit, .vaultLock, .vaultUnlock:
             self = .barrier
-        case .auditList, .auditVerify, .vaultStatus, .itemList: self = .reading(.catalog)
-        case .vaultCheck, .vaultQuarantine: self = .changing(.catalog)
+        case .auditList, .auditVerify, .vaultStatus, .itemList, .leaseList: self = .reading(.catalog)
+        case .vaultCheck, .vaultQuarantine, .leaseGrant, .leaseRevoke: self = .changing(.catalog)
         case .fileAllocate, .fileClose, .fileSync, .fileTruncate, .fileWrite: self = .changing(.handle(in: params))
         case .fileRead: self = .reading(.handle(in: params))
         case .fileList, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemShow: self = .reading(.names(in: params))

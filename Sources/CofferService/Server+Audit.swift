@@ -19,15 +19,17 @@ extension Server {
     ///   - failure: Why it was not done.
     func note(_ request: PendingRequest, of session: Session, _ items: [AuditedItem], _ failure: CofferError?) {
         guard configuration.keepsAudit, request.method.isAudited || failure?.code == .missingEntitlement else { return }
+        let found = items.isEmpty ? AuditedItem.all(of: request, from: session.caller) : items
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
                 client: session.caller.identity,
                 action: request.method.rawValue,
-                items: items.isEmpty ? AuditedItem.all(in: request.params, of: session.caller) : items,
-                itemCount: items.isEmpty ? nil : items.count,
+                items: found,
+                itemCount: found.count,
                 state: vault.openKeys?.state ?? .noVault,
-                refusal: failure.map { AuditedRefusal($0) }
+                refusal: failure.map { AuditedRefusal($0) },
+                reason: request.auditedReason
             )
         )
         // It may have been done turns ago: the answer waits for its record.
@@ -132,11 +134,23 @@ extension Method {
     }
 }
 
+extension PendingRequest {
+    /// Why it was allowed, where that was a lease; what a lease that it grants is for.
+    fileprivate var auditedReason: String? {
+        if let lease { return "lease \(lease.number)" + (lease.terms.reason.isEmpty ? "" : ": \(lease.terms.reason)") }
+        return method == .leaseGrant ? params["reason"]?.stringValue : nil
+    }
+}
+
 extension AuditedItem {
-    /// The items that parameters name: they may make no sense.
-    fileprivate static func all(in params: JSONObject, of caller: Caller) -> [AuditedItem] {
+    /// The items that a request names: its parameters may make no sense.
+    fileprivate static func all(of request: PendingRequest, from caller: Caller) -> [AuditedItem] {
+        if let terms = request.lease?.terms { return [AuditedItem(name: terms.name.path, group: terms.group)] }
+        let params = request.params
         let group = params["group"]?.stringValue ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
-        let named = ["name", "to"].compactMap { params[$0]?.stringValue }
+        // Whom a lease is for is no item.
+        let names = request.method == .leaseGrant ? ["name"] : ["name", "to"]
+        let named = names.compactMap { params[$0]?.stringValue }
         if !named.isEmpty { return named.map { AuditedItem(name: $0, group: group ?? caller.groups.first) } }
         if let reference = params["reference"]?.stringValue.flatMap(ItemID.init(hexadecimal:)) {
             return [AuditedItem(name: nil, group: group, reference: reference)]

@@ -41,7 +41,7 @@ extension Server {
             return error
         }
         for (number, session) in sessions {
-            let rights = try? accessPolicy.rights(of: session.caller.identity)
+            let rights = try? rights(of: session.caller.identity)
             if rights?.isSame(as: session.caller.rights) == true { continue }
             // What it has open and asked for is of the rights that it had: it begins anew with those that it has.
             touch(number, session)

@@ -34,6 +34,7 @@ extension Method {
         case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
             .keychainRestore, .keychainSign, .keychainUpdate:
             true
+        case .leaseGrant, .leaseList, .leaseRevoke: true
         }
     }
 }
@@ -50,7 +51,8 @@ extension Server {
         case .itemPut:
             return .later(try putItem(PutParameters(params: params), attachments, from: caller))
         case .itemGet:
-            return try getItem(GetParameters(params: params), attachments, from: caller)
+            let params = try GetParameters(params: params)
+            return try getItem(params, attachments, in: try caller.group(nil), caller.context)
         case .itemExplain:
             return .now(try explainItem(ExplainParameters(params: params), attachments, from: caller))
         case .vaultInit:
@@ -78,9 +80,9 @@ extension Server {
             try attachments.refuseLeftovers(of: method)
             return try listItems(ListParameters(params: params), from: caller)
         case .requestCancel: preconditionFailure("answered where the requests of a connection are known")
-        case .auditList, .auditVerify, .contextEnd, .hello, .itemMove, .itemProtect, .itemRemove, .itemShow, .slotList,
-            .vaultCheck, .vaultLock,
-            .vaultQuarantine, .vaultStatus, .vaultWatch:
+        case .auditList, .auditVerify, .contextEnd, .hello, .itemMove, .itemProtect, .itemRemove, .itemShow,
+            .leaseGrant, .leaseList, .leaseRevoke, .slotList, .vaultCheck, .vaultLock, .vaultQuarantine, .vaultStatus,
+            .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         case .fileSalvage:
@@ -170,7 +172,10 @@ extension Server {
         case .itemMove: return Reply(try moveItem(MoveParameters(params: params), from: caller))
         case .itemProtect: return Reply(try protectItem(ProtectParameters(params: params), from: caller))
         case .itemRemove: return Reply(try removeItem(NameParameters(params: params), from: caller))
-        case .itemShow: return Reply(try showItem(NameParameters(params: params), from: caller))
+        case .itemShow: return Reply(try showItem(NameParameters(params: params), in: try caller.group(nil)))
+        case .leaseGrant: return Reply(try grantLease(LeaseGrantParameters(params: params), from: caller))
+        case .leaseList: return Reply(try listLeases(LeaseListParameters(params: params), from: caller))
+        case .leaseRevoke: return Reply(try revokeLease(LeaseNumber(params: params), from: caller))
         case .slotList:
             _ = try Nothing(params: params)
             return Reply(try listSlots())

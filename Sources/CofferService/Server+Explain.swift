@@ -83,7 +83,7 @@ extension Server {
         do throws(CofferError) {
             let caller = Caller(client, try accessPolicy.rights(of: client))
             _ = try caller.group(group)
-            return Gate.refusal(of: method, [:], to: caller.rights)
+            return Gate.refusal(of: method, [:], to: caller.rights, and: .nothing)
         } catch {
             return error
         }

@@ -15,11 +15,13 @@ extension Server {
         _ params: GetParameters,
         _ range: Range<Int64>,
         in group: String,
-        to descriptor: consuming OwnedDescriptor?
+        to descriptor: consuming OwnedDescriptor?,
+        after commit: PendingCommit?
     ) throws(CofferError) -> Work {
         let store = try vault.catalog.files
         let handoff = Handoff(descriptor)
         return { (transfer) async throws(CofferError) in
+            try await commit?.wait()
             let file = try await self.openForStreaming(item, params.name, in: group, store, transfer)
             defer { self.endStreaming(file, store) }
             guard let output = handoff.take() else {

@@ -48,19 +48,23 @@ extension Server {
     // MARK: Reading
 
     /// A secret comes back at once; a file is streamed to the descriptor that was passed, or comes back if it is small.
+    ///
+    /// - Parameter commit: What has to be on the disk before anything of a file is given out; an answer at once waits for the
+    ///   end of the turn by itself.
     func getItem(
         _ params: GetParameters,
         _ attachments: Attachments,
-        from caller: Caller
+        in group: String,
+        _ context: AuthenticationContext,
+        after commit: PendingCommit? = nil
     ) throws(CofferError) -> Answer {
         let descriptor = try attachments.takeDescriptor()
         try attachments.refuseLeftovers(of: .itemGet)
-        let group = try caller.group(nil)
         do {
             let catalog = try vault.catalog
             let key = GenericPasswordKey(params.name, in: group)
             if try !catalog.isOnlyFile(params.name, in: group),
-                let opened = try catalog.keychain.open(key, with: caller.context)
+                let opened = try catalog.keychain.open(key, with: context)
             {
                 let accessibility = opened.item.accessibility
                 return .now(try Self.secretReply(opened.takeSecret(), params, accessibility))
@@ -70,12 +74,13 @@ extension Server {
             }
             let range = try Self.range(params, in: file.byteCount)
             if catalog.files.hasChunks(file) {
-                return .later(try getThroughHandle(file, params, range, in: group, to: descriptor))
+                return .later(try getThroughHandle(file, params, range, in: group, to: descriptor, after: commit))
             }
             let read = try catalog.files.prepareRead(file)
             switch consume descriptor {
-            case .some(let descriptor): return .later(stream(read, range, to: descriptor, params.wantsProgress))
-            case .none: return .later(try deliver(read, range, params.name))
+            case .some(let descriptor):
+                return .later(stream(read, range, to: descriptor, params.wantsProgress, after: commit))
+            case .none: return .later(try deliver(read, range, params.name, after: commit))
             }
         } catch {
             throw .init(mapping: error, "can't read \(params.name.quoted)")
@@ -116,11 +121,13 @@ extension Server {
         _ read: ContentRead,
         _ range: Range<Int64>,
         to descriptor: consuming OwnedDescriptor,
-        _ wantsProgress: Bool
+        _ wantsProgress: Bool,
+        after commit: PendingCommit?
     ) -> Work {
         let handoff = Handoff(descriptor)
         return { (transfer) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
+            try await commit?.wait()
             let cancellation = try self.makeCancellation(for: transfer)
             read.endOnLock(cancellation)
             let report = self.progressReport(wantsProgress, total: Int64(range.count), transfer)
@@ -133,7 +140,12 @@ extension Server {
         }
     }
 
-    private func deliver(_ read: ContentRead, _ range: Range<Int64>, _ name: ItemName) throws(CofferError) -> Work {
+    private func deliver(
+        _ read: ContentRead,
+        _ range: Range<Int64>,
+        _ name: ItemName,
+        after commit: PendingCommit?
+    ) throws(CofferError) -> Work {
         guard range.count <= Limits.framePayloadBytes else {
             vault.openCatalog?.files.finished(read)
             throw CofferError(
@@ -144,6 +156,7 @@ extension Server {
         }
         return { (_) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
+            try await commit?.wait()
             let content: SecretBytes
             // Another thread costs more than opening a chunk.
             if let cached = try read.collectIfCached(range) {
@@ -158,8 +171,8 @@ extension Server {
         }
     }
 
-    func showItem(_ params: NameParameters, from caller: Caller) throws(CofferError) -> ItemInfo {
-        try require(params.name, in: try caller.group(nil)).info
+    func showItem(_ params: NameParameters, in group: String) throws(CofferError) -> ItemInfo {
+        try require(params.name, in: group).info
     }
 
     /// One page of both stores together, in the order of the names' bytes.

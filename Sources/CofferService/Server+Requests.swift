@@ -44,7 +44,9 @@ extension Server {
         let method = request.method
         let context = session.caller.context
         do throws(CofferError) {
-            try Gate.check(method, request.params, for: session.caller.rights) { () throws(CofferError) in
+            let cover = leaseCover(of: request, from: session.caller)
+            if case .item(let lease) = cover { request.lease = lease }
+            try Gate.check(method, request.params, for: session.caller.rights, and: cover) { () throws(CofferError) in
                 settleLocks()
                 return try vaultState(for: method)
             }
@@ -67,6 +69,7 @@ extension Server {
 
     private func answer(_ request: PendingRequest, _ session: Session, _ number: Int) throws(CofferError) -> Answer {
         if request.method == .requestCancel { return .now(try cancelRequest(request, session, number)) }
+        if let lease = request.lease { return try answer(request, under: lease, from: session.caller) }
         return try respond(to: request.method, request.params, request.attachments, from: session.caller)
     }
 

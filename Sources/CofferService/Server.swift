@@ -180,7 +180,7 @@ package actor Server {
                 throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
             }
             let identity = try identify(socket)
-            do { caller = Caller(identity, try accessPolicy.rights(of: identity)) } catch {
+            do { caller = Caller(identity, try rights(of: identity)) } catch {
                 noteTurnedAway(identity, error)
                 throw error
             }

@@ -143,6 +143,20 @@ package struct ParameterReader: Sendable {
         return objects
     }
 
+    /// Reads a list of integers that has to be there.
+    ///
+    /// - Parameter key: The name of the parameter.
+    /// - Returns: The integers, possibly none.
+    /// - Throws: `param` where it is absent or something else.
+    package mutating func integers(_ key: String) throws(CofferError) -> [Int64] {
+        let elements = take(key)?.arrayValue
+        let integers = elements?.compactMap(\.integerValue)
+        guard let integers, integers.count == elements?.count else {
+            throw Self.mismatch(key, "an array of integers")
+        }
+        return integers
+    }
+
     /// Reads an object that may be absent.
     ///
     /// - Parameter key: The name of the parameter.

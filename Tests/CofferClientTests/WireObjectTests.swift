@@ -42,6 +42,8 @@ private struct Sample: CustomStringConvertible {
         wishes.isStructured = true
         wishes.isPresentedAsFile = true
         wishes.group = "a group"
+        let lease = LeaseInfo(number: 5, name: "a", client: .unit("b"), seconds: 9, uses: nil, reason: nil, granted: -1)
+        let lent = #"{"leases":[{"lease":5,"name":"a","to":"unit:b","seconds":9,"granted":-1}],"next":5,"damaged":[4]}"#
         let wished = """
             "kind":"token","scenario":"backgroundToken","protection":"completeUnlessOpen",\
             "accessible":"AfterFirstUnlockThisDeviceOnly","store":"keychain","structured":true,"asFile":true,\
@@ -181,6 +183,12 @@ private struct Sample: CustomStringConvertible {
             ),
             Sample(ListParameters(pattern: try NamePattern("health/**")), #"{"pattern":"health/**"}"#),
             Sample(MoveParameters(name: try name("a"), target: try name("b")), #"{"name":"a","to":"b"}"#),
+            Sample(
+                LeaseGrantParameters(name: try name("a"), client: .user(1), seconds: 9, uses: 2, reason: "b"),
+                #"{"name":"a","to":"uid:1","seconds":9,"uses":2,"reason":"b"}"#
+            ),
+            Sample(LeaseListParameters(after: 3), #"{"after":3}"#),
+            Sample(LeasePage(leases: [lease], next: 5, damaged: [4]), lent),
             Sample(
                 MoveParameters(name: try name("a"), target: try name("b"), replaces: true),
                 #"{"name":"a","to":"b","replace":true}"#

@@ -1,3 +1,4 @@
+import CofferAccess
 import CofferCore
 import CofferService
 import CofferWire
@@ -63,6 +64,9 @@ import Testing
         .keychainRestore: "v++++++d",
         .keychainSign: "v++++++d",
         .keychainUpdate: "v++++++d",
+        .leaseGrant: "v++++++d",
+        .leaseList: "v++++++d",
+        .leaseRevoke: "v++++++d",
     ]
 
     @Test(arguments: Method.allCases, VaultState.allCases)
@@ -134,6 +138,9 @@ import Testing
         .keychainRestore: [.write],
         .keychainSign: [.read],
         .keychainUpdate: [.write],
+        .leaseGrant: [.admin, .read],
+        .leaseList: [.admin],
+        .leaseRevoke: [.admin],
     ]
 
     /// What it has to be entitled to for parameters that change that.
@@ -175,7 +182,9 @@ import Testing
                 for (column, state) in VaultState.allCases.enumerated() {
                     var refusal: CofferError?
                     do throws(CofferError) {
-                        try Gate.check(method, params, for: rights) { () throws(CofferError) in state }
+                        try Gate.check(method, params, for: rights, and: .somethingElse) { () throws(CofferError) in
+                            state
+                        }
                     } catch {
                         refusal = error
                     }
@@ -187,10 +196,38 @@ import Testing
         }
     }
 
+    @Test(arguments: Method.allCases)
+    func `a lease lets its item be fetched and shown, and nothing else`(method: Method) throws {
+        let wanted = try #require(Self.verbs[method])
+        let terms = LeaseTerms(
+            group: "g",
+            name: try ItemName("site/token"),
+            itemCreated: 0,
+            client: .user(1),
+            bootID: "boot",
+            end: 1,
+            granted: 0,
+            reason: ""
+        )
+        let lease = Lease(number: 1, terms: terms, usesLeft: nil)
+        for held in Self.everySet {
+            let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
+            func isRefused(_ cover: LeaseCover) -> Bool {
+                Gate.refusal(of: method, [:], to: rights, and: cover)?.code == .missingEntitlement
+            }
+            let isMissing = !wanted.isSubset(of: held)
+            let (nothing, other, item) = (isRefused(.nothing), isRefused(.somethingElse), isRefused(.item(lease)))
+            #expect(nothing == isMissing || held.isEmpty, "\(held)")
+            #expect(other == isMissing, "\(held)")
+            #expect(item == (isMissing && ![.itemGet, .itemShow].contains(method)), "\(held)")
+            if held.isEmpty { #expect(nothing) }
+        }
+    }
+
     @Test func `one who may not is not told the state`() {
         let rights = AccessRights(groups: ["g"], verbs: [.read], reason: "it is a test")
         #expect(throws: CofferError(.missingEntitlement, "")) {
-            try Gate.check(.vaultUnlock, [:], for: rights) { () throws(CofferError) in
+            try Gate.check(.vaultUnlock, [:], for: rights, and: .nothing) { () throws(CofferError) in
                 throw CofferError(.internal, "the state was asked for")
             }
         }
@@ -198,7 +235,7 @@ import Testing
 
     @Test func `a refusal says what is wanted, what is held and why`() throws {
         let rights = AccessRights(groups: ["g"], verbs: [.delete, .read], reason: "it is a test")
-        let refusal = try #require(Gate.refusal(of: .fileOpen, ["access": "readWrite"], to: rights))
+        let refusal = try #require(Gate.refusal(of: .fileOpen, ["access": "readWrite"], to: rights, and: .nothing))
         #expect(refusal.message == "'file.open' wants 'write', which you may not")
         #expect(refusal.hint == "what you may is read, delete: it is a test")
     }

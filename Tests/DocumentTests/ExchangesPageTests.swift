@@ -19,7 +19,7 @@ import Testing
         func masked(of method: String) -> Frame {
             var frame = self
             frame.json = json.replacing(/[0-9a-f]{32}/, with: "identifier").replacing(/\b1[0-9]{12}\b/, with: "date")
-                .replacing(/"publicKey":"[^"]{44}"/, with: "publicKey")
+                .replacing(/"publicKey":"[^"]{44}"/, with: "publicKey").replacing(/"seconds":[0-9]+/, with: "seconds")
             let isRandom = ["vault.init", "slot.add", "keychain.sign", "keychain.agree"].contains(method)
             if isRandom && !isRequest { frame.payload = Array(repeating: 0, count: payload.count) }
             return frame

@@ -52,7 +52,7 @@ import Testing
 
     @Test func `every limit is in the table with its value`() throws {
         let header = ["limit", "value", "of"]
-        let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md"].flatMap {
+        let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md", "LEASES.md"].flatMap {
             try Page($0).table(header)
         }
         let source = try String(
@@ -149,5 +149,9 @@ import Testing
         "auditedItems": "\(Limits.auditedItems)",
         "auditedTextBytes": "\(Limits.auditedTextBytes)",
         "auditTallies": "\(Limits.auditTallies)",
+        "leases": "\(Limits.leases)",
+        "leaseSeconds": "\(Limits.leaseSeconds)",
+        "leaseUses": "\(Limits.leaseUses)",
+        "leaseReasonBytes": "\(Limits.leaseReasonBytes)",
     ]
 }

@@ -12,7 +12,7 @@ import Testing
     /// The methods that are on this page: others have pages of their own.
     static let methods = Method.allCases.filter {
         !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + AuditPageTests.methods
-            + FilesPageTests.methods
+            + FilesPageTests.methods + LeasesPageTests.methods
             + [.requestCancel, .vaultWatch])
             .contains($0)
     }
@@ -170,6 +170,9 @@ import Testing
         .keychainRestore: ["class": "key", "number": 1],
         .keychainSign: ["class": "key"],
         .keychainUpdate: ["class": "key"],
+        .leaseGrant: ["name": "a", "to": "uid:1000", "seconds": 1],
+        .leaseList: [:],
+        .leaseRevoke: ["lease": 1],
     ]
 
     static func refusal(of method: Method, _ params: JSONObject) -> CofferError? {
@@ -227,6 +230,9 @@ import Testing
         case .keychainHistory: _ = try KeychainHistoryParameters(params: params)
         case .keychainRestore: _ = try KeychainRestoreParameters(params: params)
         case .keychainUpdate: _ = try KeychainUpdateParameters(params: params)
+        case .leaseGrant: _ = try LeaseGrantParameters(params: params)
+        case .leaseList: _ = try LeaseListParameters(params: params)
+        case .leaseRevoke: _ = try LeaseNumber(params: params)
         }
     }
 }

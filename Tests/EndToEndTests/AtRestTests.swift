@@ -76,6 +76,18 @@ import Testing
             let file = "\(words.make("directory"))/\(words.make("file"))"
             try client.put(file, words.makeBytes("content")) { $0.kind = .document }
         }
+        let leased = try ItemName("\(words.make("leased service"))/\(words.make("leased account"))")
+        try client.put(leased.path, words.makeBytes("leased secret"))
+        for _ in 0..<2 {
+            try client.grant(
+                leased,
+                to: .unit("\(words.make("unit")).service"),
+                seconds: 600,
+                uses: 3,
+                reason: words.make("reason")
+            )
+        }
+        try client.revokeLease(1)
         // What is gone is gone from the disk, too.
         let gone = try client.add(
             .genericPassword,

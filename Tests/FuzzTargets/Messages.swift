@@ -129,6 +129,9 @@ extension Method {
         case .keychainHistory: KeychainHistoryParameters.self
         case .keychainRestore: KeychainRestoreParameters.self
         case .keychainUpdate: KeychainUpdateParameters.self
+        case .leaseGrant: LeaseGrantParameters.self
+        case .leaseList: LeaseListParameters.self
+        case .leaseRevoke: LeaseNumber.self
         }
     }
 }

@@ -52,6 +52,9 @@ package enum Method: String, CaseIterable, Sendable {
     case keychainRestore = "keychain.restore"
     case keychainSign = "keychain.sign"
     case keychainUpdate = "keychain.update"
+    case leaseGrant = "lease.grant"
+    case leaseList = "lease.list"
+    case leaseRevoke = "lease.revoke"
 }
 
 /// Every notification of the protocol, by its name on the wire.
