@@ -32,7 +32,7 @@ public struct AuditRecord: Hashable, Sendable {
     ///   - itemCount: How many items it was done with; as many as are named if nothing is said.
     ///   - state: The state that the vault was in.
     ///   - refusal: Why it was not done.
-    ///   - reason: The reason that was given.
+    ///   - reason: The reason that was given, as far as there is room.
     ///   - count: How often it was done.
     public init(
         number: Int64 = 0,
@@ -54,7 +54,7 @@ public struct AuditRecord: Hashable, Sendable {
         self.itemCount = itemCount ?? items.count
         self.state = state
         self.refusal = refusal
-        self.reason = reason
+        self.reason = reason?.cut(to: Limits.auditedTextBytes)
         self.count = count
     }
 
@@ -81,12 +81,12 @@ public struct AuditedItem: Hashable, Sendable {
     /// Names an item.
     ///
     /// - Parameters:
-    ///   - name: Its name.
+    ///   - name: Its name, as far as there is room: what was asked for may be none.
     ///   - group: Its access group.
     ///   - reference: Its persistent reference in the keychain.
     public init(name: String?, group: String?, reference: ItemID? = nil) {
-        self.name = name
-        self.group = group
+        self.name = name?.cut(to: Limits.nameBytes)
+        self.group = group?.cut(to: Limits.groupBytes)
         self.reference = reference
     }
 }

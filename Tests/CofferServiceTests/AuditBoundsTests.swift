@@ -1,0 +1,30 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import CofferWire
+import Testing
+
+/// What a request says of itself is recorded as far as there is room.
+@Suite struct AuditBoundsTests {
+    @Test func `a name, a group and a reason that are none by their length do no harm`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        let long = String(repeating: "a", count: 1 << 17)
+        let grant: JSONObject = ["name": "a", "to": "uid:1", "seconds": 1, "reason": .string(long)]
+        let requests: [(CofferWire.Method, JSONObject)] = [
+            (.itemGet, ["name": .string(long)]), (.itemPut, ["name": "a", "group": .string(long)]),
+            (.leaseGrant, grant),
+        ]
+        var connection = try RawConnection(server)
+        for (method, params) in requests {
+            try connection.send(method, params)
+            let refusal = try connection.refusal()
+            #expect(refusal != nil, "\(method)")
+        }
+        // It is written with what changes something.
+        try client.put("a", [1])
+        #expect(try client.get("a") == [1])
+        withExtendedLifetime(server) {}
+    }
+}
