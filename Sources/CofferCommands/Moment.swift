@@ -36,8 +36,11 @@ enum Moment {
     /// The time of the wall clock, in milliseconds since 1970.
     private static var now: Int64 { Int64(time(nil)) * 1000 }
 
-    private static func seconds(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400]
+    /// Reads a length of time such as `90s`, `10m`, `2h`, `30d` or `4w`.
+    ///
+    /// - Returns: Seconds; `nil` for anything else.
+    static func seconds(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400]
         guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
             (0...99_999).contains(count)
         else { return nil }

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
-        for verb in ["entitlement", "passcode", "slot", "keychain", "file"] {
+        for verb in ["entitlement", "lease", "passcode", "slot", "keychain", "file"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
             let below = lines.compactMap { $0.wholeMatch(of: #/  ([a-z-]+)  .*/#).map { "\(verb) \($0.1)" } }

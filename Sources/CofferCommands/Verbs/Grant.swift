@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferWire
+
+/// The verb `coffer grant`, with its options.
+struct Grant: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let somebody read one item, until that ends by itself.",
+        discussion: """
+            Such a lease ends with its time, its uses, the item or the boot, whichever is first, or with \
+            'coffer lease revoke'. It changes nothing about the lock: what is locked is locked for it, too.
+            """
+    )
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Who may read it, such as unit:ci.service, user-unit:mail.service or uid:1000.",
+            valueName: "client"
+        )
+    )
+    var to: String
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("For how long, such as 90s, 10m, 2h or 1d.", valueName: "time")
+    )
+    var duration: String
+
+    @Option(help: "How often; as often as anybody likes if nothing is said.")
+    var uses: Int?
+
+    @Option(help: "What it is for, kept with it.")
+    var reason: String?
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let client = try ClientPattern(to)
+        let seconds = try Self.seconds(duration)
+        let number = try connection.connect().grant(itemName, to: client, seconds: seconds, uses: uses, reason: reason)
+        format.json
+            ? Output.standardOutput.line(LeaseNumber(number: number).json)
+            : Output.standardOutput.line("granted lease \(number)")
+    }
+
+    private static func seconds(_ text: String) throws(CofferError) -> Int {
+        guard let seconds = Moment.seconds(text), 1...Int64(Limits.leaseSeconds) ~= seconds else {
+            throw CofferError(
+                .param,
+                "--for \(quotedForDisplay(text)): expected a time of \(durationForDisplay(seconds: Limits.leaseSeconds)) at most",
+                hint: "such as 90s, 10m, 2h or 1d"
+            )
+        }
+        return Int(seconds)
+    }
+}

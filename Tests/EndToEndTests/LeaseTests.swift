@@ -1,0 +1,108 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// Leases through the real programs: granted, used up, revoked, and never given back by a crash.
+@Suite struct LeaseTests {
+    private let daemon: DaemonProcess
+
+    init() throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: directory.appending("e"), withIntermediateDirectories: true)
+        daemon = try DaemonProcess(in: directory, ["--entitlements", directory.appending("e")])
+        try daemon.connect().makeVault(passcode: nil)
+        #expect(try daemon.coffer(["put", "deploy/token"], input: [1, 2]).status == 0)
+    }
+
+    /// Makes this user one who has a group of its own, and nothing in it.
+    private func becomeAnother() throws {
+        let entitlement = "[Client]\nUID=\(geteuid())\nGroups=other\nVerbs=read\n"
+        try daemon.directory.write(Array(entitlement.utf8), to: "e/other.conf")
+        try daemon.restart()
+    }
+
+    @Test func `grant, list and revoke say what they do`() throws {
+        let client = "uid:\(geteuid())"
+        let granted = try daemon.coffer(["grant", "deploy/token", "--to", client, "--for", "10m"])
+        #expect(granted.text == "granted lease 1\n", "\(granted.errors)")
+        let words = ["--uses", "3", "--reason", "nightly deployment", "--json"]
+        let second = try daemon.coffer(["grant", "deploy/token", "--to", "unit:ci.service", "--for", "1d"] + words)
+        #expect(second.text == "{\"lease\":2}\n")
+        let listed = try daemon.coffer(["lease", "list"]).text.split(separator: "\n")
+        #expect(listed.first == "1  deploy/token  to \(client)  for 10 min")
+        #expect(listed.last == "2  deploy/token  to unit:ci.service  for 1 d, 3 times  'nightly deployment'")
+        let revoked = try daemon.coffer(["lease", "revoke", "7", "1"])
+        #expect(revoked.status == 66)
+        #expect(revoked.errors.contains("there is no lease 7"))
+        let json = try daemon.coffer(["lease", "list", "--json"]).text
+        #expect(json.hasPrefix(#"{"lease":2,"name":"deploy/token","to":"unit:ci.service","seconds":"#), "\(json)")
+        #expect(!json.contains(#""lease":1"#))
+    }
+
+    @Test(arguments: [
+        (["--to", "exe:/usr/bin/ci", "--for", "10m"], "who starts a program"),
+        (["--to", "ci.service", "--for", "10m"], "'ci.service' is no client"),
+        (["--to", "unit:ci", "--for", "10m"], "'ci' is no unit"),
+        (["--to", "uid:1", "--for", "10"], "--for '10'"),
+        (["--to", "uid:1", "--for", "31d"], "30 d at most"),
+        (["--to", "uid:1", "--for", "1h", "--uses", "0"], "'uses'"),
+    ])
+    func `what makes no sense is told`(arguments: [String], words: String) throws {
+        let refused = try daemon.coffer(["grant", "deploy/token"] + arguments)
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains(words), "\(refused.errors)")
+    }
+
+    @Test func `a use that was answered stays used, though the daemon is killed behind it`() throws {
+        let client = "uid:\(geteuid())"
+        let granted = try daemon.coffer(["grant", "deploy/token", "--to", client, "--for", "1h", "--uses", "2"])
+        #expect(granted.status == 0, "\(granted.errors)")
+        try becomeAnother()
+        for _ in 0..<2 {
+            let read = try daemon.coffer(["get", "deploy/token"])
+            #expect(read.output == [1, 2], "\(read.errors)")
+            try daemon.restart()
+        }
+        let refused = try daemon.coffer(["get", "deploy/token"])
+        #expect(refused.status == 66)
+        #expect(refused.errors.contains("you see 'other' only"), "\(refused.errors)")
+    }
+
+    @Test func `what it allows, and no more, is what another client gets`() throws {
+        let granted = try daemon.coffer(["grant", "deploy/token", "--to", "gid:\(getegid())", "--for", "1h"])
+        #expect(granted.status == 0, "\(granted.errors)")
+        try becomeAnother()
+        #expect(try daemon.coffer(["get", "deploy/token"]).output == [1, 2])
+        let shown = try daemon.coffer(["show", "deploy/token", "--json"])
+        #expect(shown.text.contains(#""name":"deploy/token""#))
+        #expect(try daemon.coffer(["list"]).text == "")
+        #expect(try daemon.coffer(["remove", "deploy/token"]).status == 77)
+        #expect(try daemon.coffer(["lease", "list"]).status == 77)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func `another user of the machine gets the one item, and is turned away when that has ended`() throws {
+        let user: uid_t = 65_534
+        chmod(daemon.directory.path, 0o711)
+        chmod(daemon.socketPath, 0o666)
+        let script = """
+            import os, socket, struct, sys
+            os.setgroups([]); os.setgid(\(user)); os.setuid(\(user))
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(sys.argv[1])
+            request = b'{"jsonrpc":"2.0","id":1,"method":"item.get","params":{"name":"deploy/token"}}'
+            try:
+                connection.sendall(struct.pack(">II", len(request), 0) + request)
+            except BrokenPipeError:
+                pass
+            header = struct.unpack(">II", connection.recv(8, socket.MSG_WAITALL))
+            print(connection.recv(header[0], socket.MSG_WAITALL).decode())
+            """
+        func ask() throws -> String { try runCommand("/usr/bin/python3", ["-c", script, daemon.socketPath]).text }
+        #expect(try ask().contains("user \(user) may not use this vault"))
+        let grant = ["grant", "deploy/token", "--to", "uid:\(user)", "--for", "1h", "--uses", "1"]
+        #expect(try daemon.coffer(grant).status == 0)
+        #expect(try ask().contains(#""size":2"#))
+        #expect(try ask().contains("user \(user) may not use this vault"))
+    }
+}
