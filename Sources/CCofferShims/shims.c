@@ -44,21 +44,29 @@ ssize_t coffer_send(int socket, const void *first, size_t first_count, const voi
 // The kernel passes at most this many in one message (SCM_MAX_FD): room for all, so that none is lost unseen.
 enum { most_descriptors = 253 };
 
-ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated) {
+ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated,
+                       struct coffer_sender *sender) {
     struct iovec part = {.iov_base = bytes, .iov_len = count};
     union {
-        char bytes[CMSG_SPACE(sizeof(int) * most_descriptors)];
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int) * most_descriptors)];
         struct cmsghdr align;
     } control;
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
     *nfds = 0;
     *truncated = 0;
+    *sender = (struct coffer_sender){.is_known = 0};
     ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (received < 0) return -1;
     *truncated = (message.msg_flags & MSG_CTRUNC) != 0;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        if (header->cmsg_level != SOL_SOCKET) continue;
+        if (header->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred from;
+            memcpy(&from, CMSG_DATA(header), sizeof from);
+            *sender = (struct coffer_sender){.is_known = 1, .pid = from.pid, .uid = from.uid, .gid = from.gid};
+        }
+        if (header->cmsg_type != SCM_RIGHTS) continue;
         int here = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
         for (int index = 0; index < here; index++) {
             int fd;
@@ -77,6 +85,11 @@ ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capa
     return received;
 }
 
+int coffer_pass_credentials(int socket) {
+    int on = 1;
+    return setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+}
+
 int coffer_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
     struct ucred credentials;
     socklen_t size = sizeof credentials;
@@ -85,6 +98,12 @@ int coffer_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid) {
     *uid = credentials.uid;
     *gid = credentials.gid;
     return 0;
+}
+
+int coffer_peer_groups(int socket, gid_t *groups, int capacity) {
+    socklen_t size = (socklen_t)capacity * sizeof *groups;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0) return -1;
+    return (int)(size / sizeof *groups);
 }
 
 // Newer than the headers of some systems that we build on.

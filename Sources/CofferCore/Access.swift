@@ -24,6 +24,8 @@ package struct AccessRights: Hashable, Sendable {
     package let verbs: Set<Verb>
     /// How what it stores is protected where nobody says more.
     package let protection: Protection?
+    /// Whether they end when the client's process runs another program.
+    package let restOnProgram: Bool
     /// Why it has these rights: lower case, as part of a sentence.
     package let reason: String
 
@@ -33,11 +35,19 @@ package struct AccessRights: Hashable, Sendable {
     ///   - groups: The access groups that the client holds; the first is the default.
     ///   - verbs: What it may do.
     ///   - protection: How what it stores is protected where nobody says more.
+    ///   - restOnProgram: Whether they end when the client's process runs another program.
     ///   - reason: Why it has these rights.
-    package init(groups: [String], verbs: Set<Verb>, protection: Protection? = nil, reason: String) {
+    package init(
+        groups: [String],
+        verbs: Set<Verb>,
+        protection: Protection? = nil,
+        restOnProgram: Bool = false,
+        reason: String
+    ) {
         self.groups = groups
         self.verbs = verbs
         self.protection = protection
+        self.restOnProgram = restOnProgram
         self.reason = reason
     }
 
@@ -47,6 +57,7 @@ package struct AccessRights: Hashable, Sendable {
     /// Whether they come to the same, for whatever reason.
     package func isSame(as other: AccessRights) -> Bool {
         groups == other.groups && verbs == other.verbs && protection == other.protection
+            && restOnProgram == other.restOnProgram
     }
 
     /// Whether a group is one of them: names are compared as bytes.
@@ -70,6 +81,9 @@ package struct AccessPolicy: Sendable {
         self.entitlements = entitlements
     }
 
+    /// The entitlement that decides of a client, alone; `nil` where the rule of the house does.
+    package func entitlement(of client: ClientIdentity) -> Entitlement? { entitlements.first { $0.fits(client) } }
+
     /// Decides: by the first entitlement that means the client, and by nothing else; by the rule of the house where none does.
     ///
     /// - Parameters:
@@ -80,9 +94,21 @@ package struct AccessPolicy: Sendable {
         of client: ClientIdentity,
         hasLease: @autoclosure () -> Bool = false
     ) throws(CofferError) -> AccessRights {
-        if let entitlement = entitlements.first(where: { $0.fits(client) }) {
-            guard entitlement.verbs.isEmpty else { return entitlement.rights }
-            throw CofferError(.missingEntitlement, "the entitlements of this vault say that you may do nothing with it")
+        if let entitlement = entitlement(of: client) {
+            if entitlement.verbs.isEmpty {
+                throw CofferError(
+                    .missingEntitlement,
+                    "the entitlements of this vault say that you may do nothing with it"
+                )
+            }
+            if let containment = client.containment, !entitlement.namesUnit {
+                throw CofferError(
+                    .missingEntitlement,
+                    "you are in \(containment), and may not use this vault by \(entitlement.place) alone",
+                    hint: "there, an entitlement counts where it names the unit, too"
+                )
+            }
+            return entitlement.rights
         }
         let isOwner = client.userID == daemon.userID
         if let service = client.service, service != daemon.service, isOwner || admits(service) {
@@ -92,20 +118,25 @@ package struct AccessPolicy: Sendable {
                 reason: "it is the service '\(service)', which has a group of its own"
             )
         }
-        guard isOwner else {
-            if hasLease() {
-                return AccessRights(groups: [], verbs: [], reason: "it has a lease, and no rights of its own")
-            }
-            throw CofferError(
-                .missingEntitlement,
-                "user \(client.userID) may not use this vault",
-                hint: "it belongs to user \(daemon.userID)"
+        if isOwner && !client.isContained {
+            return AccessRights(
+                groups: [AccessRights.ownersGroup],
+                verbs: Set(Verb.allCases),
+                reason: "it is the vault's owner"
             )
         }
-        return AccessRights(
-            groups: [AccessRights.ownersGroup],
-            verbs: Set(Verb.allCases),
-            reason: "it is the vault's owner"
+        if hasLease() { return AccessRights(groups: [], verbs: [], reason: "it has a lease, and no rights of its own") }
+        if isOwner, let containment = client.containment {
+            throw CofferError(
+                .missingEntitlement,
+                "you are in \(containment), and may not use this vault just because its owner is your user",
+                hint: "an entitlement that names the unit there lets you in"
+            )
+        }
+        throw CofferError(
+            .missingEntitlement,
+            "user \(client.userID) may not use this vault",
+            hint: "it belongs to user \(daemon.userID)"
         )
     }
 

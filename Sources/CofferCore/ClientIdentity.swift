@@ -1,29 +1,71 @@
+/// The file that a program is in.
+public struct ExecutableFile: Hashable, Sendable {
+    /// The device that it is on.
+    public let device: UInt64
+    /// Its number there.
+    public let inode: UInt64
+
+    /// Names a file.
+    public init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+}
+
 /// Who a client is, as the kernel and the service manager tell.
 public struct ClientIdentity: Hashable, Sendable {
+    /// The process, when it connected: for people, since another one may have its number later, and nothing is decided by it.
+    ///
+    /// `nil` where its number can't be seen from here.
+    public var processID: Int32?
     /// The effective user.
-    public let userID: UInt32
+    public var userID: UInt32
     /// The effective group.
-    public let groupID: UInt32
+    public var groupID: UInt32
+    /// The groups that it is in besides.
+    public var supplementaryGroupIDs: Set<UInt32>
     /// The unit of the system's service manager that its process belongs to.
-    public let unit: String?
+    public var unit: String?
     /// The unit of the user's service manager that its process belongs to.
-    public let userUnit: String?
+    public var userUnit: String?
     /// The path of its program.
-    public let executablePath: String?
+    public var executablePath: String?
+    /// The file that the path leads to.
+    public var executableFile: ExecutableFile?
+    /// Whether its process is in another pid namespace than the daemon, as those of containers and sandboxes are.
+    public var isContained: Bool
+    /// The container that it is in, by the name that the service manager has for it.
+    public var machine: String?
 
     /// Describes a client.
     public init(
+        processID: Int32? = nil,
         userID: UInt32,
         groupID: UInt32,
+        supplementaryGroupIDs: Set<UInt32> = [],
         unit: String? = nil,
         userUnit: String? = nil,
-        executablePath: String? = nil
+        executablePath: String? = nil,
+        executableFile: ExecutableFile? = nil,
+        isContained: Bool = false,
+        machine: String? = nil
     ) {
+        self.processID = processID
         self.userID = userID
         self.groupID = groupID
+        self.supplementaryGroupIDs = supplementaryGroupIDs
         self.unit = unit
         self.userUnit = userUnit
         self.executablePath = executablePath
+        self.executableFile = executableFile
+        self.isContained = isContained
+        self.machine = machine
+    }
+
+    /// What it is in, as part of a sentence; `nil` where it is not contained.
+    package var containment: String? {
+        guard isContained else { return nil }
+        return machine.map { "the container \(quotedForDisplay($0))" } ?? "a container or another pid namespace"
     }
 }
 
@@ -80,7 +122,7 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
     public func fits(_ client: ClientIdentity) -> Bool {
         switch self {
         case .user(let number): client.userID == number
-        case .group(let number): client.groupID == number
+        case .group(let number): client.groupID == number || client.supplementaryGroupIDs.contains(number)
         case .unit(let name): client.unit?.utf8.elementsEqual(name.utf8) ?? false
         case .userUnit(let name): client.userUnit?.utf8.elementsEqual(name.utf8) ?? false
         case .executable(let path): client.executablePath?.utf8.elementsEqual(path.utf8) ?? false

@@ -16,13 +16,20 @@ package struct Entitlement: Hashable, Sendable {
     /// Whether a client is meant.
     package func fits(_ client: ClientIdentity) -> Bool { clients.allSatisfy { $0.fits(client) } }
 
+    /// Whether it says in which unit its clients are: only then it means to give rights to what is in a container.
+    package var namesUnit: Bool { clients.contains(where: \.isUnit) }
+
+    /// Where it stands, in words.
+    package var place: String { "\(quotedForDisplay(path)), line \(line)" }
+
     /// The rights that it gives.
     package var rights: AccessRights {
         AccessRights(
             groups: groups,
             verbs: verbs,
             protection: protection,
-            reason: "it is what \(quotedForDisplay(path)), line \(line), says"
+            restOnProgram: clients.contains(where: \.isExecutable),
+            reason: "it is what \(place), says"
         )
     }
 }
@@ -223,6 +230,20 @@ extension Entitlement {
             )
         }
         return text
+    }
+}
+
+extension ClientPattern {
+    /// Whether it says in which unit clients are: only then it can mean what is in a container.
+    package var isUnit: Bool {
+        switch self {
+        case .unit, .userUnit: true
+        case .user, .group, .executable: false
+        }
+    }
+
+    fileprivate var isExecutable: Bool {
+        if case .executable = self { true } else { false }
     }
 }
 

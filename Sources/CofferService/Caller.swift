@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferKeychain
+internal import CofferSystem
 
 /// Who asks, decided once at accept and carried along: handlers look nothing up.
 struct Caller {
@@ -7,6 +8,8 @@ struct Caller {
     let identity: ClientIdentity
     /// What it may do.
     let rights: AccessRights
+    /// The program that it runs, where what it may do rests on that.
+    let program: HeldProgram?
     /// What was shown on this connection of the person behind it.
     let context = AuthenticationContext()
     /// The files that it has open.
@@ -16,9 +19,10 @@ struct Caller {
     /// The events that it wants.
     let subscription = EventSubscription()
 
-    init(_ identity: ClientIdentity, _ rights: AccessRights) {
+    init(_ identity: ClientIdentity, _ rights: AccessRights, program: HeldProgram? = nil) {
         self.identity = identity
         self.rights = rights
+        self.program = program
     }
 
     /// The access groups that the caller holds; the first is the default.
@@ -58,4 +62,38 @@ struct Caller {
             need: error.need
         )
     }
+}
+
+/// A process, and the program that it ran when it connected.
+final class HeldProgram {
+    private let process: HeldProcess
+    private let file: ExecutableFile
+
+    /// Holds a process; `nil` where it is not known what it runs.
+    init?(_ process: consuming HeldProcess, _ file: ExecutableFile?) {
+        guard let file else { return nil }
+        self.process = process
+        self.file = file
+    }
+
+    /// Why what rests on the program is not so any more; `nil` where it is.
+    var refusal: CofferError? {
+        if process.executableFile != file { return .programIsAnother }
+        return (try? process.isRunning) == true ? nil : .callerIsGone
+    }
+}
+
+extension CofferError {
+    /// The answer to a process that can't be looked at.
+    static let callerIsGone = CofferError(
+        .missingEntitlement,
+        "the process that has connected is gone, so nobody can tell what it was",
+        hint: "connect from a process that goes on"
+    )
+
+    fileprivate static let programIsAnother = CofferError(
+        .missingEntitlement,
+        "the process that has connected runs another program now, and what it might do was for the one before",
+        hint: "connect again"
+    )
 }

@@ -20,11 +20,11 @@ package struct Configuration: Sendable {
     package var entitlements: [Entitlement] = []
     /// What the matrix decides by, until it is told anew.
     package var routingPolicy = RoutingPolicy.standard
-    /// Tells more of a client than who its user is.
+    /// Tells who a client is, by what the kernel says of it and by what is found under the number of its process.
     ///
     /// Throws where it can't tell: then nobody is let in.
-    package var identify: @Sendable (borrowing OwnedDescriptor, PeerIdentity) throws -> ClientIdentity = { _, peer in
-        ClientIdentity(userID: peer.userID, groupID: peer.groupID)
+    package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity = { peer, process in
+        try ClientIdentity(peer, process)
     }
     /// Whether what is done is recorded; not to be told from outside, but for measuring what that costs.
     package var keepsAudit = true

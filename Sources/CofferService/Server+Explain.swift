@@ -121,17 +121,13 @@ extension Protection {
 extension ClientIdentity {
     /// A client that fits a pattern, and is for the rest as another one.
     fileprivate init(_ pattern: ClientPattern, of other: ClientIdentity) {
-        var (user, group) = (other.userID, other.groupID)
-        var unit: String?
-        var userUnit: String?
-        var executablePath: String?
+        self.init(userID: other.userID, groupID: other.groupID)
         switch pattern {
-        case .user(let number): user = number
-        case .group(let number): group = number
+        case .user(let number): userID = number
+        case .group(let number): groupID = number
         case .unit(let name): unit = name
         case .userUnit(let name): userUnit = name
         case .executable(let path): executablePath = path
         }
-        self.init(userID: user, groupID: group, unit: unit, userUnit: userUnit, executablePath: executablePath)
     }
 }

@@ -20,7 +20,9 @@ extension Server {
     /// None where the vault is not open: where nothing can be read, nobody need be let in.
     private func leases(for client: ClientIdentity) -> [Lease] {
         guard let catalog = vault.openCatalog, let live = try? liveLeases(in: catalog) else { return [] }
-        return live.filter { $0.terms.client.fits(client) }
+        return live.filter { lease in
+            lease.terms.client.fits(client) && (!client.isContained || lease.terms.client.isUnit)
+        }
     }
 
     /// What leases give a client for a request: its own item of that name comes first.

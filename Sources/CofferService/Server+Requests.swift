@@ -41,6 +41,11 @@ extension Server {
     }
 
     private func start(_ request: PendingRequest, _ session: Session, _ number: Int) {
+        if let refusal = session.caller.program?.refusal {
+            touch(number, session)
+            note(request, of: session, [], refusal)
+            return session.revoke(refusal)
+        }
         let method = request.method
         let context = session.caller.context
         do throws(CofferError) {

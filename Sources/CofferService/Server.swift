@@ -122,6 +122,8 @@ package actor Server {
     package func serve(_ socket: consuming OwnedDescriptor) throws(CofferError) {
         let listener = OwnedListener(socket)
         do {
+            // Before the first is accepted: what is sent to those that wait is told of as well.
+            try UnixSocket.tellSenders(on: listener.socket)
             listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
                 assumeIsolated { $0.acceptAll(from: listener) }
             }
@@ -174,21 +176,18 @@ package actor Server {
 
     /// Decides who may speak, before a byte is read.
     private func admit(_ socket: consuming OwnedDescriptor) {
-        let caller: Caller
+        let (caller, peer): (Caller, PeerIdentity)
         do {
             guard sessions.count < Limits.connections || dropLongestIdle() else {
                 throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
             }
-            let identity = try identify(socket)
-            do { caller = Caller(identity, try rights(of: identity)) } catch {
-                noteTurnedAway(identity, error)
-                throw error
-            }
+            try UnixSocket.tellSenders(on: socket)
+            (caller, peer) = try identify(socket)
         } catch {
             // A kernel that does not know the peer any more has nobody to tell, either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
         }
-        let session = Session(socket, caller, on: loop, clock: configuration.clock, transit: transit)
+        let session = Session(socket, caller, peer.credentials, on: loop, clock: configuration.clock, transit: transit)
         let number = nextSessionNumber
         nextSessionNumber += 1
         let isWatched: Void? = try? session.start { [unowned self] ready in
@@ -197,11 +196,23 @@ package actor Server {
         if isWatched != nil { sessions[number] = session }
     }
 
-    private func identify(_ socket: borrowing OwnedDescriptor) throws -> ClientIdentity {
+    private func identify(_ socket: borrowing OwnedDescriptor) throws -> (Caller, PeerIdentity) {
         let peer = try PeerIdentity(of: socket)
-        guard let process = try PeerProcess(of: socket, peer) else { throw CofferError.callerIsGone }
+        guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
+        let identity = try identity(of: process, peer)
+        let rights: AccessRights
+        do { rights = try self.rights(of: identity) } catch {
+            noteTurnedAway(identity, error)
+            throw error
+        }
+        let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
+        return (Caller(identity, rights, program: program), peer)
+    }
+
+    /// Tells who a process is.
+    func identity(of process: borrowing HeldProcess, _ peer: PeerIdentity) throws -> ClientIdentity {
         let outcome: Result<ClientIdentity, any Error>
-        do { outcome = .success(try configuration.identify(socket, peer)) } catch { outcome = .failure(error) }
+        do { outcome = .success(try configuration.identify(peer, process)) } catch { outcome = .failure(error) }
         // What was read of a process that has ended meanwhile may be another's, which has got its number.
         guard try process.isRunning else { throw CofferError.callerIsGone }
         return try outcome.get()
@@ -229,6 +240,10 @@ package actor Server {
         switch arrival {
         case .nothing: return
         case .end: session.end()
+        case .refused(let error, let count):
+            noteTurnedAway(session.caller.identity, error)
+            session.revoke(error)
+            receiveBuffer.wipe(first: count)
         case .bytes(let count):
             receiveBuffer.withBytes { take($0.extracting(first: count), from: session, number) }
             receiveBuffer.wipe(first: count)
@@ -314,14 +329,6 @@ package actor Server {
         resumeListeners()
         if sessions.isEmpty { lastConnectionHasGone() }
     }
-}
-
-extension CofferError {
-    fileprivate static let callerIsGone = CofferError(
-        .missingEntitlement,
-        "the process that has connected is gone, so nobody can tell what it was",
-        hint: "connect from a process that goes on"
-    )
 }
 
 /// A listening socket that a handler can hold.

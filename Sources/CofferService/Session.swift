@@ -9,6 +9,8 @@ internal import CofferWire
 /// Lives on the server's actor.
 final class Session {
     let caller: Caller
+    /// The process that has connected, with its user and its group: what others send is not the caller's.
+    private let peer: ProcessCredentials
     private let socket: OwnedDescriptor
     private let loop: EventLoop
     private let clock: BootClock
@@ -47,12 +49,14 @@ final class Session {
     init(
         _ socket: consuming OwnedDescriptor,
         _ caller: Caller,
+        _ peer: ProcessCredentials,
         on loop: EventLoop,
         clock: BootClock,
         transit: TransitRoom
     ) {
         self.socket = socket
         self.caller = caller
+        self.peer = peer
         self.loop = loop
         self.clock = clock
         self.transit = transit
@@ -71,6 +75,8 @@ final class Session {
     /// What one look at the socket brought.
     enum Arrival {
         case bytes(Int)
+        /// Not to be looked at, of so many bytes.
+        case refused(CofferError, Int)
         case nothing
         case end
     }
@@ -81,11 +87,13 @@ final class Session {
         do {
             guard var received = unsafe try socket.receive(into: buffer) else { return .nothing }
             let descriptor = received.descriptor.take()
+            // The end is sent by nobody.
+            if received.count > 0, let sender = received.sender, sender != peer {
+                return .refused(.sentByAnother(sender, than: peer), received.count)
+            }
             if received.hasTooManyDescriptors || (descriptor != nil && passed != nil) {
                 fail(CofferError(.param, "more descriptors came than one frame may carry"))
-                return .end
-            }
-            if descriptor != nil {
+            } else if descriptor != nil {
                 passed = descriptor
                 isPassedWithEarlierFrame = false
             }
@@ -362,5 +370,21 @@ final class Session {
         for request in requests { request.cancel() }
         if let watch { loop.unwatch(watch) }
         watch = nil
+    }
+}
+
+extension CofferError {
+    fileprivate static func sentByAnother(_ sender: ProcessCredentials, than peer: ProcessCredentials) -> CofferError {
+        CofferError(
+            .missingEntitlement,
+            "\(peer.words) has connected, and \(sender.words) has sent something on this connection",
+            hint: "each process connects for itself: after it was forked, and as the user and the group that it stays"
+        )
+    }
+}
+
+extension ProcessCredentials {
+    fileprivate var words: String {
+        "\(processID == 0 ? "a process that can't be seen" : "process \(processID)") of user \(userID) and group \(groupID)"
     }
 }

@@ -1,64 +1,90 @@
 package import CCofferShims
 internal import Glibc
 
-/// Who is at the other end of a connection, as the kernel saw it connect.
-///
-/// Never what the peer says of itself.
-package struct PeerIdentity: Hashable, Sendable {
-    /// The process; may be reused by another one later, so nothing is decided by it alone.
+/// A process with its user and its group, as the kernel tells of one that connects or sends.
+package struct ProcessCredentials: Hashable, Sendable {
+    /// The process; 0 where its number can't be seen from here.
     package let processID: pid_t
-    /// The effective user.
+    /// The user.
     package let userID: uid_t
-    /// The effective group.
+    /// The group.
     package let groupID: gid_t
 
-    /// Asks the kernel.
+    /// Takes what the kernel tells of a sender; `nil` where it tells nothing.
+    init?(_ sender: coffer_sender) {
+        guard sender.is_known != 0 else { return nil }
+        self.init(processID: sender.pid, userID: sender.uid, groupID: sender.gid)
+        // It has not looked: what was sent before it was told to.
+        if self == Self.unknown { return nil }
+    }
+
+    init(processID: pid_t, userID: uid_t, groupID: gid_t) {
+        self.processID = processID
+        self.userID = userID
+        self.groupID = groupID
+    }
+
+    /// Asks the kernel who has connected: with the effective user and group.
     ///
     /// - Parameter socket: A connected socket.
-    package init(of socket: borrowing OwnedDescriptor) throws(SystemError) {
+    fileprivate init(of socket: borrowing OwnedDescriptor) throws(SystemError) {
         var process: pid_t = 0
         var user: uid_t = 0
         var group: gid_t = 0
         let number = socket.number
         _ = try retrying("getsockopt") { unsafe coffer_peer_credentials(number, &process, &user, &group) }
-        processID = process
-        userID = user
-        groupID = group
+        self.init(processID: process, userID: user, groupID: group)
     }
+
+    /// What the kernel says where it says nothing: no process, and the user and the group that stand for unknown ones.
+    private static let unknown = ProcessCredentials(processID: 0, userID: 65534, groupID: 65534)
+}
+
+/// Who is at the other end of a connection, as the kernel saw it connect.
+///
+/// Never what the peer says of itself.
+package struct PeerIdentity: Hashable, Sendable {
+    /// The process, which may be reused by another one later, and its effective user and group.
+    package let credentials: ProcessCredentials
+    /// The supplementary groups.
+    package let supplementaryGroupIDs: Set<gid_t>
+
+    /// Asks the kernel.
+    ///
+    /// - Parameter socket: A connected socket.
+    package init(of socket: borrowing OwnedDescriptor) throws(SystemError) {
+        credentials = try ProcessCredentials(of: socket)
+        supplementaryGroupIDs = try Self.supplementaryGroups(of: socket)
+    }
+
+    init(_ credentials: ProcessCredentials, supplementaryGroupIDs: Set<gid_t>) {
+        self.credentials = credentials
+        self.supplementaryGroupIDs = supplementaryGroupIDs
+    }
+
+    private static func supplementaryGroups(of socket: borrowing OwnedDescriptor) throws(SystemError) -> Set<gid_t> {
+        let number = socket.number
+        for capacity in [64, mostGroups] {
+            var groups = [gid_t](repeating: 0, count: capacity)
+            do {
+                let count = try retrying("getsockopt") {
+                    unsafe coffer_peer_groups(number, &groups, Int32(capacity))
+                }
+                return Set(groups.prefix(Int(count)))
+            } catch  where error.code == ERANGE {
+                continue
+            }
+        }
+        throw SystemError("getsockopt", code: ERANGE)
+    }
+
+    /// As many as the kernel has of a process (`NGROUPS_MAX`).
+    private static let mostGroups = 65536
 
     /// Whether a descriptor is a socket whose peer is this very process.
     ///
     /// - Parameter descriptor: Any descriptor.
     package static func isOwnConnection(_ descriptor: borrowing OwnedDescriptor) -> Bool {
-        (try? PeerIdentity(of: descriptor))?.processID == getpid()
-    }
-}
-
-/// The process that connected, whose number is nobody else's while this is held.
-package struct PeerProcess: ~Copyable {
-    private let descriptor: OwnedDescriptor
-
-    /// Takes hold of it; `nil` where it is gone.
-    ///
-    /// Kernels before 6.5 can't tell which process connected, only which one has its number now.
-    ///
-    /// - Parameters:
-    ///   - socket: A connected socket.
-    ///   - peer: Who connected.
-    package init?(of socket: borrowing OwnedDescriptor, _ peer: PeerIdentity) throws(SystemError) {
-        let number = socket.number
-        var process = coffer_peer_process(number)
-        if process < 0 && errno == ENOPROTOOPT { process = coffer_process_open(peer.processID) }
-        // Kernels before 6.16 have no descriptor for one that was waited for.
-        if process < 0 && (errno == ESRCH || errno == EINVAL) { return nil }
-        descriptor = OwnedDescriptor(owning: try SystemError.check("getsockopt", process))
-    }
-
-    /// Whether it has not ended: then what was read of the process of its number was of this one.
-    package var isRunning: Bool {
-        get throws(SystemError) {
-            let number = descriptor.number
-            return try retrying("poll") { coffer_process_is_running(number) } == 1
-        }
+        (try? ProcessCredentials(of: descriptor))?.processID == getpid()
     }
 }

@@ -87,6 +87,14 @@ package enum UnixSocket {
         _ = try retrying("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
     }
 
+    /// Has what arrives on a socket tell who has sent it, as ``Received/sender``.
+    ///
+    /// - Parameter socket: A connection, or a listening socket: then it is so of those that it accepts.
+    package static func tellSenders(on socket: borrowing OwnedDescriptor) throws(SystemError) {
+        let number = socket.number
+        _ = try retrying("setsockopt") { coffer_pass_credentials(number) }
+    }
+
     /// Accepts a connection.
     ///
     /// - Parameter listener: A listening, non-blocking socket.
@@ -142,6 +150,10 @@ package struct Received: ~Copyable {
     ///
     /// They are closed.
     package let hasTooManyDescriptors: Bool
+    /// Who has sent it: the kernel joins nothing that two have sent.
+    ///
+    /// With the real user and group. `nil` where it was sent before ``UnixSocket/tellSenders(on:)``.
+    package let sender: ProcessCredentials?
 }
 
 extension OwnedDescriptor {
@@ -153,6 +165,7 @@ extension OwnedDescriptor {
         var passed: Int32 = -1
         var passedCount: Int32 = 0
         var isTruncated: Int32 = 0
+        var sender = coffer_sender()
         do {
             let count = try retrying("recvmsg") {
                 unsafe coffer_receive(
@@ -162,13 +175,15 @@ extension OwnedDescriptor {
                     &passed,
                     1,
                     &passedCount,
-                    &isTruncated
+                    &isTruncated,
+                    &sender
                 )
             }
             return Received(
                 count: count,
                 descriptor: passedCount == 1 ? OwnedDescriptor(owning: passed) : nil,
-                hasTooManyDescriptors: isTruncated != 0
+                hasTooManyDescriptors: isTruncated != 0,
+                sender: ProcessCredentials(sender)
             )
         } catch  where error.code == EAGAIN {
             return nil

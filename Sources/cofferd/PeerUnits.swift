@@ -5,26 +5,23 @@ import Glibc
 
 /// The units that clients belong to, as the service manager names them.
 enum PeerUnits {
-    /// Tells who is at the other end of a connection.
+    /// Tells who a client is.
     ///
     /// - Parameters:
-    ///   - socket: The connection.
-    ///   - peer: Who connected, as the kernel tells.
-    static func identify(
-        _ socket: borrowing OwnedDescriptor,
-        _ peer: PeerIdentity
-    ) throws(SystemError) -> ClientIdentity {
-        let number = socket.number
+    ///   - peer: Who it is, as the kernel tells.
+    ///   - process: Its process: that of the number must be this one still when this is done.
+    static func identify(_ peer: PeerIdentity, _ process: borrowing HeldProcess) throws(SystemError) -> ClientIdentity {
+        var client = try ClientIdentity(peer, process)
+        // Of what can't be seen from here nothing is known; the number 0 stands for ourselves.
+        guard let number = client.processID else { return client }
+        client.unit = unsafe try name { unsafe sd_pid_get_unit(number, $0) }
         // A program of another user in the owner's units, such as sudo's, is not the owner's.
-        let isOwn =
-            peer.userID == geteuid() ? unsafe try isOwners { unsafe sd_peer_get_owner_uid(number, $0) } : false
-        return ClientIdentity(
-            userID: peer.userID,
-            groupID: peer.groupID,
-            unit: unsafe try name { unsafe sd_peer_get_unit(number, $0) },
-            userUnit: isOwn ? unsafe try name { unsafe sd_peer_get_user_unit(number, $0) } : nil,
-            executablePath: executablePath(of: peer.processID)
-        )
+        if client.userID == geteuid(), unsafe try isOwners({ unsafe sd_pid_get_owner_uid(number, $0) }) {
+            client.userUnit = unsafe try name { unsafe sd_pid_get_user_unit(number, $0) }
+        }
+        // For people only: where it can't be told, nothing else depends on it.
+        if client.isContained { client.machine = try? unsafe name { unsafe sd_pid_get_machine_name(number, $0) } }
+        return client
     }
 
     /// Tells who the daemon itself is.
@@ -49,7 +46,7 @@ enum PeerUnits {
         let code = unsafe ask(&found)
         if code < 0 {
             if none.contains(-code) { return nil }
-            throw SystemError("sd_peer_get_unit", code: -code)
+            throw SystemError("sd_pid_get_unit", code: -code)
         }
         return unsafe found.map { unsafe String(cString: $0) }
     }
@@ -60,22 +57,6 @@ enum PeerUnits {
         let code = unsafe ask(&owner)
         if code >= 0 { return owner == geteuid() }
         if none.contains(-code) { return false }
-        throw SystemError("sd_peer_get_owner_uid", code: -code)
-    }
-
-    /// The program of a process, where its path leads to it for us, too.
-    ///
-    /// A program that was replaced or removed has no path any more, and one in another root has ours by its own word only.
-    private static func executablePath(of process: pid_t) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let link = "/proc/\(process)/exe"
-        let count = unsafe readlink(link, &buffer, buffer.count)
-        guard count > 0, count < buffer.count else { return nil }
-        let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var (program, named) = (stat(), stat())
-        guard unsafe stat(link, &program) == 0, unsafe lstat(path, &named) == 0, program.st_dev == named.st_dev,
-            program.st_ino == named.st_ino
-        else { return nil }
-        return path
+        throw SystemError("sd_pid_get_owner_uid", code: -code)
     }
 }

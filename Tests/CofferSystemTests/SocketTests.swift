@@ -210,9 +210,12 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
     @Test func `knows who is at the other end`() throws {
         let pair = try UnixSocket.pair()
         for peer in [try PeerIdentity(of: pair.server), try PeerIdentity(of: pair.client)] {
-            #expect(peer.processID == getpid())
-            #expect(peer.userID == geteuid())
-            #expect(peer.groupID == getegid())
+            #expect(peer.credentials.processID == getpid())
+            #expect(peer.credentials.userID == geteuid())
+            #expect(peer.credentials.groupID == getegid())
+            var own = [gid_t](repeating: 0, count: 65536)
+            let count = getgroups(Int32(own.count), &own)
+            #expect(peer.supplementaryGroupIDs == Set(own.prefix(Int(count))))
         }
         let pipe = try Pipe()
         #expect(failure { () throws(SystemError) in try PeerIdentity(of: pipe.reading) } == ENOTSOCK)

@@ -235,7 +235,7 @@ import Testing
         let second = try runCommand(coffer, ["status"], environment: environment)
         #expect(second.errors.isEmpty)
         let socket = try UnixSocket.connect(to: directory.appending("coffer/coffer.sock"))
-        kill(try PeerIdentity(of: socket).processID, SIGTERM)
+        kill(try PeerIdentity(of: socket).credentials.processID, SIGTERM)
     }
 
     // MARK: The disk

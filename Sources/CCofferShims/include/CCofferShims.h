@@ -12,12 +12,29 @@
 // raises SIGPIPE.
 ssize_t coffer_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count, int fd);
 
+// Who has sent bytes, where the kernel tells.
+struct coffer_sender {
+    int is_known;
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+};
+
 // Receives bytes and descriptors. Those that came are stored in fds, close-on-exec, and counted in *nfds; what did not
-// fit there was closed by the kernel, and *truncated is set. Control messages other than SCM_RIGHTS are ignored.
-ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated);
+// fit there was closed by the kernel, and *truncated is set. Control messages of other kinds than SCM_RIGHTS and
+// SCM_CREDENTIALS are ignored.
+ssize_t coffer_receive(int socket, void *bytes, size_t count, int *fds, int capacity, int *nfds, int *truncated,
+                       struct coffer_sender *sender);
+
+// Has the kernel tell of all that is sent to a socket, or to those that it will accept, who has sent it.
+int coffer_pass_credentials(int socket);
 
 // The peer of a connected socket, as the kernel saw it connect.
 int coffer_peer_credentials(int socket, pid_t *pid, uid_t *uid, gid_t *gid);
+
+// The supplementary groups of the peer, as the kernel saw it connect, and how many there are. -1 with ERANGE where they do
+// not fit.
+int coffer_peer_groups(int socket, gid_t *groups, int capacity);
 
 // A descriptor of the process that connected, close-on-exec. -1 with ENOPROTOOPT where the kernel can't tell.
 int coffer_peer_process(int socket);
