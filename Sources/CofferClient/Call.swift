@@ -151,7 +151,9 @@ extension Method {
     /// wrong passcode counts each time, so nothing that tries one is here; nor is what may repair or restore by the way.
     package var isIdempotent: Bool {
         switch self {
-        case .hello, .auditList, .auditVerify, .vaultLock, .vaultStatus, .vaultWatch: true
+        case .hello, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .vaultLock, .vaultStatus,
+            .vaultWatch:
+            true
         case .contextAuthenticate, .contextEnd, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine, .vaultUnlock:
             false
         case .requestCancel: false

@@ -104,7 +104,7 @@ package struct AccessPolicy: Sendable {
             if let containment = client.containment, !entitlement.namesUnit {
                 throw CofferError(
                     .missingEntitlement,
-                    "you are in \(containment), and may not use this vault by \(entitlement.place) alone",
+                    "a process in \(containment) is not meant by \(entitlement.place), which does not name its unit",
                     hint: "there, an entitlement counts where it names the unit, too"
                 )
             }
@@ -129,8 +129,8 @@ package struct AccessPolicy: Sendable {
         if isOwner, let containment = client.containment {
             throw CofferError(
                 .missingEntitlement,
-                "you are in \(containment), and may not use this vault just because its owner is your user",
-                hint: "an entitlement that names the unit there lets you in"
+                "a process in \(containment) may not use this vault just because its user is the owner",
+                hint: "an entitlement that names its unit lets it in"
             )
         }
         throw CofferError(

@@ -131,6 +131,17 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ClientIdentity {
+    /// The client without what is another from one of its processes to the next: as the audit keeps it.
+    package var recorded: ClientIdentity {
+        ClientIdentity(
+            userID: userID,
+            groupID: groupID,
+            unit: unit,
+            userUnit: userUnit,
+            executablePath: executablePath
+        )
+    }
+
     /// The client in a word: its service, or else its user.
     public var summary: String { service?.description ?? ClientPattern.user(userID).description }
 }

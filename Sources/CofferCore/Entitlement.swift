@@ -1,17 +1,34 @@
 /// What somebody has written of some clients: who they are, and what they may do.
-package struct Entitlement: Hashable, Sendable {
+public struct Entitlement: Hashable, Sendable {
     /// The file that it stands in.
-    package let path: String
+    public let path: String
     /// Where it begins there, from 1.
-    package let line: Int
+    public let line: Int
     /// Who is meant: a client that fits all of them.
-    package let clients: [ClientPattern]
+    public let clients: [ClientPattern]
     /// The access groups that such a client holds; the first is the default.
-    package let groups: [String]
+    public let groups: [String]
     /// What it may do: nothing, where it is to be refused.
-    package let verbs: Set<Verb>
+    public let verbs: Set<Verb>
     /// How what it stores is protected where nobody says more.
-    package let protection: Protection?
+    public let protection: Protection?
+
+    /// Describes what is written.
+    package init(
+        path: String,
+        line: Int,
+        clients: [ClientPattern],
+        groups: [String],
+        verbs: Set<Verb>,
+        protection: Protection?
+    ) {
+        self.path = path
+        self.line = line
+        self.clients = clients
+        self.groups = groups
+        self.verbs = verbs
+        self.protection = protection
+    }
 
     /// Whether a client is meant.
     package func fits(_ client: ClientIdentity) -> Bool { clients.allSatisfy { $0.fits(client) } }
@@ -20,7 +37,7 @@ package struct Entitlement: Hashable, Sendable {
     package var namesUnit: Bool { clients.contains(where: \.isUnit) }
 
     /// Where it stands, in words.
-    package var place: String { "\(quotedForDisplay(path)), line \(line)" }
+    public var place: String { "\(quotedForDisplay(path)), line \(line)" }
 
     /// The rights that it gives.
     package var rights: AccessRights {
@@ -204,8 +221,7 @@ private struct EntitlementDraft {
     }
 
     private static func protection(_ text: String) throws(CofferError) -> Protection {
-        if let accessibility = Accessibility(rawValue: text) { return .keychain(accessibility) }
-        if let protectionClass = ProtectionClass(rawValue: text) { return .file(protectionClass) }
+        if let protection = Protection(name: text) { return protection }
         throw CofferError(
             .param,
             "there is no \(quotedForDisplay(text))",

@@ -77,6 +77,17 @@ public enum Protection: Hashable, Sendable {
         }
     }
 
+    /// The accessibility or the class of a name; `nil` where there is none.
+    package init?(name: String) {
+        if let accessibility = Accessibility(rawValue: name) {
+            self = .keychain(accessibility)
+        } else if let protectionClass = ProtectionClass(rawValue: name) {
+            self = .file(protectionClass)
+        } else {
+            return nil
+        }
+    }
+
     /// The accessibility or the class, by its name.
     public var name: String {
         switch self {

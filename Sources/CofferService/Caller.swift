@@ -6,6 +6,8 @@ internal import CofferSystem
 struct Caller {
     /// Who it is.
     let identity: ClientIdentity
+    /// Who it is, as the audit keeps it.
+    let recorded: ClientIdentity
     /// What it may do.
     let rights: AccessRights
     /// The program that it runs, where what it may do rests on that.
@@ -21,6 +23,7 @@ struct Caller {
 
     init(_ identity: ClientIdentity, _ rights: AccessRights, program: HeldProgram? = nil) {
         self.identity = identity
+        recorded = identity.recorded
         self.rights = rights
         self.program = program
     }

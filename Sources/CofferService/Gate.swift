@@ -109,6 +109,10 @@ package enum Gate {
             [.admin]
         case .vaultCheck, .vaultQuarantine: [.admin]
         case .auditList, .auditVerify: [.audit]
+        case .entitlementList: [.admin]
+        // One's own rights are no secret.
+        case .entitlementExplain:
+            ["pid", "unit", "userUnit"].allSatisfy { params[$0] == nil || params[$0] == .null } ? [] : [.admin]
         case .vaultWatch: params["audit"] == nil || params["audit"] == .bool(false) ? [.read] : [.read, .audit]
         case .fileOpen: verbs(forOpening: params)
         case .fileList, .fileRead, .fileSalvage, .fileStat: [.read]
@@ -156,7 +160,7 @@ package enum Gate {
 
     private static func need(of method: Method) -> Need {
         switch method {
-        case .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
+        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .vaultInit: .noVault
         case .vaultErase, .slotList: .keybag
         case .vaultLock, .vaultUnlock, .passcodeRemove: .passcode

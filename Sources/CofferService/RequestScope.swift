@@ -48,7 +48,7 @@ package enum RequestScope: Equatable, Sendable {
     ///   - params: Its parameters, which may make no sense.
     package init(of method: Method, _ params: JSONObject) {
         switch method {
-        case .hello, .requestCancel, .vaultWatch: self = .free
+        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultWatch: self = .free
         case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
             .slotRemove, .slotTest, .vaultErase, .vaultInit, .vaultLock, .vaultUnlock:
             self = .barrier

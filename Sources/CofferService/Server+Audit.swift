@@ -23,7 +23,7 @@ extension Server {
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
-                client: session.caller.identity,
+                client: session.caller.recorded,
                 action: request.method.rawValue,
                 items: found,
                 itemCount: found.count,
@@ -41,7 +41,7 @@ extension Server {
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
-                client: client,
+                client: client.recorded,
                 action: "connect",
                 state: vault.openKeys?.state ?? .noVault,
                 refusal: AuditedRefusal(CofferError(mapping: error, "can't tell who is calling"))
@@ -127,7 +127,7 @@ extension Method {
     /// what tells nothing of any item.
     fileprivate var isAudited: Bool {
         switch self {
-        case .hello, .requestCancel, .vaultStatus, .contextEnd: false
+        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .contextEnd: false
         case .fileAllocate, .fileClose, .fileRead, .fileSync, .fileTruncate, .fileWrite: false
         default: true
         }

@@ -25,7 +25,7 @@ extension Method {
             .slotTest:
             false
         case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: true
-        case .auditList, .auditVerify: false
+        case .auditList, .auditVerify, .entitlementExplain, .entitlementList: false
         case .vaultCheck, .vaultQuarantine: true
         case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: true
         case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove,
@@ -80,9 +80,9 @@ extension Server {
             try attachments.refuseLeftovers(of: method)
             return try listItems(ListParameters(params: params), from: caller)
         case .requestCancel: preconditionFailure("answered where the requests of a connection are known")
-        case .auditList, .auditVerify, .contextEnd, .hello, .itemMove, .itemProtect, .itemRemove, .itemShow,
-            .leaseGrant, .leaseList, .leaseRevoke, .slotList, .vaultCheck, .vaultLock, .vaultQuarantine, .vaultStatus,
-            .vaultWatch:
+        case .auditList, .auditVerify, .contextEnd, .entitlementExplain, .entitlementList, .hello, .itemMove,
+            .itemProtect, .itemRemove, .itemShow, .leaseGrant, .leaseList, .leaseRevoke, .slotList, .vaultCheck,
+            .vaultLock, .vaultQuarantine, .vaultStatus, .vaultWatch:
             try attachments.refuseLeftovers(of: method)
             return .now(try respondAtOnce(to: method, params, from: caller))
         case .fileSalvage:
@@ -168,6 +168,9 @@ extension Server {
             _ = try Nothing(params: params)
             caller.context.end()
             return Reply(Nothing())
+        case .entitlementExplain:
+            return Reply(try explainAccess(EntitlementExplainParameters(params: params), from: caller))
+        case .entitlementList: return Reply(listEntitlements(try EntitlementListParameters(params: params)))
         case .hello: return Reply(try hello(HelloParameters(params: params)))
         case .itemMove: return Reply(try moveItem(MoveParameters(params: params), from: caller))
         case .itemProtect: return Reply(try protectItem(ProtectParameters(params: params), from: caller))

@@ -122,12 +122,6 @@ extension ClientIdentity {
     /// A client that fits a pattern, and is for the rest as another one.
     fileprivate init(_ pattern: ClientPattern, of other: ClientIdentity) {
         self.init(userID: other.userID, groupID: other.groupID)
-        switch pattern {
-        case .user(let number): userID = number
-        case .group(let number): groupID = number
-        case .unit(let name): unit = name
-        case .userUnit(let name): userUnit = name
-        case .executable(let path): executablePath = path
-        }
+        fit(pattern)
     }
 }

@@ -1,13 +1,15 @@
 internal import ArgumentParser
+internal import CofferClient
 internal import CofferCore
 internal import CofferSystem
+internal import CofferWire
 
 /// The verb `coffer entitlement`, with the verbs below it.
 struct EntitlementVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "entitlement",
-        abstract: "Who may do what: check what is written of it.",
-        subcommands: [CheckEntitlements.self]
+        abstract: "Who may do what: list, check or explain it.",
+        subcommands: [ListEntitlements.self, CheckEntitlements.self, ExplainAccess.self]
     )
 }
 
@@ -37,5 +39,118 @@ struct CheckEntitlements: ParsableCommand {
             files = try TrustedFiles.read(inAll: Entitlement.directories(home: home), suffix: ".conf", upTo: limit)
         }
         _ = try Entitlement.all(in: files, userID: UserDatabase.userID)
+    }
+}
+
+/// The verb `coffer entitlement list`, with its options.
+struct ListEntitlements: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the entitlements in force, in the order in which they are looked at."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let client = try connection.connect()
+        var page = try client.entitlements()
+        if let trouble = page.trouble {
+            Output.standardError.line("warning: the entitlements are wrong, and those of before stay: \(trouble)")
+        }
+        if page.entitlements.isEmpty && !format.json {
+            return Output.standardOutput.line(
+                "there are none: the owner holds 'default', and each service its own group"
+            )
+        }
+        var count = 0
+        while true {
+            for entitlement in page.entitlements { show(entitlement) }
+            count += page.entitlements.count
+            guard let next = page.next, next == count else { return }
+            page = try client.entitlements(after: next)
+        }
+    }
+
+    private func show(_ entitlement: Entitlement) {
+        let output = Output.standardOutput
+        if format.json { return output.line(entitlement.json) }
+        output.line(entitlement.place)
+        output.line("    who:         " + entitlement.clients.map(\.description).joined(separator: " and "))
+        for line in rightsWords(entitlement.groups, entitlement.verbs, entitlement.protection) {
+            output.line("    " + line)
+        }
+    }
+}
+
+/// The verb `coffer entitlement explain`, with its options.
+struct ExplainAccess: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Say what somebody may do, and which rule says so.",
+        discussion: """
+            CLIENT is the number of a process, or a unit: 'backup.service', or of the owner's own service manager \
+            'user-unit:mail.service'. A unit is explained by its name, whether it runs or not. Without CLIENT, it is what \
+            you may do.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A process or a unit; yourself if none is named.", valueName: "client"))
+    var client: String?
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let subject = try client.map(Self.subject) ?? .caller
+        let explanation = try connection.connect().explainAccess(of: subject)
+        let output = Output.standardOutput
+        if format.json { return output.line(explanation.json) }
+        output.line("client:      \(explanation.client.words)")
+        let place = explanation.path.map { "\(quotedForDisplay($0)), line \(explanation.line ?? 0)" }
+        output.line("decided by:  \(place ?? "the rule for those that no entitlement means")")
+        if explanation.isRefused { return output.line("refused:     \(explanation.reason)") }
+        if place == nil { output.line("because:     \(explanation.reason)") }
+        for line in rightsWords(explanation.groups, explanation.verbs, explanation.protection) { output.line(line) }
+    }
+
+    private static func subject(_ text: String) throws(CofferError) -> AccessSubject {
+        if let number = Int32(text), number > 0 { return .process(number) }
+        if text.hasSuffix(".service") || text.hasSuffix(".scope") {
+            if !text.contains(":") { return .unit(text) }
+            switch try? ClientPattern(text) {
+            case .unit(let name): return .unit(name)
+            case .userUnit(let name): return .userUnit(name)
+            default: break
+            }
+        }
+        throw CofferError(
+            .param,
+            "\(quotedForDisplay(text)) is neither a process nor a unit",
+            hint: "such as '1234', 'backup.service' or 'user-unit:mail.service'"
+        )
+    }
+}
+
+/// What rights come to, one kind a line.
+private func rightsWords(_ groups: [String], _ verbs: Set<Verb>, _ protection: Protection?) -> [String] {
+    let held = Verb.allCases.filter(verbs.contains).map(\.rawValue)
+    return [
+        "groups:      \(groups.isEmpty ? "none" : groups.joined(separator: ", "))",
+        "verbs:       \(held.isEmpty ? "none: it is refused when it connects" : held.joined(separator: ", "))",
+    ] + (protection.map { ["protection:  \($0.name), where nobody says more"] } ?? [])
+}
+
+extension ClientIdentity {
+    /// Who it is, for people.
+    fileprivate var words: String {
+        let others = supplementaryGroupIDs.subtracting([groupID]).sorted().map { ", \($0)" }.joined()
+        var parts = ["user \(userID)", (others.isEmpty ? "group " : "groups ") + "\(groupID)" + others]
+        if let processID { parts.insert("process \(processID)", at: 0) }
+        if let unit { parts.append("in \(ClientPattern.unit(unit))") }
+        if let userUnit { parts.append("in \(ClientPattern.userUnit(userUnit))") }
+        if let containment { parts.append("in \(containment)") }
+        if let executablePath { parts.append("running \(quotedForDisplay(executablePath))") }
+        return parts.joined(separator: "; ")
     }
 }

@@ -204,21 +204,42 @@ extension AuditedRefusal: WireObject {
 extension ClientIdentity: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
+            processID: try reader.optionalInteger("pid", in: 1...Int64(Int32.max)).map { Int32($0) },
             userID: UInt32(try reader.integer("uid", in: 0...Int64(UInt32.max))),
             groupID: UInt32(try reader.integer("gid", in: 0...Int64(UInt32.max))),
+            supplementaryGroupIDs: try reader.groupIDs("gids"),
             unit: try reader.optionalString("unit"),
             userUnit: try reader.optionalString("userUnit"),
-            executablePath: try reader.optionalString("executable")
+            executablePath: try reader.optionalString("executable"),
+            isContained: try reader.optionalBool("contained") ?? false,
+            machine: try reader.optionalString("machine")
         )
     }
 
     package var json: JSONObject {
         var object = JSONObject()
+        object.set("pid", processID.map { Int64($0) })
         object.set("uid", Int64(userID))
         object.set("gid", Int64(groupID))
+        if !supplementaryGroupIDs.isEmpty {
+            object.set("gids", .array(supplementaryGroupIDs.sorted().map { .integer(Int64($0)) }))
+        }
         object.set("unit", unit)
         object.set("userUnit", userUnit)
         object.set("executable", executablePath)
+        if isContained { object.set("contained", true) }
+        object.set("machine", machine)
         return object
+    }
+}
+
+extension ParameterReader {
+    fileprivate mutating func groupIDs(_ key: String) throws(CofferError) -> Set<UInt32> {
+        guard let value = take(key) else { return [] }
+        let numbers = value.arrayValue?.compactMap(\.integerValue).compactMap { UInt32(exactly: $0) }
+        guard let numbers, numbers.count == value.arrayValue?.count else {
+            throw Self.mismatch(key, "an array of numbers of groups")
+        }
+        return Set(numbers)
     }
 }

@@ -5,6 +5,8 @@ package enum Method: String, CaseIterable, Sendable {
     case auditVerify = "audit.verify"
     case contextAuthenticate = "context.authenticate"
     case contextEnd = "context.end"
+    case entitlementExplain = "entitlement.explain"
+    case entitlementList = "entitlement.list"
     case vaultCheck = "vault.check"
     case vaultErase = "vault.erase"
     case vaultInit = "vault.init"

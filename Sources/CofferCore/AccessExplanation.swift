@@ -1,0 +1,131 @@
+/// What a client may do, and which rule says so.
+public struct AccessExplanation: Hashable, Sendable {
+    /// The client.
+    public let client: ClientIdentity
+    /// The file of the entitlement that decides; `nil` where none does.
+    public let path: String?
+    /// Where it begins there, from 1.
+    public let line: Int?
+    /// Why the client has these rights, or what it is told when it is refused.
+    public let reason: String
+    /// Whether it is refused when it connects.
+    public let isRefused: Bool
+    /// The access groups that it holds; the first is the default.
+    public let groups: [String]
+    /// What it may do.
+    public let verbs: Set<Verb>
+    /// How what it stores is protected where nobody says more.
+    public let protection: Protection?
+
+    /// Describes what a client may do.
+    ///
+    /// - Parameters:
+    ///   - client: The client.
+    ///   - path: The file of the entitlement that decides.
+    ///   - line: Where it begins there.
+    ///   - reason: Why the client has these rights, or what it is told.
+    ///   - isRefused: Whether it is refused when it connects.
+    ///   - groups: The access groups that it holds.
+    ///   - verbs: What it may do.
+    ///   - protection: How what it stores is protected.
+    package init(
+        client: ClientIdentity,
+        path: String?,
+        line: Int?,
+        reason: String,
+        isRefused: Bool,
+        groups: [String] = [],
+        verbs: Set<Verb> = [],
+        protection: Protection? = nil
+    ) {
+        self.client = client
+        self.path = path
+        self.line = line
+        self.reason = reason
+        self.isRefused = isRefused
+        self.groups = groups
+        self.verbs = verbs
+        self.protection = protection
+    }
+}
+
+/// Some of what is written of clients.
+public struct EntitlementPage: Hashable, Sendable {
+    /// The entitlements in force, in the order in which they are looked at.
+    public let entitlements: [Entitlement]
+    /// What is wrong with the files as they are now: those in force are of before.
+    public let trouble: String?
+    /// How many to pass over for the next page; `nil` where there is none.
+    public let next: Int?
+
+    /// Gathers entitlements.
+    package init(entitlements: [Entitlement], trouble: String?, next: Int?) {
+        self.entitlements = entitlements
+        self.trouble = trouble
+        self.next = next
+    }
+}
+
+/// Whose rights are to be explained.
+public enum AccessSubject: Hashable, Sendable {
+    /// Those of who asks.
+    case caller
+    /// Those that a process would have if it connected now.
+    case process(Int32)
+    /// Those of a unit of the system's service manager.
+    case unit(String)
+    /// Those of a unit of the user's service manager.
+    case userUnit(String)
+}
+
+extension AccessPolicy {
+    /// Explains what a client may do.
+    package func explanation(of client: ClientIdentity) -> AccessExplanation {
+        let entitlement = entitlement(of: client)
+        do throws(CofferError) {
+            let rights = try rights(of: client)
+            return AccessExplanation(
+                client: client,
+                path: entitlement?.path,
+                line: entitlement?.line,
+                reason: rights.reason,
+                isRefused: false,
+                groups: rights.groups,
+                verbs: rights.verbs,
+                protection: rights.protection
+            )
+        } catch {
+            return AccessExplanation(
+                client: client,
+                path: entitlement?.path,
+                line: entitlement?.line,
+                reason: error.message,
+                isRefused: true
+            )
+        }
+    }
+
+    /// A client in a unit, whether anything runs there or not: for the rest as the first entitlement says that names the unit,
+    /// else of the owner's user and group.
+    ///
+    /// - Parameter unit: The unit.
+    package func client(in unit: ClientPattern) -> ClientIdentity {
+        var client = ClientIdentity(userID: daemon.userID, groupID: daemon.groupID)
+        let written = entitlements.first { $0.clients.contains(unit) }?.clients ?? []
+        for pattern in written + [unit] { client.fit(pattern) }
+        return client
+    }
+}
+
+extension ClientIdentity {
+    /// Becomes a client that fits a pattern, and stays as it is for the rest.
+    package mutating func fit(_ pattern: ClientPattern) {
+        switch pattern {
+        case .user(let number): userID = number
+        case .group(let number): groupID = number
+        case .unit(let name): unit = name
+        case .userUnit(let name): userUnit = name
+        case .executable(let path): executablePath = path
+        }
+    }
+}
