@@ -15,6 +15,8 @@ import Testing
         .hello: "++++++++",
         .auditList: "v++++++d",
         .auditVerify: "v++++++d",
+        .entitlementExplain: "++++++++",
+        .entitlementList: "++++++++",
         .contextAuthenticate: "v++++++d",
         .contextEnd: "v++++++d",
         .vaultCheck: "v++++++d",
@@ -89,6 +91,8 @@ import Testing
         .hello: [],
         .auditList: [.audit],
         .auditVerify: [.audit],
+        .entitlementExplain: [],
+        .entitlementList: [.admin],
         .contextAuthenticate: [.unlock],
         .contextEnd: [],
         .vaultCheck: [.admin],
@@ -145,6 +149,11 @@ import Testing
 
     /// What it has to be entitled to for parameters that change that.
     static let exceptions: [(method: Method, params: JSONObject, verbs: Set<Verb>)] = [
+        (.entitlementExplain, ["pid": 1], [.admin]),
+        (.entitlementExplain, ["unit": "a.service"], [.admin]),
+        (.entitlementExplain, ["userUnit": "a.service"], [.admin]),
+        (.entitlementExplain, ["pid": false], [.admin]),
+        (.entitlementExplain, ["pid": .null], []),
         (.vaultWatch, ["audit": true], [.read, .audit]),
         (.vaultWatch, ["audit": false], [.read]),
         (.vaultWatch, ["audit": 1], [.read, .audit]),

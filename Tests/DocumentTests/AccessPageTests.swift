@@ -39,9 +39,10 @@ import Testing
     }
 
     /// What looks or changes as its parameters say, in the order of its rows.
-    private static let varying: [Method] = [.contextAuthenticate, .vaultWatch, .fileOpen]
+    private static let varying: [Method] = [.contextAuthenticate, .entitlementExplain, .vaultWatch, .fileOpen]
     private static let varieties: [JSONObject] = [
-        ["factor": "applicationPassword"], ["factor": "passcode"], [:], ["audit": true], ["access": "read"],
+        ["factor": "applicationPassword"], ["factor": "passcode"], [:], ["pid": 1], [:], ["audit": true],
+        ["access": "read"],
         ["access": "write"],
         ["access": "readWrite"],
     ]
@@ -64,6 +65,7 @@ import Testing
         let clients = [
             ClientIdentity(userID: 0, groupID: 0, unit: "NAME.service"),
             ClientIdentity(userID: 990, groupID: 990, unit: "user@990.service", userUnit: "NAME.service"),
+            ClientIdentity(userID: 990, groupID: 990, isContained: true),
             ClientIdentity(userID: 990, groupID: 990),
             ClientIdentity(userID: 0, groupID: 0),
         ]
@@ -77,5 +79,58 @@ import Testing
             let verbs = Verb.allCases.filter(rights.verbs.contains).map(\.rawValue)
             #expect(row[2] == (verbs.count == Verb.allCases.count ? "all" : verbs.joined(separator: ", ")))
         }
+    }
+
+    /// The methods that are described here, and not on the page of the protocol.
+    static let methods: [Method] = [.entitlementExplain, .entitlementList]
+
+    @Test(arguments: methods)
+    func `a method that asks is described: where it runs, what it takes and what it answers`(method: Method) throws {
+        let states = try page.table(["method"] + VaultState.allCases.map(\.rawValue), below: "## Asking")
+        #expect(states.flatMap { $0[0].quotedWords } == Self.methods.map(\.rawValue))
+        for (place, state) in VaultState.allCases.enumerated() {
+            #expect(states[0][place + 1] == "yes" && Gate.refusal(of: method, in: state) == nil)
+        }
+        let rows = try page.table(["method", "parameters", "result"], below: "## Asking")
+        let row = try #require(rows.first { $0[0].quotedWords == [method.rawValue] })
+        #expect(row[1].quotedWords == ProtocolParametersTests.parametersRead(by: method))
+        #expect(ProtocolParametersTests.parametersMissed(by: method) == [])
+        let entitlement = Entitlement(
+            path: "",
+            line: 1,
+            clients: [],
+            groups: [],
+            verbs: [],
+            protection: .file(.complete)
+        )
+        let answers: [Method: [any WireObject]] = [
+            .entitlementList: [EntitlementPage(entitlements: [], trouble: "", next: 1), entitlement],
+            .entitlementExplain: [
+                AccessExplanation(
+                    client: ClientIdentity(userID: 1, groupID: 1),
+                    path: "",
+                    line: 1,
+                    reason: "",
+                    isRefused: true,
+                    protection: .file(.complete)
+                )
+            ],
+        ]
+        for answer in try #require(answers[method]) {
+            let members = Set(answer.json.members.map(\.key))
+            #expect(members.isSubset(of: row[2].quotedWords), "\(members.subtracting(row[2].quotedWords))")
+        }
+        if method == .entitlementList { return }
+        let client = ClientIdentity(
+            processID: 1,
+            userID: 1,
+            groupID: 1,
+            supplementaryGroupIDs: [1],
+            isContained: true,
+            machine: ""
+        )
+        let recorded = Set(client.recorded.json.members.map(\.key))
+        let members = Set(client.json.members.map(\.key)).subtracting(recorded)
+        #expect(members.isSubset(of: row[2].quotedWords), "\(members)")
     }
 }

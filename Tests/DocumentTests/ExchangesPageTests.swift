@@ -22,6 +22,11 @@ import Testing
                 .replacing(/"publicKey":"[^"]{44}"/, with: "publicKey").replacing(/"seconds":[0-9]+/, with: "seconds")
             let isRandom = ["vault.init", "slot.add", "keychain.sign", "keychain.agree"].contains(method)
             if isRandom && !isRequest { frame.payload = Array(repeating: 0, count: payload.count) }
+            if method == "entitlement.explain" && !isRequest {
+                // Users have numbers of few digits or of many.
+                frame.json = frame.json.replacing(/"[ug]id":\d+/, with: "number")
+                frame.header = []
+            }
             return frame
         }
     }

@@ -12,7 +12,7 @@ import Testing
     /// The methods that are on this page: others have pages of their own.
     static let methods = Method.allCases.filter {
         !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + AuditPageTests.methods
-            + FilesPageTests.methods + LeasesPageTests.methods
+            + AccessPageTests.methods + FilesPageTests.methods + LeasesPageTests.methods
             + [.requestCancel, .vaultWatch])
             .contains($0)
     }
@@ -131,6 +131,8 @@ import Testing
     static let required: [Method: JSONObject] = [
         .auditList: [:],
         .auditVerify: [:],
+        .entitlementExplain: [:],
+        .entitlementList: [:],
         .contextAuthenticate: [:],
         .contextEnd: [:],
         .hello: ["protocol": 1],
@@ -189,6 +191,8 @@ import Testing
         case .hello: _ = try HelloParameters(params: params)
         case .auditList: _ = try AuditListParameters(params: params)
         case .auditVerify: _ = try AuditVerifyParameters(params: params)
+        case .entitlementExplain: _ = try EntitlementExplainParameters(params: params)
+        case .entitlementList: _ = try EntitlementListParameters(params: params)
         case .vaultCheck: _ = try CheckParameters(params: params)
         case .vaultErase: _ = try EraseParameters(params: params)
         case .vaultInit: _ = try InitParameters(params: params)

@@ -207,14 +207,20 @@ import Testing
         let contained = ["/usr/bin/unshare", "--pid", "--fork"]
         let daemon = try daemon()
         let byRule = try run("knock()", by: contained, on: daemon)
-        #expect(isRefused(byRule.first, "a process in a container or another pid namespace may not use this vault"), "\(byRule)")
+        #expect(
+            isRefused(byRule.first, "a process in a container or another pid namespace may not use this vault"),
+            "\(byRule)"
+        )
         // One that only makes its children live in another is where it was.
         #expect(isDone(try run("ask(connect())", by: Array(contained.dropLast()), on: daemon).first))
         daemon.kill()
         let entitled = try self.daemon("UID=0\nGroups=default\nVerbs=read")
         #expect(isDone(try run("ask(connect())", on: entitled).first))
         let byUser = try run("knock()", by: contained, on: entitled)
-        #expect(isRefused(byUser.first, "a process in a container or another pid namespace is not meant by"), "\(byUser)")
+        #expect(
+            isRefused(byUser.first, "a process in a container or another pid namespace is not meant by"),
+            "\(byUser)"
+        )
         #expect(isRefused(byUser.first, "a.conf', line 1, which does not name its unit"), "\(byUser)")
     }
 

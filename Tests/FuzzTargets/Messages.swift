@@ -89,6 +89,8 @@ extension Method {
         case .hello: HelloParameters.self
         case .auditList: AuditListParameters.self
         case .auditVerify: AuditVerifyParameters.self
+        case .entitlementExplain: EntitlementExplainParameters.self
+        case .entitlementList: EntitlementListParameters.self
         case .contextAuthenticate: ContextParameters.self
         case .contextEnd, .slotList, .vaultStatus: Nothing.self
         case .requestCancel: CancelParameters.self
