@@ -1,0 +1,142 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// `coffer entitlement list` and `coffer entitlement explain`: what is in force, and what it comes to.
+@Suite struct ExplainAccessTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.appending("e/a.conf")
+        try FileManager.default.createDirectory(
+            atPath: directory.appending("e"),
+            withIntermediateDirectories: true
+        )
+    }
+
+    private func daemon(_ text: String) throws -> DaemonProcess {
+        try directory.write(Array(text.utf8), to: "e/a.conf")
+        return try DaemonProcess(in: directory, ["--entitlements", directory.appending("e")])
+    }
+
+    private func lines(_ result: CommandResult) -> [String] {
+        #expect(result.status == 0, "\(result.errors)")
+        return result.text.split(separator: "\n").map(String.init)
+    }
+
+    /// Ends a program, which may block the signals that the threads of tests do.
+    private func end(_ process: Process) {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    @Test func `the entitlements are listed in their order, and what is wrong with the files now is told`() throws {
+        let none = try daemon("")
+        #expect(lines(try none.coffer(["entitlement", "list"])).first?.hasPrefix("there are none: ") == true)
+        none.kill()
+        let daemon = try daemon(
+            """
+            [Client]
+            Unit=backup.service
+            UID=34
+            Groups=default other
+            Verbs=read
+            DefaultProtection=AfterFirstUnlock
+            [Client]
+            GID=35
+            Verbs=
+            """
+        )
+        #expect(
+            lines(try daemon.coffer(["entitlement", "list"])) == [
+                "'\(path)', line 1", "    who:         unit:backup.service and uid:34",
+                "    groups:      default, other", "    verbs:       read",
+                "    protection:  AfterFirstUnlock, where nobody says more", "'\(path)', line 7",
+                "    who:         gid:35", "    groups:      none",
+                "    verbs:       none: it is refused when it connects",
+            ]
+        )
+        try directory.write(Array("[Client]\nVerbs=fly\n".utf8), to: "e/a.conf")
+        kill(daemon.processID, SIGHUP)
+        // The daemon takes a signal when it comes to it.
+        let isTold = try settles {
+            try daemon.coffer(["entitlement", "list", "--json"]).errors.contains(
+                "line 2: Verbs: there is no verb 'fly'"
+            )
+        }
+        #expect(isTold)
+        let json = lines(try daemon.coffer(["entitlement", "list", "--json"]))
+        #expect(json.count == 2)
+        #expect(json.last == #"{"file":"\#(path)","line":7,"clients":["gid:35"],"groups":[],"verbs":[]}"#)
+    }
+
+    @Test func `one's own rights are told, and which rule gives them`() throws {
+        let daemon = try daemon("[Client]\nUID=\(geteuid())\nGroups=mine\nVerbs=read write\n")
+        let own = lines(try daemon.coffer(["entitlement", "explain"]))
+        try #require(own.count == 4, "\(own)")
+        #expect(own[0].contains("; user \(geteuid()); group") && own[0].contains("/coffer'"), "\(own)")
+        let rest = ["decided by:  '\(path)', line 1", "groups:      mine", "verbs:       read, write"]
+        #expect(Array(own.dropFirst()) == rest)
+        // Who may not administer the vault is not told of others.
+        for arguments in [["list"], ["explain", "1"], ["explain", "mail.service"]] {
+            let refused = try daemon.coffer(["entitlement"] + arguments)
+            #expect(refused.status == 77 && refused.errors.contains("wants 'admin'"), "\(refused.errors)")
+        }
+    }
+
+    @Test func `a process and a unit are explained, and what is neither is refused in words`() throws {
+        let daemon = try daemon("[Client]\nUnit=backup.service\nUID=34\nGroups=default\nVerbs=read\n")
+        let sleeper = Process()
+        sleeper.executableURL = URL(filePath: "/usr/bin/sleep")
+        sleeper.arguments = ["600"]
+        try sleeper.run()
+        let number = "\(sleeper.processIdentifier)"
+        let process = lines(try daemon.coffer(["entitlement", "explain", number]))
+        #expect(
+            process.first?.hasPrefix("client:      process \(number); user \(geteuid()); group") == true,
+            "\(process)"
+        )
+        #expect(process.contains("groups:      default"), "\(process)")
+        end(sleeper)
+        let gone = try daemon.coffer(["entitlement", "explain", number])
+        #expect(gone.status == 66 && gone.errors.hasPrefix("error: there is no process \(number)"), "\(gone.errors)")
+
+        #expect(
+            lines(try daemon.coffer(["entitlement", "explain", "backup.service"])) == [
+                "client:      user 34; group \(getegid()); in unit:backup.service", "decided by:  '\(path)', line 1",
+                "groups:      default", "verbs:       read",
+            ]
+        )
+        let unnamed = lines(try daemon.coffer(["entitlement", "explain", "user-unit:mail.service"]))
+        #expect(unnamed.contains("decided by:  the rule for those that no entitlement means"), "\(unnamed)")
+        #expect(unnamed.contains("groups:      user-unit:mail.service"), "\(unnamed)")
+        for text in ["mail", "0", "-1", "uid:5", "backup.timer"] {
+            let wrong = try daemon.coffer(["entitlement", "explain", "--", text])
+            #expect(wrong.status == 64 && wrong.errors.contains("is neither a process nor a unit"), "\(wrong.errors)")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can make a pid namespace without one of users"))
+    func `a process in another pid namespace is named as such`() throws {
+        let daemon = try daemon("")
+        let contained = Process()
+        contained.executableURL = URL(filePath: "/usr/bin/unshare")
+        contained.arguments = ["--pid", "--fork", "--kill-child", "/usr/bin/sleep", "600"]
+        try contained.run()
+        defer { end(contained) }
+        let children = "/proc/\(contained.processIdentifier)/task/\(contained.processIdentifier)/children"
+        var child = ""
+        let hasChild = try settles {
+            child = try String(contentsOfFile: children, encoding: .utf8).trimmingCharacters(in: .whitespaces)
+            return !child.isEmpty
+        }
+        try #require(hasChild)
+        let explained = lines(try daemon.coffer(["entitlement", "explain", child]))
+        #expect(explained.first?.contains("in a container or another pid namespace") == true, "\(explained)")
+        #expect(explained.last?.hasPrefix("refused:     a process in a container") == true, "\(explained)")
+        let json = lines(try daemon.coffer(["entitlement", "explain", child, "--json"]))
+        #expect(json.first?.contains(#""contained":true"#) == true && json.first?.contains(#""refused":true"#) == true)
+    }
+}
