@@ -16,6 +16,17 @@ public enum Verb: String, CaseIterable, Sendable {
     case audit
 }
 
+/// How much of the daemon an identity may have, where somebody has written it.
+package struct ClientLimits: Hashable, Sendable {
+    /// The connections at once; `nil` for a fair share.
+    package var connections: Int?
+    /// The requests in a second, over time; `nil` for as many as the daemon can.
+    package var requestsPerSecond: Int?
+
+    /// Leaves everything to what is fair.
+    package init() {}
+}
+
 /// What a client may do, and with what.
 package struct AccessRights: Hashable, Sendable {
     /// The access groups that it holds; the first is the default.
@@ -26,6 +37,8 @@ package struct AccessRights: Hashable, Sendable {
     package let protection: Protection?
     /// Whether they end when the client's process runs another program.
     package let restOnProgram: Bool
+    /// How much of the daemon it may have.
+    package let limits: ClientLimits
     /// Why it has these rights: lower case, as part of a sentence.
     package let reason: String
 
@@ -36,18 +49,21 @@ package struct AccessRights: Hashable, Sendable {
     ///   - verbs: What it may do.
     ///   - protection: How what it stores is protected where nobody says more.
     ///   - restOnProgram: Whether they end when the client's process runs another program.
+    ///   - limits: How much of the daemon it may have.
     ///   - reason: Why it has these rights.
     package init(
         groups: [String],
         verbs: Set<Verb>,
         protection: Protection? = nil,
         restOnProgram: Bool = false,
+        limits: ClientLimits = ClientLimits(),
         reason: String
     ) {
         self.groups = groups
         self.verbs = verbs
         self.protection = protection
         self.restOnProgram = restOnProgram
+        self.limits = limits
         self.reason = reason
     }
 
@@ -57,7 +73,7 @@ package struct AccessRights: Hashable, Sendable {
     /// Whether they come to the same, for whatever reason.
     package func isSame(as other: AccessRights) -> Bool {
         groups == other.groups && verbs == other.verbs && protection == other.protection
-            && restOnProgram == other.restOnProgram
+            && restOnProgram == other.restOnProgram && limits == other.limits
     }
 
     /// Whether a group is one of them: names are compared as bytes.
@@ -159,6 +175,9 @@ extension ClientIdentity {
         guard let unit, unit.isNameOfService, !unit.hasPrefix("user@") else { return nil }
         return .unit(unit)
     }
+
+    /// Who it is where the daemon is shared out: the service that it belongs to, or else its user.
+    package var principal: ClientPattern { service ?? .user(userID) }
 }
 
 extension String {

@@ -12,6 +12,8 @@ public struct Entitlement: Hashable, Sendable {
     public let verbs: Set<Verb>
     /// How what it stores is protected where nobody says more.
     public let protection: Protection?
+    /// How much of the daemon it may have.
+    package let limits: ClientLimits
 
     /// Describes what is written.
     package init(
@@ -20,7 +22,8 @@ public struct Entitlement: Hashable, Sendable {
         clients: [ClientPattern],
         groups: [String],
         verbs: Set<Verb>,
-        protection: Protection?
+        protection: Protection?,
+        limits: ClientLimits = ClientLimits()
     ) {
         self.path = path
         self.line = line
@@ -28,6 +31,7 @@ public struct Entitlement: Hashable, Sendable {
         self.groups = groups
         self.verbs = verbs
         self.protection = protection
+        self.limits = limits
     }
 
     /// Whether a client is meant.
@@ -46,6 +50,7 @@ public struct Entitlement: Hashable, Sendable {
             verbs: verbs,
             protection: protection,
             restOnProgram: clients.contains(where: \.isExecutable),
+            limits: limits,
             reason: "it is what \(place), says"
         )
     }
@@ -55,6 +60,7 @@ extension Entitlement {
     /// What can be set in the section of a client: who it is, by the first five at least, and what it may do.
     package static let settings = [
         "Unit", "UserUnit", "User", "UID", "GID", "Executable", "Groups", "Verbs", "DefaultProtection",
+        "MaxConnections", "MaxRequestsPerSecond",
     ]
 
     /// Where they are, in the order in which they are looked at: the machine's word comes before the user's.
@@ -101,6 +107,7 @@ private struct EntitlementDraft {
     private var groups: [String] = []
     private var verbs: Set<Verb> = []
     private var protection: Protection?
+    private var limits = ClientLimits()
 
     private static let identifying = Entitlement.settings.prefix(5)
 
@@ -124,7 +131,9 @@ private struct EntitlementDraft {
             case "Executable": clients.append(.executable(try Self.path(entry.value)))
             case "Groups": groups = try Self.groups(entry.value)
             case "Verbs": verbs = try Self.verbs(entry.value)
-            default: protection = try Self.protection(entry.value)
+            case "DefaultProtection": protection = try Self.protection(entry.value)
+            case "MaxConnections": limits.connections = try Self.limit(entry.value, upTo: Limits.connections)
+            default: limits.requestsPerSecond = try Self.limit(entry.value, upTo: Limits.requestsPerSecond)
             }
         } catch {
             throw file.wrong(entry.line, "\(entry.key): \(error.message)", hint: error.hint)
@@ -154,7 +163,8 @@ private struct EntitlementDraft {
             clients: clients,
             groups: groups,
             verbs: verbs,
-            protection: protection
+            protection: protection,
+            limits: limits
         )
     }
 
@@ -170,10 +180,15 @@ private struct EntitlementDraft {
 
     private static func number(_ text: String) throws(CofferError) -> UInt32 {
         // The last one stands for nobody.
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let number = UInt32(text), number < .max
-        else {
+        guard text.isMadeOfDigits, let number = UInt32(text), number < .max else {
             throw CofferError(.param, "\(quotedForDisplay(text)) is no number of a user or a group")
+        }
+        return number
+    }
+
+    private static func limit(_ text: String, upTo greatest: Int) throws(CofferError) -> Int {
+        guard text.isMadeOfDigits, let number = Int(text), (1...greatest).contains(number) else {
+            throw CofferError(.param, "\(quotedForDisplay(text)) is no number from 1 to \(greatest)")
         }
         return number
     }
@@ -264,6 +279,8 @@ extension ClientPattern {
 }
 
 extension String {
+    fileprivate var isMadeOfDigits: Bool { utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
+
     /// Whether it has only what systemd allows in the name of a unit: so the name of each unit's own group can be written.
     fileprivate var isMadeOfUnitCharacters: Bool {
         !isEmpty

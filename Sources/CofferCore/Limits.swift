@@ -104,6 +104,13 @@ public enum Limits {
     public static let groupBytes = 266
     /// The access groups of one client: a query looks in all of them.
     public static let groups = 64
+    /// The requests of one identity in a second that an entitlement can allow: more than there is time for.
+    public static let requestsPerSecond = 1_000_000
+    /// The refused requests of one identity in a second, over time: who goes on asking for what it may not have, or what
+    /// makes no sense, waits.
+    public static let refusalsPerSecond = 1024
+    /// The refused requests of one identity at once: a program that is put right meanwhile does not notice.
+    public static let refusals = 4096
     /// The bytes of the vault's audit: above it, the oldest records become a summary.
     public static let auditBytes = 16 << 20
     /// The records of the audit that are sealed together.

@@ -12,20 +12,24 @@ struct Caller {
     let rights: AccessRights
     /// The program that it runs, where what it may do rests on that.
     let program: HeldProgram?
+    /// The number of its tenant; 0 for one that is only asked about.
+    let tenant: Int
     /// What was shown on this connection of the person behind it.
     let context = AuthenticationContext()
     /// The files that it has open.
     let handles = FileHandles()
     /// What its listing has looked at ahead.
-    let lookAhead = LookAhead()
+    let lookAhead: LookAhead
     /// The events that it wants.
     let subscription = EventSubscription()
 
-    init(_ identity: ClientIdentity, _ rights: AccessRights, program: HeldProgram? = nil) {
+    init(_ identity: ClientIdentity, _ rights: AccessRights, of tenant: Int = 0, program: HeldProgram? = nil) {
         self.identity = identity
         recorded = identity.recorded
         self.rights = rights
         self.program = program
+        self.tenant = tenant
+        lookAhead = LookAhead(of: tenant)
     }
 
     /// The access groups that the caller holds; the first is the default.

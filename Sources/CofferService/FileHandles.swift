@@ -8,12 +8,15 @@ final class FileHandle {
     let appends: Bool
     /// The store that the file is of: gone when the vault was closed or erased.
     weak var store: FileStore?
+    /// The number of the tenant whose it is.
+    let tenant: Int
 
-    init(_ file: OpenFile, _ access: FileAccess, appends: Bool, in store: FileStore) {
+    init(_ file: OpenFile, _ access: FileAccess, appends: Bool, in store: FileStore, of tenant: Int) {
         self.file = file
         self.access = access
         self.appends = appends
         self.store = store
+        self.tenant = tenant
     }
 }
 

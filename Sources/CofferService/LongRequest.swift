@@ -29,4 +29,6 @@ struct Transfer: Sendable {
     let session: Int
     /// The number of the request, among those of its connection.
     let number: Int
+    /// The number of its tenant.
+    let tenant: Int
 }

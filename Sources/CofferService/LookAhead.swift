@@ -196,10 +196,13 @@ struct ListingWindow {
 
 /// What the listing of a connection has looked at ahead.
 final class LookAhead {
+    fileprivate let tenant: Int
     fileprivate(set) var window: ListingWindow?
+
+    init(of tenant: Int) { self.tenant = tenant }
 }
 
-/// The connections whose listings look ahead: so many at once, the latest.
+/// The connections whose listings look ahead: so many at once, the latest; the tenant that has most gives way.
 final class Listings {
     private var recent: [LookAhead] = []
     /// How often everything was looked at.
@@ -210,7 +213,13 @@ final class Listings {
         forget(owner)
         owner.window = window
         recent.append(owner)
-        if recent.count > Limits.listings { recent.removeFirst().window = nil }
+        if recent.count > Limits.listings { forgetOne() }
+    }
+
+    private func forgetOne() {
+        let counts = Dictionary(recent.map { ($0.tenant, 1) }, uniquingKeysWith: +)
+        let most = counts.values.max()
+        if let oldest = recent.first(where: { counts[$0.tenant] == most }) { forget(oldest) }
     }
 
     /// Takes a window out.

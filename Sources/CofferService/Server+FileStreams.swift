@@ -25,7 +25,7 @@ extension Server {
             let file = try await self.openForStreaming(item, params.name, in: group, store, transfer)
             defer { self.endStreaming(file, store) }
             guard let output = handoff.take() else {
-                let content = try await self.collect(range, of: file, params.name, store)
+                let content = try await self.collect(range, of: file, params.name, store, transfer)
                 return Reply(
                     GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload),
                     payload: content,
@@ -104,7 +104,7 @@ extension Server {
         _ store: FileStore,
         _ transfer: Transfer
     ) async throws(CofferError) -> OpenFile {
-        await fileOpenings.enter()
+        await fileOpenings.enter(for: transfer.tenant)
         defer { fileOpenings.leave() }
         do {
             let file = try await open(item, name, in: group, for: .read, salvaging: salvaging, store, transfer)
@@ -124,7 +124,8 @@ extension Server {
         _ range: Range<Int64>,
         of file: OpenFile,
         _ name: ItemName,
-        _ store: FileStore
+        _ store: FileStore,
+        _ transfer: Transfer
     ) async throws(CofferError) -> SecretBytes {
         guard range.count <= Limits.framePayloadBytes else {
             throw CofferError(
@@ -135,7 +136,7 @@ extension Server {
         }
         let plan = try self.plan(range, of: file, store)
         defer { store.finishedReading(file) }
-        return try await workers.run { () throws(CofferError) in try plan.collect() }
+        return try await workers.run(for: transfer.tenant) { () throws(CofferError) in try plan.collect() }
     }
 
     private func plan(
@@ -175,7 +176,7 @@ extension Server {
             defer { store.finishedReading(file) }
             // The file may have become shorter meanwhile.
             if plan.range.isEmpty { break }
-            let found = try await workers.run { () throws(CofferError) -> [DamagedRange] in
+            let found = try await workers.run(for: transfer.tenant) { () throws(CofferError) -> [DamagedRange] in
                 guard salvaging else {
                     try plan.perform(to: { try output.stream.write(all: $0) })
                     return []

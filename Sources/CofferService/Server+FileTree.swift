@@ -34,7 +34,7 @@ extension Server {
         } catch {
             throw .init(mapping: error, "can't list the files")
         }
-        return try perform(listing, wantsProgress: false)
+        return try perform(listing, for: caller)
     }
 
     /// Makes a directory.
@@ -141,6 +141,7 @@ extension Server {
             if params.isRecursive, let removal = try catalog.files.beginRemoval(of: params.name, in: group) {
                 return try perform(
                     DirectoryRemoval(params.name, in: group, removal),
+                    for: caller,
                     wantsProgress: params.wantsProgress
                 )
             }
@@ -171,6 +172,7 @@ extension Server {
                 let walk = catalog.files.walk(below: entry, in: group, isRecursive: true)
                 return try perform(
                     DirectoryProtection(params, in: group, walk),
+                    for: caller,
                     wantsProgress: params.wantsProgress
                 )
             }

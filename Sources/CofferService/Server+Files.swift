@@ -22,19 +22,19 @@ extension Server {
         let group = try caller.group(nil)
         try check(params, access)
         try caller.handles.checkRoom()
-        try checkRoomForOpenFile()
+        try checkRoomForOpenFile(of: caller)
         return .later { (transfer) async throws(CofferError) in
             let store = try self.vault.catalog.files
             let opened = try await self.openOrMake(params, access, in: group, store, transfer)
             let file = opened.file
             file.handleCount += 1
-            let handle = FileHandle(file, access, appends: params.appends, in: store)
+            let handle = FileHandle(file, access, appends: params.appends, in: store, of: caller.tenant)
             var isWriter = false
             do throws(CofferError) {
                 if access.writes { try await self.becomeWriter(handle, waits: params.waits, store, transfer) }
                 isWriter = access.writes
                 try self.checkUsable(handle, for: access.writes ? .write : .read)
-                if params.truncates && !opened.isNew { try await self.cut(file, to: 0, store) }
+                if params.truncates && !opened.isNew { try await self.cut(handle, to: 0, store) }
             } catch {
                 await self.release(handle, isWriter: isWriter)
                 throw error
@@ -76,7 +76,7 @@ extension Server {
         _ store: FileStore,
         _ transfer: Transfer
     ) async throws(CofferError) -> (file: OpenFile, isNew: Bool) {
-        await fileOpenings.enter()
+        await fileOpenings.enter(for: transfer.tenant)
         defer { fileOpenings.leave() }
         try checkWanted(transfer)
         do {
@@ -193,7 +193,7 @@ extension Server {
         guard handle.access.reads else { throw .wrongAccess(handle, "reading") }
         return .later { (_) async throws(CofferError) in
             let store = try self.checkUsable(handle, for: .read)
-            let content = try await self.read(params.offset..<(params.offset + params.length), of: handle.file, store)
+            let content = try await self.read(params.offset..<(params.offset + params.length), of: handle, store)
             let result = FileByteCount(byteCount: Int64(content.count))
             return Reply(result, payload: content, protection: .file(store.protectionClass(of: handle.file)))
         }
@@ -201,15 +201,16 @@ extension Server {
 
     private func read(
         _ range: Range<Int64>,
-        of file: OpenFile,
+        of handle: FileHandle,
         _ store: FileStore
     ) async throws(CofferError) -> SecretBytes {
+        let file = handle.file
         let plan: ReadPlan
         do { plan = try store.planReading(range, of: file) } catch { throw .init(mapping: error, "can't read") }
         defer { store.finishedReading(file) }
         // Another thread costs more than opening a chunk.
         if let content = try plan.collectIfCached() { return content }
-        return try await workers.run { () throws(CofferError) in try plan.collect() }
+        return try await workers.run(for: handle.tenant) { () throws(CofferError) in try plan.collect() }
     }
 
     /// Writes to a part of an open file: it is sealed when this is answered, and survives a crash from the next sync on.
@@ -237,7 +238,7 @@ extension Server {
             let content: SecretBytes? = bytes
             let handoff = Handoff(content)
             do throws(CofferError) {
-                let written = try await self.workers.run { () throws(CofferError) in
+                let written = try await self.workers.run(for: handle.tenant) { () throws(CofferError) in
                     try plan.perform(handoff.take())
                 }
                 store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
@@ -245,7 +246,7 @@ extension Server {
                 store.discard(plan, of: file)
                 throw error
             }
-            if file.pendingCount > Self.mostPendingChunks { try await self.synchronize(file, store) }
+            if file.pendingCount > Self.mostPendingChunks { try await self.synchronize(handle, store) }
             return Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))
         }
     }
@@ -256,16 +257,19 @@ extension Server {
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
         return .later { (_) async throws(CofferError) in
             let store = try self.checkUsable(handle, for: .write)
-            try await self.cut(handle.file, to: params.byteCount, store)
+            try await self.cut(handle, to: params.byteCount, store)
             return Reply(Nothing())
         }
     }
 
-    private func cut(_ file: OpenFile, to count: Int64, _ store: FileStore) async throws(CofferError) {
+    private func cut(_ handle: FileHandle, to count: Int64, _ store: FileStore) async throws(CofferError) {
+        let file = handle.file
         do {
             if let plan = try store.planCutting(to: count, of: file) {
                 do throws(CofferError) {
-                    let written = try await workers.run { () throws(CofferError) in try plan.perform(nil) }
+                    let written = try await workers.run(for: handle.tenant) { () throws(CofferError) in
+                        try plan.perform(nil)
+                    }
                     store.apply(written, upTo: 0, to: file)
                 } catch {
                     store.discard(plan, of: file)
@@ -286,7 +290,7 @@ extension Server {
             let store = try self.checkUsable(handle, for: .write)
             let end = params.offset + params.length
             let plan = try store.planAllocating(params.offset..<end, of: handle.file)
-            try await self.workers.run { () throws(CofferError) in try plan.perform() }
+            try await self.workers.run(for: handle.tenant) { () throws(CofferError) in try plan.perform() }
             store.extend(handle.file, to: end)
             return Reply(FileByteCount(byteCount: handle.file.byteCount))
         }
@@ -300,18 +304,22 @@ extension Server {
         return .later { (_) async throws(CofferError) in
             // What was written before a lock is sealed already: no key is wanted for this.
             guard let store = handle.store else { throw CofferError.vaultIsGone }
-            try await self.synchronize(handle.file, store)
+            try await self.synchronize(handle, store)
             return Reply(Nothing())
         }
     }
 
-    func synchronize(_ file: OpenFile, _ store: FileStore) async throws(CofferError) {
+    private func synchronize(_ handle: FileHandle, _ store: FileStore) async throws(CofferError) {
+        try await synchronize(handle.file, store, for: handle.tenant)
+    }
+
+    func synchronize(_ file: OpenFile, _ store: FileStore, for tenant: Int = 0) async throws(CofferError) {
         if file.isBeingCommitted, let catalog = vault.openCatalog, catalog.files === store {
             try await catalog.pendingCommit.wait()
         }
         guard file.hasChanges else { return }
         let plan = store.planSyncing(file)
-        try await workers.run { () throws(CofferError) in try plan.perform() }
+        try await workers.run(for: tenant) { () throws(CofferError) in try plan.perform() }
         do {
             guard let catalog = vault.openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
             try catalog.change { changes in
@@ -328,7 +336,7 @@ extension Server {
     func closeFile(_ params: FileHandleParameters, from caller: Caller) throws(CofferError) -> Answer {
         let handle = try caller.handles[params.handle]
         return .later { (_) async throws(CofferError) in
-            if handle.access.writes, let store = handle.store { try await self.synchronize(handle.file, store) }
+            if handle.access.writes, let store = handle.store { try await self.synchronize(handle, store) }
             caller.handles.remove(params.handle)
             await self.release(handle, isWriter: handle.access.writes)
             return Reply(Nothing())
@@ -339,7 +347,7 @@ extension Server {
     func release(_ handle: FileHandle, isWriter: Bool) async {
         let file = handle.file
         if isWriter {
-            if let store = handle.store { try? await synchronize(file, store) }
+            if let store = handle.store { try? await synchronize(handle, store) }
             file.hasWriter = false
             writers.wake(file)
         }

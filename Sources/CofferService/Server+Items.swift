@@ -131,7 +131,7 @@ extension Server {
             let cancellation = try self.makeCancellation(for: transfer)
             read.endOnLock(cancellation)
             let report = self.progressReport(wantsProgress, total: Int64(range.count), transfer)
-            try await self.workers.run { () throws(CofferError) in
+            try await self.workers.run(for: transfer.tenant) { () throws(CofferError) in
                 guard let descriptor = handoff.take() else { return }
                 let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
                 try read.perform(range, to: SharedStream(output), progress: report)
@@ -154,7 +154,7 @@ extension Server {
                 hint: "pass a descriptor to write it to, or ask for a range"
             )
         }
-        return { (_) async throws(CofferError) in
+        return { (transfer) async throws(CofferError) in
             defer { self.vault.openCatalog?.files.finished(read) }
             try await commit?.wait()
             let content: SecretBytes
@@ -162,7 +162,9 @@ extension Server {
             if let cached = try read.collectIfCached(range) {
                 content = cached
             } else {
-                content = try await self.workers.run { () throws(CofferError) in try read.collect(range) }
+                content = try await self.workers.run(for: transfer.tenant) { () throws(CofferError) in
+                    try read.collect(range)
+                }
             }
             let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
             // Its class may be another one than when the read began.
@@ -178,7 +180,7 @@ extension Server {
     /// One page of both stores together, in the order of the names' bytes.
     func listItems(_ params: ListParameters, from caller: Caller) throws(CofferError) -> Answer {
         let listing = ItemListing(params, in: try caller.group(nil), caller.lookAhead, listings, try vault.keys)
-        return try perform(listing, wantsProgress: false)
+        return try perform(listing, for: caller)
     }
 
     // MARK: Changing

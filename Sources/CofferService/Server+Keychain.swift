@@ -93,7 +93,7 @@ extension Server {
         let search = try KeychainSearch(params, groups: groups, try vault.catalog.keychain, caller.context) {
             self.info($0, params.returns, byteCount: $1)
         }
-        return try perform(search, wantsProgress: false)
+        return try perform(search, for: caller)
     }
 
     /// How an item is shown.
@@ -144,7 +144,7 @@ extension Server {
             reply.items = items.map(AuditedItem.init)
             return reply
         }
-        return try perform(selection, wantsProgress: false)
+        return try perform(selection, for: caller)
     }
 
     /// Does something with the one item that a query means.

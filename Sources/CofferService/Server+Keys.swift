@@ -45,7 +45,7 @@ extension Server {
     ///
     /// Whoever calls this calls `keyOperations.leave()` in the end, unless it throws.
     func takeTurn(of method: Method, _ transfer: Transfer) async throws(CofferError) {
-        await keyOperations.enter()
+        await keyOperations.enter(for: transfer.tenant)
         do throws(CofferError) {
             try checkWanted(transfer)
             if let refusal = Gate.refusal(of: method, in: try vaultState(for: method)) { throw refusal }

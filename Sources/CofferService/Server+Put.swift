@@ -78,7 +78,7 @@ extension Server {
         let vaultID = try vault.keys.vaultID
         return { (transfer) async throws(CofferError) in
             let cancellation = try self.makeCancellation(for: transfer)
-            let intake = try await self.take(attachments, cancellation)
+            let intake = try await self.take(attachments, cancellation, transfer)
             // What comes from a pipe takes its time: the vault may have been erased, and another one made.
             guard try self.vault.keys.vaultID == vaultID else { throw .vaultIsGone }
             let before = try self.stored(params.name, in: group)?.info
@@ -132,7 +132,8 @@ extension Server {
     /// of it has to be held in memory.
     private func take(
         _ attachments: Attachments,
-        _ cancellation: Cancellation
+        _ cancellation: Cancellation,
+        _ transfer: Transfer
     ) async throws(CofferError) -> Intake {
         let payload = attachments.takePayload()
         let stream: PeerStream?
@@ -145,7 +146,7 @@ extension Server {
         if payload.byteCount >= wanted { return Intake(prefix: try payload.orEmpty(), rest: stream) }
         let first = try payload.orEmpty()
         let handoff = StreamHandoff(stream)
-        let prefix = try await workers.run { () throws(CofferError) in
+        let prefix = try await workers.run(for: transfer.tenant) { () throws(CofferError) in
             try handoff.readOn(from: first, upTo: wanted)
         }
         let isComplete = prefix.count < wanted
@@ -252,7 +253,7 @@ extension Server {
         defer { openFiles?.finished(write) }
         let report = progressReport(wantsProgress, total: intake.size.count, transfer)
         let content = intake
-        let byteCount = try await workers.run { () throws(CofferError) in
+        let byteCount = try await workers.run(for: transfer.tenant) { () throws(CofferError) in
             try write.perform(prefix: content.prefix, rest: content.rest, progress: report)
         }
         let pending: PendingCommit

@@ -14,6 +14,7 @@ extension Server {
         from session: Session,
         _ number: Int
     ) {
+        noteRequest(of: session)
         let request: Request
         let attachments: Attachments
         let byteCount = frame.byteCount
@@ -26,6 +27,7 @@ extension Server {
             attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
             request = try Request(json)
         } catch {
+            noteRefusal(of: session, error.error)
             return session.send(OutgoingFrame(id: error.id, json: error.responseBytes))
         }
         guard let method = Method(rawValue: request.method) else {
@@ -36,8 +38,13 @@ extension Server {
     }
 
     /// Begins with the requests that need not wait for others.
-    private func startRequests(of session: Session, _ number: Int) {
-        while let request = session.nextToStart { start(request, session, number) }
+    func startRequests(of session: Session, _ number: Int) {
+        var count = 0
+        while let request = session.nextToStart {
+            if count > 0 && mustGiveWay { return queue(session, number) }
+            start(request, session, number)
+            count += 1
+        }
     }
 
     private func start(_ request: PendingRequest, _ session: Session, _ number: Int) {
@@ -112,10 +119,10 @@ extension Server {
 
     /// Carries out what takes long.
     private func carryOut(_ work: @escaping Work, for request: PendingRequest, _ session: Session, _ number: Int) {
-        let transfer = Transfer(session: number, number: request.number)
+        let transfer = Transfer(session: number, number: request.number, tenant: session.tenant.number)
         underWay.append(LongRequest(work: work, request: request, transfer: transfer, session: session))
         // The end of a wait comes back by the way of the task's executor: without one of ours, through the global pool.
-        Task(executorPreference: loop) { await self.carryOutLongRequest() }
+        Task.immediate(executorPreference: loop) { await self.carryOutLongRequest() }
     }
 
     private func carryOutLongRequest() async {
@@ -139,8 +146,7 @@ extension Server {
             if !session.isBusy { releaseHandles(of: session.caller) }
             return
         }
-        startRequests(of: session, number)
-        resume(number)
+        queue(session, number)
     }
 
     /// Answers, unless what is to be handed over may not be, or has no room.
@@ -170,8 +176,9 @@ extension Server {
         if !frame.mayBeSent(in: state) {
             failure = .locked("the item", in: state, for: .read)
         } else {
-            if !transit.hasRoom(for: frame) { dropStalled(but: number) }
-            if !transit.hasRoom(for: frame) { failure = .noRoomInTransit }
+            let tenant = session.tenant
+            if !transit.hasRoom(for: frame, to: tenant) { dropStalled(but: number) }
+            if !transit.hasRoom(for: frame, to: tenant) { failure = .noRoomInTransit }
         }
         if let failure { sendFailure(failure, to: id, session, number) } else { session.send(frame) }
         return failure
@@ -179,6 +186,7 @@ extension Server {
 
     private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
         touch(number, session)
+        noteRefusal(of: session, error)
         guard let id else { return }
         let error = session.caller.explained(error)
         session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))

@@ -13,11 +13,23 @@ extension Server {
         for (other, session) in stalled { drop(session, other) }
     }
 
-    /// Closes the connection that has been idle for longest, and has nothing that its client would lose.
+    /// Refuses a tenant one more connection than it may have, unless one gives way.
+    func checkRoom(for tenant: Tenant) throws(CofferError) {
+        if tenant.mayConnect(besides: sessions.count) || dropLongestIdle(for: tenant) { return }
+        throw CofferError(
+            .notAvailable,
+            "too many connections: '\(tenant.key.principal)' has \(tenant.connectionCount)",
+            hint: "close some and try again"
+        )
+    }
+
+    /// Closes the connection that has been idle for longest, and has nothing that its client would lose: one of the tenant's
+    /// own where it has any.
     ///
     /// - Returns: Whether there is one, idle for long enough.
-    func dropLongestIdle() -> Bool {
-        let idle = sessions.compactMap { number, session in session.idleStart.map { (number, session, $0) } }
+    private func dropLongestIdle(for tenant: Tenant) -> Bool {
+        let idle = sessions.filter { tenant.connectionCount == 0 || $0.value.tenant === tenant }
+            .compactMap { number, session in session.idleStart.map { (number, session, $0) } }
         guard let longest = idle.min(by: { $0.2 < $1.2 }),
             longest.2 + TransitRoom.stallNanoseconds <= configuration.clock.now
         else { return false }
@@ -25,10 +37,18 @@ extension Server {
         return true
     }
 
-    /// Refuses one more open file than all connections together may have.
-    func checkRoomForOpenFile() throws(CofferError) {
-        let count = sessions.values.reduce(0) { $0 + $1.caller.handles.count }
-        if count < Limits.openFiles { return }
-        throw CofferError(.notAvailable, "\(count) files are open, which is the most", hint: "close some and try again")
+    /// Refuses one more open file than a caller's tenant may have.
+    func checkRoomForOpenFile(of caller: Caller) throws(CofferError) {
+        var (held, used) = (0, 0)
+        for other in sessions.values.map(\.caller) {
+            used += other.handles.count
+            if other.tenant == caller.tenant { held += other.handles.count }
+        }
+        if FairShare.left(holding: held, used: used, of: Limits.openFiles) > 0 { return }
+        throw CofferError(
+            .notAvailable,
+            "too many files are open: '\(caller.identity.principal)' has \(held) of \(used)",
+            hint: "close some and try again"
+        )
     }
 }

@@ -70,6 +70,20 @@ package actor Server {
     private var listeners: [OwnedListener] = []
     private(set) var sessions: [Int: Session] = [:]
     private var nextSessionNumber = 0
+    /// Those who share the daemon, by number.
+    var tenants: [Int: Tenant] = [:]
+    var nextTenantNumber = 0
+    /// The tenants that have something to do, in the order of their turns.
+    var ready: [Tenant] = []
+    /// The one whose turn it is.
+    var serving: Tenant?
+    /// Counts the rounds in which each of them gets one helping at most.
+    var round: UInt64 = 0
+    /// The tenants that have something to be sent, in the order of their turns.
+    var sending: [Tenant] = []
+    /// The tenants that wait because they have asked for too much, and what wakes them.
+    var resting: [Tenant] = []
+    private(set) var restTimer: (any ClockTimer)?
     /// The sessions with something to send, and the place in their queue from which on it is of this turn.
     private var marks: [Int: Int] = [:]
     private var receiveBuffer: SecretBytes
@@ -108,6 +122,9 @@ package actor Server {
             auditTimer = try configuration.clock.timer(on: loop) { [unowned self] in
                 assumeIsolated { $0.auditTimerFired() }
             }
+            restTimer = try configuration.clock.timer(on: loop) { [unowned self] in
+                assumeIsolated { $0.endRests() }
+            }
         } catch {
             throw error.cofferError("can't make a timer")
         }
@@ -125,7 +142,7 @@ package actor Server {
             // Before the first is accepted: what is sent to those that wait is told of as well.
             try UnixSocket.tellSenders(on: listener.socket)
             listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
-                assumeIsolated { $0.acceptAll(from: listener) }
+                assumeIsolated { $0.accept(from: listener) }
             }
         } catch {
             throw error.cofferError("can't watch the socket")
@@ -141,6 +158,7 @@ package actor Server {
         listeners = []
         for session in sessions.values { session.stop() }
         sessions = [:]
+        for tenant in tenants.values { loop.unwatch(tenant.crowd) }
         synchronizeForShutDown()
         // What is due after this must not open the vault again.
         schedule.rest()
@@ -155,9 +173,10 @@ package actor Server {
 
     private static let acceptDelayNanoseconds: UInt64 = 100_000_000
 
-    private func acceptAll(from listener: OwnedListener) {
+    /// Takes one connection; others have their turn before the next.
+    private func accept(from listener: OwnedListener) {
         do {
-            while let socket = try UnixSocket.accept(from: listener.socket) { admit(socket) }
+            if let socket = try UnixSocket.accept(from: listener.socket) { admit(socket) }
         } catch {
             // Out of descriptors or memory, ours or the system's: who waits to be accepted waits until a connection ends, or
             // a moment. Asking again at once would spin.
@@ -176,27 +195,34 @@ package actor Server {
 
     /// Decides who may speak, before a byte is read.
     private func admit(_ socket: consuming OwnedDescriptor) {
-        let (caller, peer): (Caller, PeerIdentity)
+        let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
         do {
-            guard sessions.count < Limits.connections || dropLongestIdle() else {
-                throw CofferError(.notAvailable, "too many connections", hint: "close some and try again")
-            }
             try UnixSocket.tellSenders(on: socket)
-            (caller, peer) = try identify(socket)
+            (caller, tenant, peer) = try identify(socket)
         } catch {
             // A kernel that does not know the peer any more has nobody to tell, either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
         }
-        let session = Session(socket, caller, peer.credentials, on: loop, clock: configuration.clock, transit: transit)
+        let session = Session(
+            socket,
+            caller,
+            peer.credentials,
+            tenant,
+            on: loop,
+            clock: configuration.clock,
+            transit: transit
+        )
         let number = nextSessionNumber
         nextSessionNumber += 1
         let isWatched: Void? = try? session.start { [unowned self] ready in
             assumeIsolated { $0.react(to: ready, of: number) }
         }
-        if isWatched != nil { sessions[number] = session }
+        if isWatched == nil { return }
+        sessions[number] = session
+        tenant.addConnection()
     }
 
-    private func identify(_ socket: borrowing OwnedDescriptor) throws -> (Caller, PeerIdentity) {
+    private func identify(_ socket: borrowing OwnedDescriptor) throws -> (Caller, Tenant, PeerIdentity) {
         let peer = try PeerIdentity(of: socket)
         guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
         let identity = try identity(of: process, peer)
@@ -206,7 +232,9 @@ package actor Server {
             throw error
         }
         let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
-        return (Caller(identity, rights, program: program), peer)
+        let tenant = try tenant(of: identity, rights)
+        try checkRoom(for: tenant)
+        return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer)
     }
 
     /// Tells who a process is.
@@ -255,6 +283,7 @@ package actor Server {
         var count = 0
         do throws(FrameError) {
             while session.hasRoom, !session.isEnding, !session.isFull, count < Limits.requestsPerTurn,
+                count == 0 || offset == bytes.byteCount || !mustGiveWay,
                 let frame = try session.nextFrame(bytes, at: &offset)
             {
                 count += 1
@@ -267,13 +296,14 @@ package actor Server {
         if session.isEnding { return }
         if offset == bytes.byteCount { return session.finishArrival() }
         do { try session.postpone(bytes.extracting(droppingFirst: offset)) } catch { session.fail(.noSecretMemory) }
-        if count == Limits.requestsPerTurn { loop.post { self.assumeIsolated { $0.resume(number) } } }
+        if session.hasRoom && !session.isFull { queue(session, number) }
     }
 
     /// Goes on with what waited: for its turn, for the end of a request, or for room in the outbox.
     func resume(_ number: Int) {
-        guard let session = sessions[number], session.hasRoom, !session.isFull else { return }
-        guard let backlog = session.takeBacklog() else { return }
+        guard let session = sessions[number] else { return }
+        startRequests(of: session, number)
+        guard session.hasRoom, !session.isFull, let backlog = session.takeBacklog() else { return }
         touch(number, session)
         backlog.withBytes { take($0, from: session, number) }
     }
@@ -282,9 +312,11 @@ package actor Server {
 
     func touch(_ number: Int, _ session: Session) {
         if marks[number] == nil { marks[number] = session.outboxMark }
+        queueAnswers(of: session, number)
     }
 
     private func endTurn() {
+        serveTenants()
         noteUse()
         settleLocks()
         writers.wakeThoseInVain()
@@ -292,19 +324,8 @@ package actor Server {
         if let catalog = vault.openCatalog {
             if catalog.hasChanges { commit(catalog) } else { settleAudit(of: catalog) }
         }
-        let touched = marks
         marks = [:]
-        for number in touched.keys {
-            guard let session = sessions[number] else { continue }
-            if session.flush() {
-                // Room again: what waited for it goes on in a turn of its own.
-                if session.hasBacklog && session.hasRoom && !session.isFull {
-                    loop.post { self.assumeIsolated { $0.resume(number) } }
-                }
-            } else {
-                drop(session, number)
-            }
-        }
+        sendAnswers()
         if transit.takeEmptied() { Heap.giveBack() }
     }
 
@@ -322,7 +343,7 @@ package actor Server {
     /// Ends a connection; whoever waits for its descriptor is let in.
     func drop(_ session: Session, _ number: Int) {
         session.stop()
-        sessions[number] = nil
+        if sessions.removeValue(forKey: number) != nil { session.tenant.removeConnection() }
         if session.caller.subscription.selection != nil { updateChangeLog() }
         // Where a request is being carried out, at its end: it may be using them.
         if !session.isBusy { releaseHandles(of: session.caller) }

@@ -11,6 +11,8 @@ final class Session {
     let caller: Caller
     /// The process that has connected, with its user and its group: what others send is not the caller's.
     private let peer: ProcessCredentials
+    /// Whose share of the daemon it has a part of.
+    let tenant: Tenant
     private let socket: OwnedDescriptor
     private let loop: EventLoop
     private let clock: BootClock
@@ -45,11 +47,14 @@ final class Session {
     private var missedCount = 0
     /// The peer has closed, or is to be cut off once it was told why.
     private(set) var isEnding = false
+    /// Whether it waits for its turn to be sent to.
+    var isToBeSent = false
 
     init(
         _ socket: consuming OwnedDescriptor,
         _ caller: Caller,
         _ peer: ProcessCredentials,
+        _ tenant: Tenant,
         on loop: EventLoop,
         clock: BootClock,
         transit: TransitRoom
@@ -57,17 +62,18 @@ final class Session {
         self.socket = socket
         self.caller = caller
         self.peer = peer
+        self.tenant = tenant
         self.loop = loop
         self.clock = clock
         self.transit = transit
         lastArrival = clock.now
     }
 
-    deinit { transit.change(from: held, to: TransitRoom.Held()) }
+    deinit { transit.change(from: held, to: TransitRoom.Held(), of: tenant) }
 
     /// Begins to watch the socket.
     func start(_ handler: @escaping @Sendable (EventLoop.Interest) -> Void) throws(SystemError) {
-        watch = try loop.watch(socket, for: interest, handler: handler)
+        watch = try loop.watch(socket, for: interest, among: tenant.crowd, handler: handler)
     }
 
     // MARK: Receiving
@@ -107,7 +113,7 @@ final class Session {
     ///
     /// - Throws: Where the stream can't be read on.
     func nextFrame(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
-        let frame = try decoder.decode(bytes, at: &offset, room: transit.room)
+        let frame = try decoder.decode(bytes, at: &offset, room: transit.room(for: tenant))
         if frame != nil { frameStart = nil }
         return frame
     }
@@ -229,7 +235,7 @@ final class Session {
             byteCount: decoder.heldJSONCount + outboxByteCount - outboxSecretByteCount,
             secretByteCount: decoder.heldPayloadCount + requestByteCount + outboxSecretByteCount + backlog.byteCount
         )
-        transit.change(from: held, to: now)
+        transit.change(from: held, to: now, of: tenant)
         held = now
     }
 

@@ -28,12 +28,14 @@ extension SlicedWork {
 
 /// The time that slices take of a turn, all of them together, however many works are under way.
 ///
-/// A work that goes on gets its part in every turn, and be it one entry: it comes to its end, whatever others do.
+/// A work that goes on gets its part in every turn, and be it one entry: it comes to its end, whatever others do. The
+/// tenants' parts are equal, however many works they have.
 final class SliceBudget {
     private static let turn = Duration.milliseconds(3)
 
-    private var workCount = 0
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// How many works go on, of each tenant that has one.
+    private var counts: [Int: Int] = [:]
+    private var waiting = FairQueue<CheckedContinuation<Void, Never>>()
     private var number: UInt64 = 0
     private var left = turn
 
@@ -52,29 +54,35 @@ final class SliceBudget {
     /// Takes what a first slice took from what is left.
     func spend(_ duration: Duration) { left -= duration }
 
-    /// The part of one of the works that go on.
-    var part: Duration { Self.turn / max(1, workCount) }
+    /// The part of one of the works of a tenant that go on.
+    func part(for tenant: Int) -> Duration { Self.turn / max(1, counts.count * counts[tenant, default: 1]) }
 
-    /// Whether one more work may begin: what it has found so far is held in memory.
-    var hasRoom: Bool { workCount < Limits.slicedWorks }
+    /// Whether one more work of a tenant may begin: what it has found so far is held in memory.
+    func hasRoom(for tenant: Int) -> Bool {
+        let used = counts.values.reduce(0, +)
+        return FairShare.left(holding: counts[tenant] ?? 0, used: used, of: Limits.slicedWorks) > 0
+    }
 
-    /// Waits, in the order of their coming, until a work may go on over turns.
+    /// Waits until a work may go on over turns.
     ///
-    /// Each `enter` is followed by one ``leave()``.
-    func enter(isolation: isolated (any Actor)? = #isolation) async {
-        if hasRoom {
-            workCount += 1
+    /// Each `enter` is followed by one ``leave(_:)``.
+    ///
+    /// - Parameter tenant: Whose work it is.
+    func enter(for tenant: Int, isolation: isolated (any Actor)? = #isolation) async {
+        if hasRoom(for: tenant) {
+            counts[tenant, default: 0] += 1
         } else {
-            await withCheckedContinuation { waiting.append($0) }
+            await withCheckedContinuation { waiting.append($0, for: tenant) }
         }
     }
 
-    /// Lets the next one go on.
-    func leave() {
-        if waiting.isEmpty {
-            workCount -= 1
-        } else {
-            waiting.removeFirst().resume()
+    /// Lets those go on for whom there is room now.
+    func leave(_ tenant: Int) {
+        let count = counts[tenant, default: 0] - 1
+        counts[tenant] = count > 0 ? count : nil
+        while let next = waiting.removeFirst(where: hasRoom) {
+            counts[next.party, default: 0] += 1
+            next.element.resume()
         }
     }
 }
@@ -82,18 +90,24 @@ final class SliceBudget {
 extension Server {
     /// The entries after which a slice ends, however quick it is: their changes are written in one transaction.
     private static let sliceEntries = 512
+    /// The entries after which it is looked whether another tenant waits, for whom the slice ends, too.
+    private static let entriesPerLook = 8
 
     /// Does what is done in a slice at once, and the rest over the next turns.
-    func perform(_ work: some SlicedWork, wantsProgress: Bool) throws(CofferError) -> Answer {
+    func perform(
+        _ work: some SlicedWork,
+        for caller: Caller,
+        wantsProgress: Bool = false
+    ) throws(CofferError) -> Answer {
         let catalog: Catalog
         do {
             catalog = try vault.catalog
             // A connection with many requests at once has the others of this turn wait as well.
-            if slices.hasRoom, let duration = slices.beginning(in: loop.turn) {
+            if slices.hasRoom(for: caller.tenant), let duration = slices.beginning(in: loop.turn) {
                 let clock = ContinuousClock()
                 let start = clock.now
                 defer { slices.spend(clock.now - start) }
-                if let reply = try Self.slice(work, catalog, within: duration) { return .now(reply) }
+                if let reply = try slice(work, catalog, for: caller.tenant, within: duration) { return .now(reply) }
             }
         } catch {
             throw .init(mapping: error, "can't \(work.subject)")
@@ -103,8 +117,8 @@ extension Server {
             let report = self.progressReport(wantsProgress, total: nil, transfer)
             var commit = firstCommit
             var safeCount = 0
-            await self.slices.enter()
-            defer { self.slices.leave() }
+            await self.slices.enter(for: caller.tenant)
+            defer { self.slices.leave(caller.tenant) }
             do {
                 while true {
                     await Task.yield()
@@ -114,7 +128,8 @@ extension Server {
                     guard self.vault.openCatalog === catalog else { throw CofferError.vaultIsGone }
                     try self.checkWanted(transfer)
                     report(Int64(work.doneCount))
-                    let reply = try Self.slice(work, catalog, within: self.slices.part)
+                    let part = self.slices.part(for: caller.tenant)
+                    let reply = try self.slice(work, catalog, for: caller.tenant, within: part)
                     commit = catalog.pendingCommit
                     guard let reply else { continue }
                     try await commit.wait()
@@ -126,9 +141,10 @@ extension Server {
         }
     }
 
-    private static func slice(
+    private func slice(
         _ work: some SlicedWork,
         _ catalog: Catalog,
+        for tenant: Int,
         within duration: Duration
     ) throws -> Reply? {
         let clock = ContinuousClock()
@@ -136,7 +152,8 @@ extension Server {
         var count = 0
         return try work.slice(catalog) {
             count += 1
-            return count >= sliceEntries || clock.now >= end
+            if count >= Self.sliceEntries || clock.now >= end { return true }
+            return count.isMultiple(of: Self.entriesPerLook) && othersWait(besides: tenant)
         }
     }
 }

@@ -11,6 +11,11 @@ final class TransitRoom {
     struct Held {
         var byteCount = 0
         var secretByteCount = 0
+
+        fileprivate mutating func change(from old: Held, to new: Held) {
+            byteCount += new.byteCount - old.byteCount
+            secretByteCount += new.secretByteCount - old.secretByteCount
+        }
     }
 
     private(set) var held = Held()
@@ -18,10 +23,10 @@ final class TransitRoom {
     private var lastLook: UInt64?
     private var hasHeldMuch = false
 
-    /// Takes note of what a connection holds now.
-    func change(from old: Held, to new: Held) {
-        held.byteCount += new.byteCount - old.byteCount
-        held.secretByteCount += new.secretByteCount - old.secretByteCount
+    /// Takes note of what a connection of a tenant holds now.
+    func change(from old: Held, to new: Held, of tenant: Tenant) {
+        held.change(from: old, to: new)
+        tenant.held.change(from: old, to: new)
         if held.byteCount > Limits.transitBytes / 8 { hasHeldMuch = true }
     }
 
@@ -32,11 +37,15 @@ final class TransitRoom {
         return true
     }
 
-    /// What may still come of frames that are not complete.
-    var room: FrameDecoder.Room {
+    /// What may still come of a tenant's frames that are not complete.
+    func room(for tenant: Tenant) -> FrameDecoder.Room {
         FrameDecoder.Room(
-            json: max(0, Limits.transitBytes - held.byteCount),
-            payload: max(0, Limits.transitSecretBytes - held.secretByteCount)
+            json: FairShare.left(holding: tenant.held.byteCount, used: held.byteCount, of: Limits.transitBytes),
+            payload: FairShare.left(
+                holding: tenant.held.secretByteCount,
+                used: held.secretByteCount,
+                of: Limits.transitSecretBytes
+            )
         )
     }
 
@@ -52,10 +61,11 @@ final class TransitRoom {
         return true
     }
 
-    /// Whether an answer finds room.
-    func hasRoom(for frame: OutgoingFrame) -> Bool {
+    /// Whether an answer to a tenant finds room.
+    func hasRoom(for frame: OutgoingFrame, to tenant: Tenant) -> Bool {
         // Small ones are of changes that have happened, and of keys that are shown once: those are told in any case.
         let isSmall = frame.byteCount <= Self.smallByteCount
+        let room = room(for: tenant)
         return isSmall || frame.head.count <= room.json && frame.payload.byteCount <= room.payload
     }
 

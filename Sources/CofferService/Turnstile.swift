@@ -1,14 +1,18 @@
-/// Lets one at a time pass on an actor, in the order of their coming: what an actor alone does not promise across a wait.
+internal import CofferCore
+
+/// Lets one at a time pass on an actor, the tenants in turns: what an actor alone does not promise across a wait.
 final class Turnstile {
     private var isTaken = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting = FairQueue<CheckedContinuation<Void, Never>>()
 
     /// Waits for its turn.
     ///
     /// Each `enter` is followed by one ``leave()``.
-    func enter(isolation: isolated (any Actor)? = #isolation) async {
+    ///
+    /// - Parameter tenant: Who waits.
+    func enter(for tenant: Int, isolation: isolated (any Actor)? = #isolation) async {
         if isTaken {
-            await withCheckedContinuation { waiting.append($0) }
+            await withCheckedContinuation { waiting.append($0, for: tenant) }
         } else {
             isTaken = true
         }
@@ -16,10 +20,6 @@ final class Turnstile {
 
     /// Lets the next one pass.
     func leave() {
-        if waiting.isEmpty {
-            isTaken = false
-        } else {
-            waiting.removeFirst().resume()
-        }
+        if let next = waiting.removeFirst() { next.element.resume() } else { isTaken = false }
     }
 }

@@ -32,6 +32,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private struct Slot {
         var generation: UInt32 = 0
         var descriptor: Int32 = -1
+        /// The queue of events that it is in.
+        var epoll: Int32 = -1
         var handler: (@Sendable (Interest) -> Void)?
     }
 
@@ -46,6 +48,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// How many turns there were.
     package private(set) var turn: UInt64 = 0
     private var endOfTurn: (@Sendable () -> Void)?
+    private var isGoingOn = false
 
     /// Makes a loop that belongs to the calling thread until another one runs it.
     package init() throws(SystemError) {
@@ -73,18 +76,30 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// Runs on the calling thread until ``stop()``.
     package func run() {
         thread.store(UInt(pthread_self()), ordering: .releasing)
-        var events = unsafe [epoll_event](repeating: epoll_event(), count: 128)
         while true {
             turn += 1
             runJobs()
             endOfTurn?()
             if isStopping { return }
             // Asked last: the end of a turn may have given more to do.
-            let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), hasJobs ? 0 : -1)
-            for index in 0..<Int(max(count, 0)) {
-                deliver(unsafe events[index].data.u64, unsafe events[index].events)
-            }
+            let milliseconds: Int32 = isGoingOn || hasJobs ? 0 : -1
+            isGoingOn = false
+            for event in wait(in: epoll.number, milliseconds: milliseconds) { deliver(event) }
         }
+    }
+
+    /// Has the next turn begin without waiting.
+    package func goOn() {
+        checkIsolated()
+        isGoingOn = true
+    }
+
+    /// Hands out what has come meanwhile, without waiting: within a turn, for who wants to know whether somebody else waits.
+    ///
+    /// Events of a ``Crowd`` stay with it.
+    package func look() {
+        checkIsolated()
+        for event in wait(in: epoll.number, milliseconds: 0) { deliver(event) }
     }
 
     /// Ends ``run()`` after the present turn.
@@ -106,16 +121,19 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// - Parameters:
     ///   - descriptor: The descriptor.
     ///   - interest: What for.
+    ///   - crowd: Whom it belongs to, if its events are to wait until they are asked for.
     ///   - handler: Runs on the loop's thread with what is ready. A peer that is gone makes both ready.
     package func watch(
         _ descriptor: borrowing OwnedDescriptor,
         for interest: Interest,
+        among crowd: Crowd? = nil,
         handler: @escaping @Sendable (Interest) -> Void
     ) throws(SystemError) -> Watch {
         checkIsolated()
         let slot = freeSlots.popLast() ?? slots.count
         if slot == slots.count { slots.append(Slot()) }
         let watch = Watch(slot: slot, generation: slots[slot].generation)
+        slots[slot].epoll = crowd?.epoll.number ?? epoll.number
         do {
             try control(EPOLL_CTL_ADD, descriptor.number, interest, watch)
         } catch {
@@ -176,17 +194,88 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var event = unsafe epoll_event()
         unsafe event.events = interest.rawValue
         unsafe event.data.u64 = UInt64(watch.generation) << 32 | UInt64(watch.slot)
-        _ = try retrying("epoll_ctl") { unsafe epoll_ctl(epoll.number, operation, descriptor, &event) }
+        let epoll = slots[watch.slot].epoll
+        _ = try retrying("epoll_ctl") { unsafe epoll_ctl(epoll, operation, descriptor, &event) }
     }
 
-    private func deliver(_ token: UInt64, _ events: UInt32) {
-        let slot = slots[Int(token & 0xffff_ffff)]
-        guard slot.generation == UInt32(token >> 32), let handler = slot.handler else { return }
-        let isGone = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
-        handler(isGone ? [.readable, .writable, .hungUp] : Interest(rawValue: events))
+    /// What has come: whose it is, and what.
+    fileprivate struct Event {
+        let token: UInt64
+        let events: UInt32
     }
 
-    private var hasJobs: Bool { jobs.withLock { !$0.isEmpty } }
+    private func wait(in epoll: Int32, milliseconds: Int32) -> [Event] {
+        unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.eventsAtOnce) { buffer in
+            let count = unsafe epoll_wait(epoll, buffer.baseAddress, Int32(buffer.count), milliseconds)
+            return unsafe buffer.prefix(Int(max(count, 0)))
+                .map { unsafe Event(token: $0.data.u64, events: $0.events) }
+        }
+    }
+
+    private static let eventsAtOnce = 128
+
+    private func deliver(_ event: Event) {
+        let slot = slots[Int(event.token & 0xffff_ffff)]
+        guard slot.generation == UInt32(event.token >> 32), let handler = slot.handler else { return }
+        let isGone = event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+        handler(isGone ? [.readable, .writable, .hungUp] : Interest(rawValue: event.events))
+    }
+
+    // MARK: Crowds
+
+    /// Descriptors whose events wait until they are asked for, one at a time.
+    ///
+    /// To learn that there are some costs the same however many there are.
+    package final class Crowd: @unchecked Sendable {
+        // Sendable: touched by the loop only, on its own thread.
+
+        fileprivate let epoll: OwnedDescriptor
+        fileprivate var watch: Watch?
+        /// What has come and was not handed out, the first one last.
+        fileprivate var waiting: [Event] = []
+        /// The turn in which it was looked for last.
+        fileprivate var turn: UInt64 = 0
+
+        fileprivate init(_ epoll: consuming OwnedDescriptor) { self.epoll = epoll }
+    }
+
+    /// Makes a crowd, which has to live until ``unwatch(_:)``.
+    ///
+    /// - Parameter handler: Runs on the loop's thread, in each turn in which events wait.
+    package func makeCrowd(handler: @escaping @Sendable () -> Void) throws(SystemError) -> Crowd {
+        let crowd = Crowd(OwnedDescriptor(owning: try retrying("epoll_create") { coffer_epoll_create() }))
+        crowd.watch = try watch(crowd.epoll, for: .readable) { _ in handler() }
+        return crowd
+    }
+
+    /// Whether an event of a crowd waits, of those that have come by the first time that this is asked in a turn.
+    package func hasNext(of crowd: Crowd) -> Bool {
+        checkIsolated()
+        if crowd.waiting.isEmpty && crowd.turn != turn {
+            crowd.turn = turn
+            crowd.waiting = wait(in: crowd.epoll.number, milliseconds: 0).reversed()
+        }
+        return !crowd.waiting.isEmpty
+    }
+
+    /// Hands out the next event of a crowd, if one waits.
+    package func deliverNext(of crowd: Crowd) {
+        if hasNext(of: crowd), let event = crowd.waiting.popLast() { deliver(event) }
+    }
+
+    /// Tells of a crowd's events, or does not for a while: nothing of them is lost.
+    package func setTelling(_ isTelling: Bool, of crowd: Crowd) {
+        if let watch = crowd.watch { try? change(watch, to: isTelling ? .readable : []) }
+    }
+
+    /// Stops watching a crowd; its descriptors are to be unwatched before.
+    package func unwatch(_ crowd: Crowd) {
+        if let watch = crowd.watch { unwatch(watch) }
+        crowd.watch = nil
+    }
+
+    /// Whether something was enqueued that waits for the next turn.
+    package var hasJobs: Bool { jobs.withLock { !$0.isEmpty } }
 
     private func runJobs() {
         let ready = jobs.withLock { jobs in

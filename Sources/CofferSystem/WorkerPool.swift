@@ -5,14 +5,44 @@ internal import Synchronization
 /// Threads for what must not hold the event loop up: key derivation and the bodies of files.
 ///
 /// A thread is started for work and ends soon after there is no more: nothing idles in a daemon that mostly sleeps, and
-/// requests that follow one another need not start one each.
+/// requests that follow one another need not start one each. No party gets all the threads, and those that wait take turns.
 package final class WorkerPool: Sendable {
+    private struct Piece: Sendable {
+        let work: @Sendable () -> Void
+        let party: Int
+    }
+
+    /// How many threads work, and for whom.
+    private struct Load {
+        var busy = 0
+        var held: [Int: Int] = [:]
+
+        mutating func add(_ piece: Piece) {
+            busy += 1
+            held[piece.party, default: 0] += 1
+        }
+
+        mutating func remove(_ piece: Piece) {
+            busy -= 1
+            let rest = held[piece.party, default: 1] - 1
+            held[piece.party] = rest > 0 ? rest : nil
+        }
+
+        func hasRoom(for party: Int, of limit: Int) -> Bool {
+            if party == 0 { return busy < limit }
+            return FairShare.left(holding: held[party] ?? 0, used: busy, of: limit) > 0
+        }
+    }
+
     private struct State {
         /// All threads, those that linger included.
         var running = 0
         /// Those that linger and that nobody has woken.
         var idle = 0
-        var waiting: [@Sendable () -> Void] = []
+        /// What those that were woken are to do.
+        var granted: [Piece] = []
+        var load = Load()
+        var waiting = FairQueue<Piece>()
     }
 
     private let limit: Int
@@ -33,21 +63,26 @@ package final class WorkerPool: Sendable {
     /// Runs work on a thread of the pool and comes back to the caller's actor with its result.
     ///
     /// - Parameters:
+    ///   - party: For whom, among those who share the threads; 0 is nobody, and may have all of them.
     ///   - isolation: The caller's actor, to which the result comes straight back.
     ///   - work: The work; what it returns may be noncopyable.
     /// - Returns: What `work` returned.
     /// - Throws: What `work` threw; `internal` where no thread can be had.
     package func run<Success: ~Copyable & Sendable>(
+        for party: Int = 0,
         isolation: isolated (any Actor)? = #isolation,
         _ work: @escaping @Sendable () throws(CofferError) -> Success
     ) async throws(CofferError) -> Success {
         let handoff = Handoff<Success>()
         await withCheckedContinuation(isolation: isolation) { done in
-            let isAccepted = submit {
-                handoff.perform(work)
-                done.resume()
-            }
-            if !isAccepted {
+            let piece = Piece(
+                work: {
+                    handoff.perform(work)
+                    done.resume()
+                },
+                party: party
+            )
+            if !submit(piece) {
                 handoff.fail(CofferError(.internal, "no thread can be started", hint: "raise the limit on tasks"))
                 done.resume()
             }
@@ -58,29 +93,35 @@ package final class WorkerPool: Sendable {
     /// Does work that nobody waits for, if a thread can be had.
     ///
     /// - Parameter work: Runs on a thread of the pool.
-    package func start(_ work: @escaping @Sendable () -> Void) { _ = submit(work) }
+    package func start(_ work: @escaping @Sendable () -> Void) { _ = submit(Piece(work: work, party: 0)) }
 
     /// - Returns: Whether the work is or will be done.
-    private func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
+    private func submit(_ piece: Piece) -> Bool {
         let mayStart = state.withLock { state in
-            if state.idle > 0 {
-                state.idle -= 1
-                state.waiting.append(work)
-                wakings.signal()
-                return false
-            }
-            if state.running >= limit {
-                state.waiting.append(work)
-                return false
-            }
+            if state.load.hasRoom(for: piece.party, of: limit) { return begin(piece, &state) }
+            state.waiting.append(piece, for: piece.party)
+            return false
+        }
+        if !mayStart || startThread(with: piece) { return true }
+        state.withLock { $0.load.remove(piece) }
+        return false
+    }
+
+    /// - Returns: Whether a thread is to be started for it, because none lingers.
+    private func begin(_ piece: Piece, _ state: inout State) -> Bool {
+        state.load.add(piece)
+        guard state.idle > 0 else {
             state.running += 1
             return true
         }
-        return !mayStart || startThread(with: work)
+        state.idle -= 1
+        state.granted.append(piece)
+        wakings.signal()
+        return false
     }
 
-    private func startThread(with work: @escaping @Sendable () -> Void) -> Bool {
-        guard let thread = NativeThread.start({ self.drain(startingWith: work) }) else {
+    private func startThread(with piece: Piece) -> Bool {
+        guard let thread = NativeThread.start({ self.drain(startingWith: piece) }) else {
             state.withLock { $0.running -= 1 }
             return false
         }
@@ -88,25 +129,49 @@ package final class WorkerPool: Sendable {
         return true
     }
 
-    private func drain(startingWith first: @Sendable () -> Void) {
-        first()
-        while let next = next() { next() }
+    private func drain(startingWith first: Piece) {
+        var piece = first
+        while true {
+            piece.work()
+            guard let next = takeWaiting(after: piece) ?? linger() else { return }
+            piece = next
+        }
+    }
+
+    /// Takes the next work, and has other threads do what else may be done now.
+    ///
+    /// - Returns: `nil` where the thread counts as lingering from now on.
+    private func takeWaiting(after piece: Piece) -> Piece? {
+        var others: [Piece] = []
+        let own = state.withLock { state -> Piece? in
+            state.load.remove(piece)
+            guard let own = nextWaiting(&state) else {
+                state.idle += 1
+                return nil
+            }
+            state.load.add(own)
+            while let other = nextWaiting(&state) { if begin(other, &state) { others.append(other) } }
+            return own
+        }
+        for other in others where !startThread(with: other) {
+            // It is this thread's, then, after its own.
+            state.withLock { state in
+                state.load.remove(other)
+                state.waiting.append(other, for: other.party)
+            }
+        }
+        return own
+    }
+
+    private func nextWaiting(_ state: inout State) -> Piece? {
+        let load = state.load
+        return state.waiting.removeFirst { load.hasRoom(for: $0, of: limit) }?.element
     }
 
     /// - Returns: `nil` where the thread is to end.
-    private func next() -> (@Sendable () -> Void)? {
-        while true {
-            if let work = takeWaiting() { return work }
-            if !wakings.wait(milliseconds: lingering) && leave() { return nil }
-        }
-    }
-
-    private func takeWaiting() -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
-            state.idle += 1
-            return nil
-        }
+    private func linger() -> Piece? {
+        if !wakings.wait(milliseconds: lingering) && leave() { return nil }
+        return state.withLock { $0.granted.removeFirst() }
     }
 
     /// Ends the lingering of a thread that was not woken in time.

@@ -35,7 +35,9 @@ enum Effort: String, CaseIterable {
 /// The command line: `benchmarks NAME COFFERD DIRECTORY [--quick | --check]`, as `packaging/bench` gives it.
 enum Benchmarks {
     static var all: [any Benchmark.Type] {
-        [AuditBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self, KeysBenchmark.self]
+        [
+            AuditBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self, KeysBenchmark.self,
+        ]
     }
     /// The word that makes a floor of this program, with a database and a socket behind it.
     static let floorName = "floor"
@@ -43,6 +45,9 @@ enum Benchmarks {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
         if words.first == floorName, words.count == 3 { exit(unsafe floor_serve(words[1], words[2])) }
+        if words.first == FairnessBenchmark.busyName {
+            return attempt { try FairnessBenchmark.serveBusily(Array(words.dropFirst())) }
+        }
         guard (3...4).contains(words.count),
             let benchmark = all.first(where: { $0.name == words[0] }),
             let effort = Effort(rawValue: words.count == 3 ? "full" : words[3].replacing("--", with: ""))
@@ -50,9 +55,11 @@ enum Benchmarks {
             complain("unknown benchmark or option; see packaging/bench --help")
             exit(64)
         }
-        do {
-            try benchmark.run(Setting(daemonPath: words[1], directory: words[2], effort: effort))
-        } catch {
+        attempt { try benchmark.run(Setting(daemonPath: words[1], directory: words[2], effort: effort)) }
+    }
+
+    private static func attempt(_ body: () throws -> Void) {
+        do { try body() } catch {
             complain((error as? CofferError)?.message ?? "\(error)")
             exit(70)
         }

@@ -56,6 +56,8 @@ struct LoadRequest {
         let milliseconds: Double
         /// Of one request, in milliseconds.
         let medianLatency: Double
+        /// Of the slowest twentieth, at least so long.
+        let lateLatency: Double
 
         var answersPerSecond: Double { Double(answerCount) / milliseconds * 1000 }
     }
@@ -82,7 +84,8 @@ struct LoadRequest {
         return Outcome(
             answerCount: Int(outcome.answers),
             milliseconds: Double(outcome.nanoseconds) / 1e6,
-            medianLatency: Double(outcome.median) / 1e6
+            medianLatency: Double(outcome.median) / 1e6,
+            lateLatency: Double(outcome.late) / 1e6
         )
     }
 }

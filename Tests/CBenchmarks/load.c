@@ -188,6 +188,7 @@ bench_outcome bench_run(
         if (count > 0) {
             qsort(run.samples, count, sizeof(uint32_t), compare);
             run.outcome.median = run.samples[count / 2];
+            run.outcome.late = run.samples[count - 1 - count / 20];
         }
     }
     for (int32_t index = 0; index < connected; index++) close(clients[index].socket);

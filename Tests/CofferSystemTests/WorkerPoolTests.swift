@@ -91,6 +91,35 @@ private struct OneOwner: ~Copyable, Sendable {
         #expect(count == 4)
     }
 
+    @Test func `one party does not get all threads, however much it wants, and another one works meanwhile`()
+        async throws
+    {
+        let pool = WorkerPool(limit: 8)
+        let (held, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isReleased = Shared(false)
+        let greedy = Shared(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await pool.run(for: 1) { () throws(CofferError) in
+                        greedy.change { $0 += 1 }
+                        if isReleased.value { return }
+                        held.signal()
+                        release.wait()
+                    }
+                }
+            }
+            let taken = Background { for _ in 0..<6 { held.wait() } }
+            try await Task.detached { try taken.wait() }.value
+            for _ in 0..<3 { try await pool.run(for: 2) { () throws(CofferError) in } }
+            #expect(greedy.value == 6)
+            isReleased.value = true
+            for _ in 0..<20 { release.signal() }
+            try await group.waitForAll()
+        }
+        #expect(greedy.value == 20)
+    }
+
     @Test func `is not the caller's thread, to which the result comes back`() async throws {
         let pool = WorkerPool(limit: 1)
         let loop = try EventLoop()

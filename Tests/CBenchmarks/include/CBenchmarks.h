@@ -39,6 +39,8 @@ typedef struct {
     uint64_t nanoseconds;
     /// The half of the answers that took longest took so long, at least.
     uint64_t median;
+    /// The slowest twentieth took so long, at least.
+    uint64_t late;
     /// Empty if all went well.
     char trouble[256];
 } bench_outcome;

@@ -1,0 +1,248 @@
+import CofferClient
+import CofferCore
+import CofferService
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// One identity, however much it asks for, takes nothing from another.
+@Suite struct FairnessTests {
+    /// A server that takes each connection for whom the test says, and can be held up.
+    private final class Place: Sendable {
+        let server: TestServer
+        private let next: Shared<ClientIdentity>
+        private let hold: Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>
+
+        init(entitlements: String = "", clock: BootClock = .system) throws {
+            let next = Shared(Self.owner)
+            let hold = Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>(nil)
+            (self.next, self.hold) = (next, hold)
+            let written = try Entitlement.all(in: [("x.conf", Array(entitlements.utf8))]) { (_) throws(CofferError) in 0
+            }
+            server = try TestServer(clock: clock) { configuration in
+                configuration.entitlements = written
+                configuration.identify = { _, _ in
+                    if let hold = hold.value {
+                        hold.reached.signal()
+                        hold.release.wait()
+                    }
+                    return next.value
+                }
+            }
+        }
+
+        static let owner = ClientIdentity(userID: geteuid(), groupID: getegid())
+
+        static func service(_ name: String) -> ClientIdentity {
+            ClientIdentity(userID: geteuid(), groupID: getegid(), unit: "user@0.service", userUnit: "\(name).service")
+        }
+
+        /// A connection that is let in by the time that it is there.
+        func connect(as client: ClientIdentity = Place.owner) throws -> BlockingClient {
+            next.value = client
+            let connection = try server.connect()
+            _ = try connection.status()
+            return connection
+        }
+
+        func connectRaw(as client: ClientIdentity = Place.owner) throws -> RawConnection {
+            next.value = client
+            var connection = try RawConnection(server)
+            _ = try connection.newsUntilAnswer()
+            return connection
+        }
+
+        /// Does something while the server does nothing: all of it has come when it goes on.
+        func whileHeld(_ body: () throws -> Void) throws {
+            let (reached, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            hold.value = (reached, release)
+            let last = try RawConnection(server)
+            reached.wait()
+            hold.value = nil
+            try body()
+            release.signal()
+            withExtendedLifetime(last) {}
+        }
+    }
+
+    private static let mail = Place.service("mail")
+    private static let backup = Place.service("backup")
+
+    @Test func `who asks for one thing waits for one of another's, however many that one has asked for`() throws {
+        let place = try Place(
+            entitlements: """
+                [Client]
+                UserUnit=mail.service
+                Groups=common
+                Verbs=read write
+                [Client]
+                UserUnit=backup.service
+                Groups=common
+                Verbs=read
+                """
+        )
+        try place.connect().makeVault()
+        let greedy = try (0..<64).map { _ in RawBox(try place.connectRaw(as: Self.mail)) }
+        var quiet = try place.connectRaw(as: Self.backup)
+        try place.whileHeld {
+            for (number, connection) in greedy.enumerated() {
+                for other in 0..<20 {
+                    try connection.raw.send(.itemPut, ["name": .string("a/\(number)/\(other)")], payload: [1])
+                }
+            }
+            try quiet.send(.itemList)
+        }
+        guard case .response(_, let outcome)? = try quiet.next() else { throw POSIXError(.ECONNRESET) }
+        let items = try #require(try outcome.get().objectValue?["items"]?.arrayValue)
+        #expect(items.count <= 2, "\(items.count) were stored before it was its turn")
+        for connection in greedy {
+            for _ in 0..<20 {
+                let answer = try connection.raw.answer()
+                #expect(answer.refusal == nil)
+            }
+        }
+    }
+
+    @Test func `an identity whose transfers are stuck leaves threads for another's`() throws {
+        let place = try Place()
+        let owner = try place.connect()
+        try owner.makeVault()
+        let mail = try place.connect(as: Self.mail)
+        let content = Array(repeating: UInt8(7), count: 1 << 20)
+        for client in [owner, mail] { try client.put("big", content) { $0.kind = .document } }
+        var stuck: [(RawBox, TransferPipe)] = []
+        for _ in 0..<(Limits.workerThreads / Limits.transfersPerConnection) {
+            let connection = RawBox(try place.connectRaw(as: Self.mail))
+            for _ in 0..<Limits.transfersPerConnection {
+                let pipe = try TransferPipe()
+                try connection.raw.send(.itemGet, ["name": "big"], passing: pipe.writing)
+                pipe.closeWriting()
+                stuck.append((connection, pipe))
+            }
+        }
+        // Nobody reads of the pipes: what has begun holds a thread each.
+        for (_, pipe) in stuck.prefix(Limits.workerThreads / 2) { #expect(pipe.readByte() == [7]) }
+        let pipe = try TransferPipe()
+        var raw = try place.connectRaw()
+        try raw.send(.itemGet, ["name": "big"], passing: pipe.writing)
+        pipe.closeWriting()
+        #expect(pipe.drain() == content)
+        let answer = try raw.answer()
+        #expect(answer.refusal == nil)
+        for (_, pipe) in stuck { pipe.closeReading() }
+    }
+
+    @Test func `an identity has so many connections as its entitlement says, and others connect still`() throws {
+        let place = try Place(
+            entitlements: """
+                [Client]
+                UserUnit=mail.service
+                Groups=mail
+                Verbs=read
+                MaxConnections=3
+                """
+        )
+        var open = try (0..<3).map { _ in try place.connect(as: Self.mail) }
+        let refused = try Outcome { _ = try place.connect(as: Self.mail) }
+        #expect(refused == .refused(.notAvailable))
+        _ = try place.connect(as: Self.backup)
+        _ = try place.connect()
+        open.removeLast()
+        #expect(settles { (try? place.connect(as: Self.mail)) != nil })
+    }
+
+    @Test func `an identity asks so often as its entitlement says, and then waits`() throws {
+        let clock = ManualClock()
+        let place = try Place(
+            entitlements: """
+                [Client]
+                UserUnit=mail.service
+                Groups=mail
+                Verbs=read
+                MaxRequestsPerSecond=4
+                """,
+            clock: clock.clock
+        )
+        // Its first request is for being let in.
+        var mail = try place.connectRaw(as: Self.mail)
+        for _ in 0..<8 { try mail.send(.hello, ["protocol": 1]) }
+        for _ in 0..<3 { _ = try mail.answer() }
+        let owner = try place.connect()
+        for _ in 0..<10 { _ = try owner.status() }
+        let isEarly = hasArrival(mail)
+        #expect(!isEarly)
+        clock.advance(by: 0.25)
+        _ = try mail.answer()
+        for _ in 0..<10 { _ = try owner.status() }
+        let isEarlier = hasArrival(mail)
+        #expect(!isEarlier)
+        clock.advance(by: 10)
+        for _ in 0..<4 { _ = try mail.answer() }
+    }
+
+    @Test func `who is refused over and over waits, and nobody else does`() throws {
+        let clock = ManualClock()
+        let place = try Place(clock: clock.clock)
+        let mail = try place.connect(as: Self.mail)
+        var waiting = try place.connectRaw(as: Self.mail)
+        for _ in 0..<Limits.refusals {
+            let outcome = try Outcome { _ = try mail.keyslots() }
+            #expect(outcome == .refused(.missingEntitlement))
+        }
+        try waiting.send(.hello, ["protocol": 1])
+        let (owner, backup) = (try place.connect(), try place.connect(as: Self.backup))
+        for _ in 0..<10 {
+            _ = try owner.status()
+            _ = try backup.status()
+        }
+        let isAnswered = hasArrival(waiting)
+        #expect(!isAnswered)
+        clock.advance(by: 1)
+        let refusal = try waiting.refusal()
+        #expect(refusal == nil)
+        #expect(try mail.status().state == .noVault)
+    }
+
+    @Test func `that something is not there is no refusal`() throws {
+        let place = try Place(clock: ManualClock().clock)
+        let owner = try place.connect()
+        try owner.makeVault()
+        let name = try ItemName("none")
+        for _ in 0...(2 * Limits.refusals) {
+            let outcome = try Outcome { _ = try owner.show(name) }
+            #expect(outcome == .refused(.itemNotFound))
+        }
+    }
+
+    @Test func `the listings of one identity don't make another's look at everything anew`() throws {
+        let place = try Place()
+        let owner = try place.connect()
+        try owner.makeVault()
+        let others = try (0..<(2 * Limits.listings)).map { _ in try place.connect(as: Self.mail) }
+        for client in [owner, others[0]] {
+            for number in 0..<6 { try client.put("n/\(number)", [1]) }
+        }
+        func page(_ client: BlockingClient, after cursor: String? = nil) throws -> String? {
+            try client.list(after: cursor, limit: 2).next
+        }
+        let cursor = try page(owner)
+        for other in others { _ = try page(other) }
+        let before = place.server.listingScanCount
+        _ = try page(owner, after: cursor)
+        #expect(place.server.listingScanCount == before)
+    }
+}
+
+/// Whether something has come.
+private func hasArrival(_ connection: borrowing RawConnection) -> Bool {
+    var poller = pollfd(fd: connection.socket.number, events: Int16(POLLIN), revents: 0)
+    return poll(&poller, 1, 0) == 1
+}
+
+/// A raw connection among others.
+private final class RawBox {
+    var raw: RawConnection
+    init(_ raw: consuming RawConnection) { self.raw = raw }
+}
