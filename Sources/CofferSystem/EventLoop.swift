@@ -275,7 +275,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
 
     /// Whether something was enqueued that waits for the next turn.
-    package var hasJobs: Bool { jobs.withLock { !$0.isEmpty } }
+    package var hasJobs: Bool { jobs.withLock { !$0.isEmpty } || posted.withLock { !$0.isEmpty } }
 
     private func runJobs() {
         let ready = jobs.withLock { jobs in

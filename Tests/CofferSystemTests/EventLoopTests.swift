@@ -146,6 +146,23 @@ extension EventLoop {
         #expect(told[3...4].contains("|") && !told[2...3].contains("told"), "\(told)")
     }
 
+    @Test func `does not forget what was posted when it looks for events in the middle of a turn`() throws {
+        let log = Shared<[String]>([])
+        let turns = Shared(0)
+        loop.atEndOfTurn { [loop, stopper] in
+            turns.change { $0 += 1 }
+            guard turns.value == 1 else { return }
+            loop.post {
+                log.change { $0.append("posted") }
+                stopper.stop()
+            }
+            // It takes the signal that something was posted.
+            loop.look()
+        }
+        loop.run()
+        #expect(log.value == ["posted"])
+    }
+
     @Test func `does not give a late event to who came into the place`() throws {
         let one = try Pipe()
         let other = try Pipe()
