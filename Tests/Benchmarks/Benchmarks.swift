@@ -36,7 +36,8 @@ enum Effort: String, CaseIterable {
 enum Benchmarks {
     static var all: [any Benchmark.Type] {
         [
-            AuditBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self, KeysBenchmark.self,
+            AuditBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self,
+            KeysBenchmark.self,
         ]
     }
     /// The word that makes a floor of this program, with a database and a socket behind it.

@@ -101,6 +101,23 @@ import Testing
         #expect(throws: CofferError(.missingEntitlement, "")) { try Self.rights(of: Self.client(0), text) }
     }
 
+    @Test func `limits are part of what is granted`() throws {
+        let text = "[Client]\nUID=1000\nVerbs=lock\nMaxConnections=8\nMaxRequestsPerSecond=1000000\n"
+        let limited = try Self.rights(of: Self.client(), text)
+        #expect(limited.limits.connections == 8 && limited.limits.requestsPerSecond == 1_000_000)
+        let free = try Self.rights(of: Self.client(), "[Client]\nUID=1000\nVerbs=lock\n")
+        #expect(free.limits == ClientLimits())
+        #expect(!limited.isSame(as: free))
+    }
+
+    @Test func `one principal is a service, or else a user`() {
+        let service = Self.client(unit: "user@1000.service", userUnit: "mail.service")
+        #expect(service.principal == .userUnit("mail.service"))
+        #expect(Self.client(unit: "backup.service").principal == .unit("backup.service"))
+        #expect(Self.client(7, unit: "session-3.scope").principal == .user(7))
+        #expect(Self.client(7, unit: "user@7.service", userUnit: "app-mail.service").principal == .user(7))
+    }
+
     @Test func `no verbs at all is a refusal`() throws {
         let text = "[Client]\nUserUnit=game.service\nVerbs=\n"
         #expect(throws: CofferError(.missingEntitlement, "")) {
@@ -137,6 +154,11 @@ import Testing
             ("[Client]\nUID=1\nGroups=ä\nVerbs=read", 3, "no access group"),
             ("[Client]\nUID=1\nGroups=\nVerbs=read", 1, "holds an access group"),
             ("[Client]\nUID=1\nVerbs=lock\nDefaultProtection=strong", 4, "no 'strong'"),
+            ("[Client]\nUID=1\nVerbs=lock\nMaxConnections=0", 4, "no number from 1 to \(Limits.connections)"),
+            ("[Client]\nUID=1\nVerbs=lock\nMaxConnections=", 4, "no number from 1"),
+            ("[Client]\nUID=1\nVerbs=lock\nMaxConnections=4097", 4, "no number from 1"),
+            ("[Client]\nUID=1\nVerbs=lock\nMaxRequestsPerSecond=-1", 4, "no number from 1"),
+            ("[Client]\nUID=1\nVerbs=lock\nMaxRequestsPerSecond=1000001", 4, "to \(Limits.requestsPerSecond)"),
             ("UID=1", 1, "before the first section"), ("[Client]\nUID", 2, "Key=value"),
         ] as [(String, Int, String)]
     )

@@ -52,6 +52,13 @@ import Testing
         #expect(result.text.contains("\nwith the audit  "), "\(result.text)")
     }
 
+    @Test(.enabled(if: geteuid() == 0, "two users are needed, whom only root can be"))
+    func `packaging/bench measures fairness`() throws {
+        let result = try bench(["fairness", "--check"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        for name in ["item.get", "update"] { #expect(result.text.contains("\n\(name)  "), "\(result.text)") }
+    }
+
     @Test func `packaging/bench measures keys`() throws {
         let result = try bench(["keys", "--check"])
         #expect(result.status == 0, "\(result.errors)\n\(result.text)")
