@@ -163,7 +163,8 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
         let asks = [
             "hello", "audit.list", "audit.verify", "entitlement.explain", "entitlement.list", "file.list", "file.read",
             "file.stat", "item.explain", "item.get", "item.list", "item.show",
-            "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "slot.list",
+            "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "lease.list",
+            "slot.list",
             "vault.lock", "vault.status", "vault.watch",
         ]
         #expect(method.isIdempotent == asks.contains(method.rawValue))
