@@ -10,6 +10,10 @@ package struct Configuration: Sendable {
     package var lockPolicy: LockSchedule.Policy
     /// Whether it locks when the last connection is gone.
     package var locksOnLastDisconnect = false
+    /// Seconds without a connection, after which the server shuts down if nothing is lost by that; `nil` for never.
+    package var idleExitSeconds: Int?
+    /// Told the state of the vault at the start, and each time that it has changed; `nil` where the vault can't be used.
+    package var tellState: @Sendable (VaultState?) -> Void = { _ in }
     /// The daemon, as a client of its own: its user is the vault's owner.
     package var daemon: ClientIdentity
     /// The directory of the service manager's credentials, if it gave any: the device key may be one.

@@ -45,6 +45,11 @@ package actor Server {
     var auditIsDue = false
     /// What the timer is set to; later ones come after that one.
     var lockTimerDeadline: UInt64?
+    /// When nobody needed the server any more, if it is to shut down then.
+    var idleSince: UInt64?
+    var idleTimer: (any ClockTimer)?
+    /// The state of the vault's keys that was told last.
+    var toldState: VaultState?
     /// What those who watch were told last.
     var protectedData = ProtectedData.gone
     /// The time for work on the catalog that takes several turns.
@@ -125,12 +130,16 @@ package actor Server {
             restTimer = try configuration.clock.timer(on: loop) { [unowned self] in
                 assumeIsolated { $0.endRests() }
             }
+            // Its turn looks at the time.
+            idleTimer = try configuration.clock.timer(on: loop) {}
         } catch {
             throw error.cofferError("can't make a timer")
         }
         keysHaveChanged()
         restoreCarriedKeys()
         removeRemains()
+        configuration.tellState(try? vault.state())
+        toldState = vault.openKeys?.state
     }
 
     /// Takes connections from a listening socket.
@@ -327,6 +336,8 @@ package actor Server {
         marks = [:]
         sendAnswers()
         if transit.takeEmptied() { Heap.giveBack() }
+        tellChangedState()
+        shutDownIfIdle()
     }
 
     private func commit(_ catalog: Catalog) {
