@@ -1,4 +1,3 @@
-import CSystemd
 import CofferCore
 import CofferMemory
 import CofferService
@@ -22,20 +21,24 @@ enum Daemon {
                 DescriptorStore.clear(passed)
             }
             if options.tellsJournal { configuration.journal = Journal().tell }
+            configuration.tellState = ServiceManager.tellState
+            // Without a socket that outlives it, nobody would start it again.
+            if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
             let loop = try EventLoop()
+            let watchdog = try Watchdog(on: loop)
             let server = try Server(loop: loop, configuration: configuration)
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
                 if signal == SIGHUP { return reload(options, server) }
-                unsafe sd_notify(0, "STOPPING=1")
+                ServiceManager.tellStopping()
                 server.assumeIsolated { $0.shutDown() }
             }
             try server.assumeIsolated { server in
                 try server.start()
                 try ListeningSockets.takeAll(passed, options) { try server.serve($0) }
             }
-            unsafe sd_notify(0, "READY=1")
+            ServiceManager.tellReady()
             loop.run()
-            withExtendedLifetime(signals) {}
+            withExtendedLifetime((signals, watchdog)) {}
         } catch let error as CofferError {
             fail(error)
         } catch let error as SystemError {
@@ -53,14 +56,12 @@ enum Daemon {
     }
 
     private static func reload(_ options: Options, _ server: Server) {
-        var now = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
-        unsafe sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
+        ServiceManager.tellReloading()
         let troubles = server.assumeIsolated { server in
             [server.reload(options.rereadConfiguration), server.reloadEntitlements(options.readEntitlements)]
         }
         for case let trouble? in troubles { report(trouble, ", and what was set before stays") }
-        unsafe sd_notify(0, "READY=1")
+        ServiceManager.tellReady()
     }
 
     private static func report(_ error: CofferError, _ addition: String = "") {

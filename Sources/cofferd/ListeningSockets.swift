@@ -5,6 +5,17 @@ import Glibc
 
 /// Where connections come from: the sockets that the service manager passed, or one of our own.
 enum ListeningSockets {
+    /// What a unit calls a socket for clients, if it gives it a name.
+    private static let clientsName = "coffer"
+
+    /// Whether a socket is one for clients: named so, or not at all.
+    ///
+    /// Without a name of its own it has that of its unit, or the one that libsystemd gives it. Other names are kept for other
+    /// uses: a socket that is served for the wrong one would look as if it worked.
+    private static func isForClients(_ name: String) -> Bool {
+        [clientsName, "unknown"].contains(name) || name.hasSuffix(".socket")
+    }
+
     /// Takes every listening socket.
     ///
     /// - Parameters:
@@ -16,7 +27,7 @@ enum ListeningSockets {
         _ options: Options,
         _ serve: (consuming OwnedDescriptor) throws -> Void
     ) throws {
-        if passed.others.isEmpty {
+        if passed.sockets.isEmpty {
             let path = try options.socketPath()
             do {
                 try serve(try UnixSocket.listen(at: path))
@@ -29,7 +40,14 @@ enum ListeningSockets {
             }
             return
         }
-        for number in passed.others {
+        for (number, name) in passed.sockets {
+            guard isForClients(name) else {
+                throw CofferError(
+                    .param,
+                    "nothing is known to do with the socket \(quotedForDisplay(name)) of the service manager",
+                    hint: "leave out FileDescriptorName= in its unit, or give it the value '\(clientsName)'"
+                )
+            }
             guard sd_is_socket_unix(number, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
                 throw CofferError(
                     .param,

@@ -21,44 +21,8 @@ struct Options {
     private(set) var tellsJournal = true
     private var lockPolicy = LockSchedule.Policy()
     private var locksOnLastDisconnect = false
-
-    private static let usage = """
-        usage: cofferd [--config FILE] [--entitlements DIR] [--socket PATH] [--state DIR]
-                       [--grace SECONDS] [--lock-after SECONDS]
-                       [--inactive-after SECONDS] [--forget-after SECONDS]
-                       [--lock-on-last-disconnect] [--carry-over] [--no-journal] [--check]
-
-          --config FILE     the configuration ($XDG_CONFIG_HOME/coffer/cofferd.conf, or
-                            /etc/coffer/cofferd.conf); an option here comes before it
-          --entitlements DIR
-                            who may do what, instead of /etc/coffer/entitlements.d and
-                            $XDG_CONFIG_HOME/coffer/entitlements.d
-          --socket PATH     where to listen, if the service manager passes no socket
-                            ($XDG_RUNTIME_DIR/coffer/coffer.sock or /run/coffer/coffer.sock)
-          --state DIR       where the vault is ($STATE_DIRECTORY, or
-                            $XDG_STATE_HOME/coffer, or /var/lib/coffer for root)
-          --grace SECONDS   from a lock to the end of class A (\(Limits.defaultGraceSeconds); 0 to \
-        \(Limits.maximumGraceSeconds))
-          --lock-after SECONDS
-                            lock when no key that the passcode protects was used for so
-                            long (0: never)
-          --inactive-after SECONDS
-                            from the end of the grace to the end of class CX (\(Limits.defaultInactiveSeconds))
-          --forget-after SECONDS
-                            from the end of the grace to before first unlock (\(Limits.defaultForgetSeconds);
-                            0: never)
-          --lock-on-last-disconnect
-                            lock when the last connection is gone
-          --carry-over      keep the keys of class C over a restart and a crash, in the
-                            service manager's descriptor store
-          --no-journal      keep the audit in the vault only: the journal has the names of
-                            items otherwise
-          --check           say whether the configuration is right, and start nothing
-          --version         print the version
-          --help            print this
-
-        """
-
+    /// Seconds without a connection, after which the daemon ends; `nil` for never.
+    private(set) var idleExitSeconds: Int?
     /// Whether the configuration is only to be looked at.
     private(set) var isCheck = false
 
@@ -73,10 +37,8 @@ struct Options {
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             switch argument {
-            case "--help": Self.leave(printing: Self.usage)
-            case "--carry-over": carriesOver = true
-            case "--no-journal": tellsJournal = false
-            case "--lock-on-last-disconnect": locksOnLastDisconnect = true
+            case "--help": Self.leave(printing: DaemonOption.usage)
+            case "--carry-over", "--lock-on-last-disconnect", "--no-journal": set(argument, true)
             case "--check": isCheck = true
             case "--version": Self.leave(printing: "cofferd \(Version.program)\n")
             default: try take(parts[0], parts.count == 2 ? parts[1] : rest.popFirst())
@@ -128,13 +90,6 @@ struct Options {
         return try Entitlement.read(in: entitlementPath.map { [$0] } ?? usual)
     }
 
-    /// The settings of `[Service]`, and the options that say the same.
-    private static let settings = [
-        "Socket": "--socket", "State": "--state", "Grace": "--grace", "LockAfter": "--lock-after",
-        "InactiveAfter": "--inactive-after", "ForgetAfter": "--forget-after",
-    ]
-    private static let switches = ["CarryOver", "LockOnLastDisconnect", "Journal"]
-
     private mutating func take(_ file: ConfigurationFile) throws(CofferError) {
         for section in file.sections {
             switch section.name {
@@ -155,23 +110,32 @@ struct Options {
         in section: ConfigurationFile.Section,
         of file: ConfigurationFile
     ) throws(CofferError) {
-        if Self.switches.contains(entry.key) {
+        guard let option = DaemonOption.all.first(where: { $0.setting == entry.key }) else {
+            throw file.unknown(entry, in: section, known: DaemonOption.all.compactMap(\.setting))
+        }
+        if option.value == nil {
             guard let isOn = ["yes": true, "no": false][entry.value] else {
                 throw file.wrong(entry.line, "\(entry.key): expected 'yes' or 'no'")
             }
-            switch entry.key {
-            case "CarryOver": carriesOver = isOn
-            case "Journal": tellsJournal = isOn
-            default: locksOnLastDisconnect = isOn
-            }
-        } else if let flag = Self.settings[entry.key] {
-            do { try take(flag, entry.value) } catch { throw file.wrong(entry.line, error.message, hint: error.hint) }
+            set(option.flag, isOn != option.isDenial)
         } else {
-            throw file.unknown(entry, in: section, known: Self.settings.keys.sorted() + Self.switches)
+            do throws(CofferError) {
+                try take(option.flag, entry.value)
+            } catch {
+                throw file.wrong(entry.line, error.message, hint: error.hint)
+            }
         }
     }
 
     // MARK: The command line
+
+    private mutating func set(_ flag: String, _ isOn: Bool) {
+        switch flag {
+        case "--carry-over": carriesOver = isOn
+        case "--no-journal": tellsJournal = !isOn
+        default: locksOnLastDisconnect = isOn
+        }
+    }
 
     private mutating func take(_ flag: String, _ value: @autoclosure () -> String?) throws(CofferError) {
         switch flag {
@@ -182,6 +146,7 @@ struct Options {
         case "--grace": lockPolicy.graceSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumGraceSeconds)
         case "--inactive-after": lockPolicy.inactiveAfterSeconds = try Self.seconds(flag, value())
         case "--lock-after": lockPolicy.lockAfterSeconds = try Self.secondsOrNever(flag, value())
+        case "--idle-exit": idleExitSeconds = try Self.secondsOrNever(flag, value())
         case "--forget-after": lockPolicy.forgetAfterSeconds = try Self.secondsOrNever(flag, value())
         default: throw CofferError(.param, "unknown option \(quotedForDisplay(flag))", hint: "cofferd --help")
         }

@@ -7,8 +7,8 @@ import Glibc
 struct PassedDescriptors {
     /// The descriptors of the store that have ``DescriptorStore/name``.
     private(set) var carried: [Int32] = []
-    /// All others, which have to be sockets.
-    private(set) var others: [Int32] = []
+    /// All others, which have to be sockets, with their names.
+    private(set) var sockets: [(number: Int32, name: String)] = []
 
     private static let first: Int32 = 3
 
@@ -20,11 +20,15 @@ struct PassedDescriptors {
         defer { unsafe free(names) }
         var passed = PassedDescriptors()
         for index in 0..<count {
-            let isCarried = unsafe names?[Int(index)].map { name in
+            let name = unsafe names?[Int(index)].map { name in
                 defer { unsafe free(name) }
-                return unsafe strcmp(name, DescriptorStore.name) == 0
+                return unsafe String(cString: name)
             }
-            if isCarried == true { passed.carried.append(first + index) } else { passed.others.append(first + index) }
+            if name == DescriptorStore.name {
+                passed.carried.append(first + index)
+            } else {
+                passed.sockets.append((first + index, name ?? ""))
+            }
         }
         return passed
     }

@@ -108,6 +108,12 @@ final class Machine: Sendable {
         return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Copies a file to a path in the machine.
+    func copy(_ file: String, to path: String) throws {
+        let result = try call(["copy", root, file, path])
+        guard result.status == 0 else { throw MachineError(result.errors) }
+    }
+
     /// Writes a file that anyone may read.
     func write(_ text: String, to path: String) throws {
         let url = URL(filePath: root + "/rootfs" + path)

@@ -8,6 +8,8 @@ struct Service {
     let name: String
     private let machine: Machine
     private let person: String?
+    /// Where the units of the package have their sockets; `nil` for units of a test.
+    private let packageSocket: String?
 
     /// Writes the units and starts the socket.
     ///
@@ -19,10 +21,21 @@ struct Service {
     init(_ name: String, of person: String? = nil, options: [String] = [], _ settings: [String] = []) throws {
         self.name = name
         self.person = person
+        packageSocket = nil
         machine = try #require(Machine.shared)
         try machine.write(socketUnit, to: "\(folder)/\(name).socket")
         try write(options: options, settings)
         try control("enable", "--now", "\(name).socket")
+    }
+
+    /// The service that the package has installed.
+    ///
+    /// - Parameter person: Whose service manager runs it; the system's if none is given.
+    init(installedFor person: String? = nil) throws {
+        name = "cofferd"
+        self.person = person
+        packageSocket = (person == nil ? "/run" : "/run/user/1000") + "/coffer/coffer.sock"
+        machine = try #require(Machine.shared)
     }
 
     /// Writes the service unit anew; what runs goes on as it is.
@@ -109,7 +122,9 @@ struct Service {
         return try machine.run(
             identity + command,
             as: person,
-            environment: ["COFFER_SOCKET": person == nil ? socketPath : "/run/user/1000/\(name).sock"],
+            environment: [
+                "COFFER_SOCKET": packageSocket ?? (person == nil ? socketPath : "/run/user/1000/\(name).sock")
+            ],
             input: Array(input.utf8)
         )
     }
@@ -129,6 +144,15 @@ struct Service {
             usleep(200_000)
         }
         return try state()
+    }
+
+    /// Whether something comes true within a minute.
+    func comes(_ condition: () throws -> Bool) throws -> Bool {
+        for _ in 0..<300 {
+            if try condition() { return true }
+            usleep(200_000)
+        }
+        return false
     }
 
     /// Makes the vault, with the passcode of the tests.

@@ -1,0 +1,61 @@
+import CSystemd
+import CofferCore
+import CofferSystem
+import Glibc
+
+/// What the service manager is told; nothing, where there is none.
+enum ServiceManager {
+    static func tellReady() { unsafe sd_notify(0, "READY=1") }
+
+    static func tellStopping() { unsafe sd_notify(0, "STOPPING=1") }
+
+    /// Says that a reload begins; ``tellReady()`` ends it.
+    static func tellReloading() {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        unsafe sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
+    }
+
+    /// Says in which state the vault is, in the line that `systemctl status` shows.
+    ///
+    /// - Parameter state: The state; `nil` where the vault can't be used.
+    @Sendable static func tellState(_ state: VaultState?) {
+        unsafe sd_notify(0, "STATUS=\(words(for: state))")
+    }
+
+    private static func words(for state: VaultState?) -> String {
+        switch state {
+        case nil: "The vault can't be used: 'coffer status' says why."
+        case .noVault: "There is no vault yet."
+        case .noPasscode: "Open: the vault has no passcode."
+        case .beforeFirstUnlock: "Before first unlock."
+        case .unlocked: "Unlocked."
+        case .locking: "Locking: the keys go when the grace is over."
+        case .locked: "Locked."
+        case .lockedExpired: "Locked for long."
+        case .deviceKeyMissing: "The device key is missing."
+        }
+    }
+}
+
+/// Tells the service manager that the loop turns, twice in the time that it wants to hear of it: a daemon that is stuck is
+/// ended then, and started again.
+final class Watchdog: @unchecked Sendable {
+    // Sendable: made before the loop runs, and then on its thread only.
+    private let interval: UInt64
+    private var timer: LoopTimer?
+
+    /// Makes one that runs; `nil` where the service manager does not want to hear.
+    init?(on loop: EventLoop) throws(SystemError) {
+        var microseconds: UInt64 = 0
+        guard unsafe sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
+        interval = microseconds * 1000 / 2
+        timer = try LoopTimer(on: loop) { [unowned self] in ping() }
+        ping()
+    }
+
+    private func ping() {
+        unsafe sd_notify(0, "WATCHDOG=1")
+        timer?.set(BootClock.system.now + interval)
+    }
+}
