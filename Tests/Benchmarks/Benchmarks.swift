@@ -37,7 +37,7 @@ enum Benchmarks {
     static var all: [any Benchmark.Type] {
         [
             AuditBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self,
-            KeysBenchmark.self,
+            KeysBenchmark.self, StartBenchmark.self,
         ]
     }
     /// The word that makes a floor of this program, with a database and a socket behind it.

@@ -96,6 +96,15 @@ import Testing
         for number in ["nan", "inf"] { #expect(!result.text.contains(number), "\(result.text)") }
     }
 
+    @Test func `packaging/bench measures starts`() throws {
+        let result = try bench(["start", "--check"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        for measured in ["cofferd, 10 items", "cofferd", "coffer"] {
+            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(measured + "  ") }
+            #expect(isThere, "\(measured)\n\(result.text)")
+        }
+    }
+
     @Test(arguments: [[], ["nonsense"], ["keys", "--nonsense"]])
     func `packaging/bench refuses what it does not know`(arguments: [String]) throws {
         #expect(try bench(arguments).status == 64)

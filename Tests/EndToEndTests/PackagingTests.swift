@@ -1,0 +1,75 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// What the package is made of, looked at by the tools of those who take packages.
+@Suite struct PackagingTests {
+    private static let programs = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+    private func run(_ script: String, _ arguments: String...) throws -> CommandResult {
+        try runCommand(
+            "/bin/bash",
+            ["-ec", script, "test"] + arguments,
+            environment: ["PATH": Self.programs, "LC_ALL": "C.UTF-8", "MANWIDTH": "80"],
+            directory: Project.root
+        )
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/man")))
+    func `the manual is made from the programs, names every option, and renders without a warning`() throws {
+        let directory = try TemporaryDirectory()
+        let made = try run("packaging/man \"$1\" \"$2\"", Project.binaries, directory.path)
+        #expect(made.status == 0, "\(made.errors)")
+        var pages: [String: String] = [:]
+        for page in ["coffer.1", "cofferd.8", "cofferd.conf.5"] {
+            let shown = try run("man --warnings --local-file \"$1\"", directory.appending(page))
+            #expect(shown.status == 0 && shown.errors.isEmpty, "\(page): \(shown.errors)")
+            pages[page] = shown.text
+        }
+        let help = try runCommand("\(Project.binaries)/cofferd", ["--help"]).text
+        for option in help.matches(of: /\n  (--[a-z-]+)/) {
+            #expect(pages["cofferd.8"]?.contains("\n       \(option.1)") == true, "\(option.1)")
+        }
+        let settings = help.matches(of: /\b[A-Z][A-Za-z]+=/).map { String($0.0) }.filter { $0 != "NAME=" }
+        #expect(settings.count == 10)
+        for setting in settings + ["SmallBytes=", "Client=", "Class="] {
+            #expect(pages["cofferd.conf.5"]?.contains("\n       \(setting)") == true, "\(setting)")
+        }
+        for verb in ["put NAME [FILE]", "slot remove SLOT", "keychain add", "file truncate"] {
+            #expect(pages["coffer.1"]?.contains("\n   \(verb)") == true, "\(verb)")
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `a shell takes the completions, and they name the verbs`(shell: String) throws {
+        let script = try runCommand("\(Project.binaries)/coffer", ["--generate-completion-script", shell])
+        #expect(script.status == 0)
+        for word in ["keychain", "passcode-fd", "completeUnlessOpen"] { #expect(script.text.contains(word), "\(word)") }
+        guard FileManager.default.fileExists(atPath: "/usr/bin/\(shell)") else { return }
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(script.output, to: "completions")
+        let read = try run("\(shell) -n \"$1\"", path)
+        #expect(read.status == 0 && read.errors.isEmpty, "\(read.errors)")
+    }
+
+    @Test func `nothing is known that speaks against the sandbox of the units`() throws {
+        let security = try run(
+            "systemd-analyze security --offline=yes --no-pager --threshold=15 packaging/systemd/cofferd.service"
+        )
+        #expect(security.status == 0, "\(security.text)")
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/sbin/apparmor_parser")))
+    func `the AppArmor profile can be read, and is to be enforced`() throws {
+        let read = try run("apparmor_parser --skip-kernel-load --skip-cache packaging/apparmor/usr.bin.cofferd")
+        #expect(read.status == 0, "\(read.errors)")
+        let text = try String(contentsOfFile: "\(Project.root)/packaging/apparmor/usr.bin.cofferd", encoding: .utf8)
+        for mode in ["complain", "unconfined)", "/** rwx"] { #expect(!text.contains(mode)) }
+    }
+
+    @Test func `packaging/deb refuses what it does not know`() throws {
+        #expect(try run("packaging/deb --nonsense").status == 64)
+        #expect(try run("packaging/deb --output").status == 64)
+        #expect(try run("packaging/deb --help").status == 0)
+    }
+}

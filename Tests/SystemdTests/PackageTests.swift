@@ -1,0 +1,185 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+extension SystemdTests {
+    /// The package of `packaging/deb`, as it is: installed, used in its sandbox, upgraded, removed and purged.
+    @Suite struct PackageTests {
+        private let machine: Machine
+        private let service: Service
+
+        init() throws {
+            machine = try #require(Machine.shared)
+            service = try Service(installedFor: nil)
+        }
+
+        /// The package of the programs under test, in two versions that differ in nothing else; made once.
+        private static let packages: Result<TemporaryDirectory, any Error> = Result {
+            let directory = try TemporaryDirectory()
+            let script = """
+                made=$("$0"/packaging/deb --programs "$1" --version 0.1.0 --output .)
+                dpkg-deb --raw-extract "$made" tree
+                sed -i 's/^Version: .*/Version: 0.1.1/' tree/DEBIAN/control
+                dpkg-deb --root-owner-group -Znone --build tree 0.1.1.deb
+                mv "$made" 0.1.0.deb
+                """
+            let made = try runCommand(
+                "/bin/bash",
+                ["-ec", script, Project.root, Project.binaries],
+                environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
+                directory: directory.path
+            )
+            if made.status != 0 { throw MachineError(made.errors) }
+            return directory
+        }
+
+        /// Installs a version over what is there.
+        private func install(_ version: String) throws {
+            try machine.copy(Self.packages.get().appending("\(version).deb"), to: "/var/cache/coffer.deb")
+            try machine.succeed(["apt-get", "install", "--yes", "--allow-downgrades", "/var/cache/coffer.deb"])
+        }
+
+        /// Runs a command of the machine's shell.
+        @discardableResult private func shell(_ script: String) throws -> String {
+            try machine.succeed(["sh", "-ec", script])
+        }
+
+        @Test func `the README says how to install it, and no more than what is done here`() throws {
+            let readme = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
+            let block = try #require(readme.components(separatedBy: "```sh\n").first { $0.contains("packaging/deb") })
+            let lines = block.components(separatedBy: "```")[0].split(separator: "\n")
+            let commands = lines.map { $0.split(separator: "#")[0].trimmingCharacters(in: .whitespaces) }
+            #expect(
+                commands == [
+                    "packaging/deb", "sudo apt install ./coffer_0.1.0_amd64.deb", "sudo -u coffer coffer init",
+                    "systemctl --user enable --now cofferd.socket", "coffer init",
+                ]
+            )
+        }
+
+        @Test func `installed, used, upgraded with an unlocked daemon, removed and purged`() throws {
+            try install("0.1.0")
+            #expect(try shell("systemctl is-active cofferd.socket") == "active")
+            #expect(!(try service.isActive))
+            #expect(try shell("stat --format '%U %a' /run/coffer /run/coffer/coffer.sock") == "root 755\nroot 666")
+            try use(service)
+            try machine.write("[Service]\nCarryOver=yes\n", to: "/etc/coffer/cofferd.conf")
+            try service.control("restart", "cofferd.service")
+            try service.unlock()
+            let process = try service.property("MainPID")
+
+            try install("0.1.1")
+            #expect(try shell("dpkg --status coffer | grep ^Version") == "Version: 0.1.1")
+            #expect(try service.property("MainPID") != process)
+            #expect(try service.state() == "lockedExpired")
+            #expect(try service.get("background") == "carried over")
+            #expect(try service.get("bank/pin") == nil)
+
+            try machine.succeed(["apt-get", "remove", "--yes", "coffer"])
+            #expect(try shell("ls /run/coffer; ls /var/lib/coffer | grep keybag") == "keybag")
+            #expect(try machine.run(["systemctl", "is-active", "cofferd.socket"]).text == "inactive\n")
+            let purged = try machine.run(["dpkg", "--purge", "coffer"])
+            #expect(purged.status == 0 && purged.errors.contains("the vault in /var/lib/coffer stays"))
+
+            try install("0.1.1")
+            #expect(try service.state() == "beforeFirstUnlock")
+            try service.unlock()
+            #expect(try service.get("bank/pin") == "1234")
+            try shell("echo 'coffer coffer/remove-secrets boolean true' | debconf-set-selections")
+            try machine.succeed(["dpkg", "--purge", "coffer"])
+            #expect(try machine.run(["test", "-e", "/var/lib/coffer"]).status == 1)
+            #expect(try machine.run(["ls", "/usr/bin/cofferd", "/etc/coffer/entitlements.d"]).text == "")
+        }
+
+        /// The story of a vault, in the sandbox of the units.
+        private func use(_ service: Service) throws {
+            try service.makeVault()
+            #expect(try service.property("StatusText") == "Unlocked.")
+            try service.put("bank/pin", "1234", "WhenUnlocked")
+            try service.put("background", "carried over", "AfterFirstUnlock")
+            let script = """
+                cd "$(mktemp -d)"
+                head -c 30000000 /dev/urandom >large
+                coffer put records/scan large --scenario health >/dev/null
+                coffer get records/scan | cmp - large
+                coffer get records/scan --output copy
+                cmp copy large
+                printf one | coffer file create notes/day --class completeUnlessOpen
+                printf two | coffer file append notes/day
+                coffer file read notes/day
+                printf secret | coffer keychain add --service mail --account anna >/dev/null
+                coffer keychain find --service mail --account anna
+                coffer lock --now >/dev/null
+                for item in bank/pin records/scan; do coffer get $item >/dev/null 2>&1 || echo $?; done
+                coffer get background
+                """
+            let used = try service.run(["bash", "-ec", script])
+            #expect(used.text == "onetwo" + "secret" + "75\n75\n" + "carried over", "\(used.text)\(used.errors)")
+            try service.unlock()
+            let named = try service.coffer("list")
+            #expect(named.text.contains("records/scan\n"))
+        }
+
+        @Test func `another service is told apart in the sandbox, and has what an entitlement grants`() throws {
+            try install("0.1.0")
+            try service.makeVault()
+            try service.put("mine", "owner's", "WhenUnlocked")
+            let file = "/etc/coffer/entitlements.d/reader.conf"
+            func read(_ unit: String) throws -> CommandResult {
+                try machine.run([
+                    "systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet", "coffer", "get",
+                    "mine",
+                ])
+            }
+            #expect(try read("reader.service").status == 66)
+            try machine.write("[Client]\nUnit=reader.service\nGroups=default\nVerbs=read\n", to: file)
+            try service.control("reload", "cofferd.service")
+            #expect(try read("reader.service").text == "owner's")
+            #expect(try read("other.service").status == 66)
+            #expect(try machine.run(["coffer", "get", "mine"]).status == 77)
+            try machine.succeed(["rm", file])
+            try purge()
+        }
+
+        @Test func `systemd finds nothing to say of the units, and their sandbox is as tight as it is meant`() throws {
+            try install("0.1.0")
+            for manager in ["--system", "--user"] {
+                let folder = "/usr/lib/systemd/\(manager.dropFirst(2))"
+                let found = try machine.run(
+                    ["systemd-analyze", "verify", manager, "--man=no"]
+                        + ["cofferd.socket", "cofferd.service"].map { "\(folder)/\($0)" }
+                )
+                #expect(found.status == 0)
+                #expect(found.text + found.errors == "")
+            }
+            let exposure = try machine.run(
+                ["systemd-analyze", "security", "--no-pager", "--threshold=15", "cofferd.service"]
+            )
+            #expect(exposure.status == 0, "\(exposure.text)")
+            _ = try service.state()
+            let process = try service.property("MainPID")
+            let status = try shell("grep -E '^(Cap(Prm|Eff|Bnd)|NoNewPrivs|Seccomp):' /proc/\(process)/status")
+            let isBare = status.split(separator: "\n").allSatisfy { line in
+                line.hasPrefix("Cap") ? line.hasSuffix("0000000000000000") : line.hasSuffix("1") || line.hasSuffix("2")
+            }
+            #expect(isBare, "\(status)")
+            try purge()
+        }
+
+        @Test func `a user has a vault of his own, in the sandbox of the user's units`() throws {
+            try install("0.1.0")
+            let own = try Service(installedFor: Machine.person)
+            #expect(try own.control("is-enabled", "cofferd.socket") == "enabled")
+            try own.control("enable", "--now", "cofferd.socket")
+            try use(own)
+            #expect(try shell("stat --format '%U %a' ~tester/.local/state/coffer") == "tester 700")
+            try own.control("stop", "cofferd.socket", "cofferd.service")
+            try purge()
+        }
+
+        private func purge() throws {
+            try shell("echo 'coffer coffer/remove-secrets boolean true' | debconf-set-selections")
+            try machine.succeed(["dpkg", "--purge", "coffer"])
+        }
+    }
+}
