@@ -117,7 +117,7 @@ private struct Start {
     private func spawn() throws -> pid_t {
         var process: pid_t = 0
         var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        defer { for unsafeword in unsafe words { unsafe free(word) } }
+        defer { unsafe words.forEach { unsafe free($0) } }
         var environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
         let code = unsafe posix_spawn(&process, arguments[0], nil, nil, &words, &environment)
         if code != 0 { throw SystemError("posix_spawn", code: code) }
