@@ -143,11 +143,11 @@ extension SystemdTests {
 
         @Test func `systemd finds nothing to say of the units, and their sandbox is as tight as it is meant`() throws {
             try install("0.1.0")
-            for manager in ["--system", "--user"] {
-                let folder = "/usr/lib/systemd/\(manager.dropFirst(2))"
+            for (manager, person) in [("system", nil), ("user", Machine.person)] {
+                let units = ["cofferd.socket", "cofferd.service"].map { "/usr/lib/systemd/\(manager)/\($0)" }
                 let found = try machine.run(
-                    ["systemd-analyze", "verify", manager, "--man=no"]
-                        + ["cofferd.socket", "cofferd.service"].map { "\(folder)/\($0)" }
+                    ["systemd-analyze", "verify", "--\(manager)", "--man=no"] + units,
+                    as: person
                 )
                 #expect(found.status == 0)
                 #expect(found.text + found.errors == "")
