@@ -119,7 +119,13 @@ private struct Start {
         var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var environment: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
-        let code = unsafe posix_spawn(&process, arguments[0], nil, nil, &words, &environment)
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for stream: Int32 in 0...2 {
+            unsafe posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
+        }
+        let code = unsafe posix_spawn(&process, arguments[0], &actions, nil, &words, &environment)
         if code != 0 { throw SystemError("posix_spawn", code: code) }
         return process
     }
