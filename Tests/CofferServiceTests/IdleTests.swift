@@ -68,6 +68,7 @@ import Testing
             _ = try server.connect().status()
         }
         #expect(!hasEnded(directory))
+        withExtendedLifetime(server) {}
     }
 
     @Test func `it stays while the delay after wrong passcodes runs, which would begin anew`() throws {
