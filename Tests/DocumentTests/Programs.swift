@@ -1,3 +1,4 @@
+import CofferSystem
 import Foundation
 
 /// The programs of this build, run as a user runs them.
@@ -74,7 +75,17 @@ final class ExampleDaemon {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        for _ in 0..<500 where !FileManager.default.fileExists(atPath: socket) { usleep(10_000) }
+        for _ in 0..<500 where !isListening { usleep(10_000) }
+    }
+
+    /// Whether somebody listens: the file is there a moment earlier.
+    private var isListening: Bool {
+        do {
+            _ = try UnixSocket.connect(to: socket)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Runs `coffer` against this daemon.
