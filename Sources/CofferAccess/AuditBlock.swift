@@ -68,6 +68,8 @@ extension ByteWriter {
         write(optional: client.unit)
         write(optional: client.userUnit)
         write(optional: client.executablePath)
+        write(UInt8(client.isContained ? 1 : 0))
+        write(optional: client.machine)
     }
 
     fileprivate mutating func write(_ record: AuditRecord) {
@@ -101,7 +103,9 @@ extension ByteReader {
             groupID: try read(),
             unit: try readOptionalText(),
             userUnit: try readOptionalText(),
-            executablePath: try readOptionalText()
+            executablePath: try readOptionalText(),
+            isContained: try read(UInt8.self) == 1,
+            machine: try readOptionalText()
         )
     }
 

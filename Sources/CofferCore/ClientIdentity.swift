@@ -138,10 +138,12 @@ extension ClientIdentity {
             groupID: groupID,
             unit: unit,
             userUnit: userUnit,
-            executablePath: executablePath
+            executablePath: executablePath,
+            isContained: isContained,
+            machine: machine
         )
     }
 
     /// The client in a word: its service, or else its user.
-    public var summary: String { service?.description ?? ClientPattern.user(userID).description }
+    public var summary: String { principal.description + (containment.map { " in \($0)" } ?? "") }
 }

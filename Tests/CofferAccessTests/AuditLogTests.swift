@@ -58,7 +58,14 @@ import Testing
     private static let everything = AuditRecord(
         number: 1,
         time: 1_795_303_244_244,
-        client: ClientIdentity(userID: .max - 1, groupID: 0, unit: "", userUnit: "ü.service"),
+        client: ClientIdentity(
+            userID: .max - 1,
+            groupID: 0,
+            unit: "",
+            userUnit: "ü.service",
+            isContained: true,
+            machine: "box"
+        ),
         action: "keychain.find",
         items: [AuditedItem(name: "\u{0}é", group: "g", reference: ItemID()), AuditedItem(name: nil, group: nil)],
         itemCount: 70_000,

@@ -1,5 +1,6 @@
 import CofferCore
 import CofferWire
+import Testing
 
 extension OpenRPCConversationTests {
     /// What is said of leases.
