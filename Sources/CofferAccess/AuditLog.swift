@@ -54,8 +54,8 @@ package final class AuditLog {
     /// Whether records wait to be written.
     package var isWaiting: Bool { !waiting.records.isEmpty || !latest.isEmpty || lostCount > 0 }
 
-    /// Whether enough wait for a block.
-    package var isFull: Bool { waiting.records.count + latest.count >= Limits.auditBlockRecords }
+    /// Whether so many wait that they are to be written: each time costs a sync of the disk.
+    package var isFull: Bool { waiting.records.count + latest.count >= Limits.auditWaitingRecords / 4 }
 
     /// Notes what was done in this turn; written with the turn, or later.
     ///

@@ -118,7 +118,7 @@ public enum Limits {
     /// The bytes of them beyond which no more join.
     public static let auditBlockBytes = 64 << 10
     /// The records that wait to be written: where the disk takes none, further ones are counted only.
-    public static let auditWaitingRecords = 1024
+    public static let auditWaitingRecords = 4096
     /// The milliseconds that a record of what changes nothing waits for others.
     public static let auditDelayMilliseconds = 250
     /// The blocks of the audit that one request looks at.
