@@ -36,6 +36,8 @@ public struct ClientIdentity: Hashable, Sendable {
     public var isContained: Bool
     /// The container that it is in, by the name that the service manager has for it.
     public var machine: String?
+    /// The user whose login, or whose service manager, its process belongs to: not told to clients.
+    package var loginUserID: UInt32?
 
     /// Describes a client.
     public init(

@@ -14,6 +14,10 @@ package struct Configuration: Sendable {
     package var idleExitSeconds: Int?
     /// Told the state of the vault at the start, and each time that it has changed; `nil` where the vault can't be used.
     package var tellState: @Sendable (VaultState?) -> Void = { _ in }
+    /// What of that which happens around it locks it.
+    package var presencePolicy = Presence.Policy()
+    /// Where it learns that; `nil` where nobody tells.
+    package var surroundings: Surroundings?
     /// The daemon, as a client of its own: its user is the vault's owner.
     package var daemon: ClientIdentity
     /// The directory of the service manager's credentials, if it gave any: the device key may be one.

@@ -98,6 +98,14 @@ package struct LockSchedule: Equatable, Sendable {
         if case .unlocked = phase { policy.lockAfterSeconds != nil } else { false }
     }
 
+    /// Whether there are keys that a lock takes: unlocked, or in the grace.
+    package var isUnlocked: Bool {
+        switch phase {
+        case .lockRequested, .locking, .unlocked: true
+        case .locked, .lockedExpired, .resting: false
+        }
+    }
+
     /// When the grace ends, while there is one.
     package var graceEnd: UInt64? {
         if case .locking(let end) = phase { end } else { nil }

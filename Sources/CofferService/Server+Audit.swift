@@ -50,8 +50,20 @@ extension Server {
     }
 
     /// Notes that the vault is in another state from here on.
-    func noteState(_ state: VaultState) {
-        note(AuditRecord(time: wallClockMilliseconds(), client: nil, action: "vault.state", state: state))
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - cause: What the daemon has locked it for, if it has.
+    func noteState(_ state: VaultState, because cause: LockCause? = nil) {
+        note(
+            AuditRecord(
+                time: wallClockMilliseconds(),
+                client: nil,
+                action: "vault.state",
+                state: state,
+                reason: cause?.reason
+            )
+        )
     }
 
     private func note(_ record: AuditRecord) {

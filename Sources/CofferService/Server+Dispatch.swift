@@ -56,15 +56,15 @@ extension Server {
         case .itemExplain:
             return .now(try explainItem(ExplainParameters(params: params), attachments, from: caller))
         case .vaultInit:
-            return .later(try initVault(InitParameters(params: params), attachments))
+            return .later(try initVault(InitParameters(params: params), attachments, from: caller))
         case .vaultUnlock:
-            return .later(try unlockVault(CredentialParameters(params: params), attachments))
+            return .later(try unlockVault(CredentialParameters(params: params), attachments, from: caller))
         case .passcodeChange:
-            return .later(try changePasscode(PasscodeChangeParameters(params: params), attachments))
+            return .later(try changePasscode(PasscodeChangeParameters(params: params), attachments, from: caller))
         case .passcodeRemove:
             return .later(try removePasscode(PasscodeRemoveParameters(params: params), attachments))
         case .passcodeSet:
-            return .later(try setPasscode(PasscodeSetParameters(params: params), attachments))
+            return .later(try setPasscode(PasscodeSetParameters(params: params), attachments, from: caller))
         case .slotAdd:
             return .later(try addSlot(CredentialParameters(params: params), attachments))
         case .slotRemove:

@@ -104,7 +104,11 @@ extension Server {
     // MARK: The passcode
 
     /// Gives a passcode to a vault without one.
-    func setPasscode(_ params: PasscodeSetParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+    func setPasscode(
+        _ params: PasscodeSetParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Work {
         let new = Handoff(try newPasscode(attachments.takePayload(), cost: params.kdf))
         try attachments.refuseLeftovers(of: .passcodeSet)
         return { (transfer) async throws(CofferError) in
@@ -118,13 +122,17 @@ extension Server {
                 return .passcode(new, erasesData: params.erasesData)
             }
             try self.vault.keys.adopt(granted.takeKeys())
-            self.keysHaveChanged()
+            self.keysHaveChanged(by: caller)
             return Reply(try self.vaultStatus())
         }
     }
 
     /// Replaces the passcode; with a recovery key, also that of a vault whose device key is lost.
-    func changePasscode(_ params: PasscodeChangeParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+    func changePasscode(
+        _ params: PasscodeChangeParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Work {
         var secrets = CountedPayload(attachments.takePayload())
         try attachments.refuseLeftovers(of: .passcodeChange)
         let kind = params.credential ?? .passcode
@@ -135,7 +143,7 @@ extension Server {
             try await self.takeTurn(of: .passcodeChange, transfer)
             defer { self.keyOperations.leave() }
             if let moved = try self.vault.moved {
-                try await self.recover(moved, credential, new, params.erasesData)
+                try await self.recover(moved, credential, new, params.erasesData, by: caller)
             } else {
                 _ = try await self.show(credential, as: kind) { (_) throws(CofferError) in
                     guard let new = new.take() else { throw .carriedOutTwice }
@@ -151,7 +159,8 @@ extension Server {
         _ moved: MovedVault,
         _ credential: Handoff<GivenCredential>,
         _ new: Handoff<NewPasscode>,
-        _ erasesData: Bool?
+        _ erasesData: Bool?,
+        by caller: Caller
     ) async throws(CofferError) {
         guard let new = new.take(), let given = credential.take() else { throw .carriedOutTwice }
         guard case .recoveryKey(let recoveryKey) = consume given else {
@@ -166,7 +175,7 @@ extension Server {
         let keys = try await keyWorkers.run { () throws(CofferError) in try moved.recover(with: recoveryKey, change) }
         let opened = try vault.keys
         if lockCount == self.lockCount { opened.adopt(keys) }
-        keysHaveChanged()
+        keysHaveChanged(by: caller)
     }
 
     /// Takes the passcode away, and with it the items that must not be without one.

@@ -9,16 +9,22 @@ internal import CofferWire
 
 extension Server {
     /// Counts anew: the vault has come up, was made, unlocked or erased, or has got or lost its passcode.
-    func keysHaveChanged() {
+    ///
+    /// - Parameter caller: Who has done it, unless it was the daemon.
+    func keysHaveChanged(by caller: Caller? = nil) {
         let now = configuration.clock.now
         let state = (try? vault.state()) ?? .noVault
         switch state {
-        case .unlocked: schedule.unlock(at: now)
+        case .unlocked:
+            schedule.unlock(at: now)
+            lockCause = .idle
         case .lockedExpired: schedule.restore(lockedSince: now)
         default: schedule.rest()
         }
+        if let caller { noteUnlock(by: caller) }
         updateChangeLog()
         noteState(state)
+        tellSurroundings()
         announce(state == .unlocked || state == .noPasscode ? .available : .gone)
         setLockTimer()
     }
@@ -26,16 +32,22 @@ extension Server {
     /// Locks, at once or when the grace is over.
     ///
     /// - Parameter graceSeconds: The grace; the configured one if nothing is said.
-    func lock(graceSeconds: Int? = nil) {
+    ///
+    /// - Parameters:
+    ///   - graceSeconds: The grace; the configured one if nothing is said.
+    ///   - cause: Why, where no client has asked for it.
+    func lock(graceSeconds: Int? = nil, because cause: LockCause? = nil) {
         lockCount += 1
         endContexts()
+        let before = schedule
         schedule.lock(at: configuration.clock.now, graceSeconds: graceSeconds)
+        if schedule != before { lockCause = cause }
         settleLocks()
     }
 
     /// Nobody is connected any more.
     func lastConnectionHasGone() {
-        if configuration.locksOnLastDisconnect { lock() }
+        if configuration.locksOnLastDisconnect { lock(because: .lastDisconnect) }
     }
 
     // MARK: Following the clock
@@ -50,6 +62,7 @@ extension Server {
             steps.append(step)
             carryOut(step, on: keys)
         }
+        tellSurroundings()
         // Said before the turn sends anything, and after the keys that are due have gone: a thousand watchers don't delay it.
         if !steps.isEmpty { announce(steps == [.beginLocking] ? .going : .gone) }
         setLockTimer()
@@ -66,12 +79,12 @@ extension Server {
         switch step {
         case .beginLocking:
             keys.beginLocking()
-            return noteState(keys.state)
+            return noteState(keys.state, because: lockCause)
         case .lock: keys.lock()
         case .expireInactive: keys.expireInactive()
         case .forget: keys.forget()
         }
-        noteState(keys.state)
+        noteState(keys.state, because: step == .lock ? lockCause : nil)
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
         withholdPayloads(in: keys.state)
         keepWhatWasWritten()

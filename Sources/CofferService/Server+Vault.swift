@@ -31,7 +31,11 @@ extension Server {
     }
 
     /// Makes a vault, unlocked, and gives its recovery key out.
-    func initVault(_ params: InitParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+    func initVault(
+        _ params: InitParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Work {
         let passcode = attachments.takePayload()
         try attachments.refuseLeftovers(of: .vaultInit)
         let hasPasscode = passcode.byteCount > 0
@@ -70,13 +74,17 @@ extension Server {
             }
             let opened = try self.vault.keys
             if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(keys) }
-            self.keysHaveChanged()
+            self.keysHaveChanged(by: caller)
             return Reply(try self.vaultStatus(), payload: recoveryKeyText.take())
         }
     }
 
     /// Unlocks, if the credential is right and no lock comes in between.
-    func unlockVault(_ params: CredentialParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+    func unlockVault(
+        _ params: CredentialParameters,
+        _ attachments: Attachments,
+        from caller: Caller
+    ) throws(CofferError) -> Work {
         let kind = params.credential ?? .passcode
         let credential = Handoff(try given(attachments.takePayload(), as: kind))
         try attachments.refuseLeftovers(of: .vaultUnlock)
@@ -92,7 +100,7 @@ extension Server {
                 )
             }
             try self.vault.keys.adopt(granted.takeKeys())
-            self.keysHaveChanged()
+            self.keysHaveChanged(by: caller)
             return Reply(try self.vaultStatus())
         }
     }

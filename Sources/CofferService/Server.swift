@@ -34,6 +34,12 @@ package actor Server {
     var lockCount = 0
     /// When the vault locks, and what follows.
     var schedule: LockSchedule
+    /// Why it locks, or would if it did now; `nil` where a client has asked for it.
+    var lockCause: LockCause?
+    /// Who has unlocked the vault.
+    var presence: Presence
+    /// Whether the surroundings were told that there are keys to lose.
+    var hasToldUnlocked = false
     var lockTimer: (any ClockTimer)?
     /// Wakes listeners that could not accept.
     private var acceptTimer: (any ClockTimer)?
@@ -108,6 +114,7 @@ package actor Server {
         self.configuration = configuration
         vault = Vault(configuration)
         schedule = LockSchedule(configuration.lockPolicy)
+        presence = Presence(configuration.presencePolicy)
         carryOver = configuration.carryOver
         accessPolicy = AccessPolicy(daemon: configuration.daemon, entitlements: configuration.entitlements)
         routingPolicy = configuration.routingPolicy

@@ -26,7 +26,10 @@ enum Daemon {
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
             let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
+            let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep)
+            configuration.surroundings = logind.surroundings
             let server = try Server(loop: loop, configuration: configuration)
+            logind.start { occurrence in server.assumeIsolated { $0.take(occurrence) } }
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
                 if signal == SIGHUP { return reload(options, server) }
                 ServiceManager.tellStopping()
@@ -38,7 +41,7 @@ enum Daemon {
             }
             ServiceManager.tellReady()
             loop.run()
-            withExtendedLifetime((signals, watchdog)) {}
+            withExtendedLifetime((signals, watchdog, logind)) {}
         } catch let error as CofferError {
             fail(error)
         } catch let error as SystemError {

@@ -76,6 +76,24 @@ struct DaemonOption {
             "lock when the last connection is gone"
         ),
         DaemonOption(
+            "--lock-on-sleep",
+            value: "yes|no",
+            setting: "LockOnSleep",
+            "lock before the machine sleeps, without grace (yes)"
+        ),
+        DaemonOption(
+            "--lock-on-session-lock",
+            value: "yes|no",
+            setting: "LockOnSessionLock",
+            "lock when somebody who has unlocked the vault locks a session (yes)"
+        ),
+        DaemonOption(
+            "--lock-on-logout",
+            value: "yes|no",
+            setting: "LockOnLogout",
+            "lock when somebody who has unlocked the vault has logged out (yes, if cofferd itself belongs to a login)"
+        ),
+        DaemonOption(
             "--idle-exit",
             value: "SECONDS",
             setting: "IdleExit",

@@ -91,7 +91,10 @@ extension AuditRecord {
     }
 
     private var sentence: String {
-        guard let client else { return reason.map { "\(action): \($0)" } ?? "the vault is \(state.rawValue)" }
+        guard let client else {
+            let subject = action == "vault.state" ? "the vault is \(state.rawValue)" : action
+            return reason.map { "\(subject): \($0)" } ?? subject
+        }
         let subject = items.map { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal ?? "" }
         let done = ([client.summary, action] + subject).joined(separator: " ")
         return refusal.map { "\(done): refused: \($0.message)" } ?? done

@@ -23,6 +23,9 @@ struct Options {
     private var locksOnLastDisconnect = false
     /// Seconds without a connection, after which the daemon ends; `nil` for never.
     private(set) var idleExitSeconds: Int?
+    private var presencePolicy = Presence.Policy()
+    /// As a daemon is expected to, if nothing is said.
+    private var locksOnLogout: Bool?
     /// Whether the configuration is only to be looked at.
     private(set) var isCheck = false
 
@@ -147,6 +150,9 @@ struct Options {
         case "--inactive-after": lockPolicy.inactiveAfterSeconds = try Self.seconds(flag, value())
         case "--lock-after": lockPolicy.lockAfterSeconds = try Self.secondsOrNever(flag, value())
         case "--idle-exit": idleExitSeconds = try Self.secondsOrNever(flag, value())
+        case "--lock-on-sleep": presencePolicy.locksOnSleep = try Self.decision(flag, value())
+        case "--lock-on-session-lock": presencePolicy.locksOnSessionLock = try Self.decision(flag, value())
+        case "--lock-on-logout": locksOnLogout = try Self.decision(flag, value())
         case "--forget-after": lockPolicy.forgetAfterSeconds = try Self.secondsOrNever(flag, value())
         default: throw CofferError(.param, "unknown option \(quotedForDisplay(flag))", hint: "cofferd --help")
         }
@@ -180,6 +186,14 @@ struct Options {
         return seconds == 0 ? nil : seconds
     }
 
+    private static func decision(_ flag: String, _ value: String?) throws(CofferError) -> Bool {
+        let value = try text(flag, value)
+        guard let decision = ["yes": true, "no": false][value] else {
+            throw CofferError(.param, "\(flag) \(quotedForDisplay(value)): expected 'yes' or 'no'")
+        }
+        return decision
+    }
+
     private static func leave(printing text: String) -> Never {
         Daemon.write(text, to: STDOUT_FILENO)
         exit(0)
@@ -196,6 +210,9 @@ struct Options {
             lockPolicy: lockPolicy
         )
         configuration.locksOnLastDisconnect = locksOnLastDisconnect
+        configuration.presencePolicy = presencePolicy
+        // An admin unlocks the system's vault and goes: it is there for services.
+        configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)
         configuration.identify = PeerUnits.identify
         configuration.entitlements = try readEntitlements()
         if let configurationFile { try configuration.take(configurationFile) }

@@ -15,8 +15,10 @@ enum PeerUnits {
         // Of what can't be seen from here nothing is known; the number 0 stands for ourselves.
         guard let number = client.processID else { return client }
         client.unit = unsafe try name { unsafe sd_pid_get_unit(number, $0) }
-        // A program of another user in the owner's units, such as sudo's, is not the owner's.
-        if client.userID == geteuid(), unsafe try isOwners({ unsafe sd_pid_get_owner_uid(number, $0) }) {
+        client.loginUserID = try loginUser(of: number)
+        // A program of another user in the owner's units, such as sudo's, is not the owner's; and the units of another one's
+        // service manager have the names that he likes.
+        if client.userID == geteuid() && client.loginUserID == geteuid() {
             client.userUnit = unsafe try name { unsafe sd_pid_get_user_unit(number, $0) }
         }
         // For people only: where it can't be told, nothing else depends on it.
@@ -26,13 +28,15 @@ enum PeerUnits {
 
     /// Tells who the daemon itself is.
     static func identifyDaemon() throws(SystemError) -> ClientIdentity {
-        ClientIdentity(
+        let owner = try loginUser(of: 0)
+        var identity = ClientIdentity(
             userID: geteuid(),
             groupID: getegid(),
             unit: unsafe try name { unsafe sd_pid_get_unit(0, $0) },
-            userUnit: unsafe try isOwners { unsafe sd_pid_get_owner_uid(0, $0) }
-                ? unsafe try name { unsafe sd_pid_get_user_unit(0, $0) } : nil
+            userUnit: owner == geteuid() ? unsafe try name { unsafe sd_pid_get_user_unit(0, $0) } : nil
         )
+        identity.loginUserID = owner
+        return identity
     }
 
     /// What is asked of a process that has none, or of a machine without systemd.
@@ -51,12 +55,12 @@ enum PeerUnits {
         return unsafe found.map { unsafe String(cString: $0) }
     }
 
-    /// Whether a user's service manager is that of the daemon's user: another one's units have the names that it likes.
-    private static func isOwners(_ ask: (UnsafeMutablePointer<uid_t>) -> Int32) throws(SystemError) -> Bool {
+    /// The user whose login, or whose service manager, a process belongs to.
+    private static func loginUser(of process: pid_t) throws(SystemError) -> uid_t? {
         var owner: uid_t = 0
-        let code = unsafe ask(&owner)
-        if code >= 0 { return owner == geteuid() }
-        if none.contains(-code) { return false }
+        let code = unsafe sd_pid_get_owner_uid(process, &owner)
+        if code >= 0 { return owner }
+        if none.contains(-code) { return nil }
         throw SystemError("sd_pid_get_owner_uid", code: -code)
     }
 }

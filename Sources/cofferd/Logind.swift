@@ -1,0 +1,231 @@
+import CSystemd
+import CofferService
+import CofferSystem
+import Glibc
+
+/// What logind tells: that the machine is about to sleep, that a session is locked, that people log in and out.
+///
+/// It is listened to from the first unlock on. While there are keys to lose, a machine that is about to sleep has to wait
+/// until they are gone. Where there is no logind, everything else goes on, and it is looked for again while there are keys.
+final class Logind: @unchecked Sendable {
+    // Sendable: used on the loop's thread only.
+
+    private static let name = "org.freedesktop.login1"
+    private static let managerPath = "/org/freedesktop/login1"
+    private static let sessionPath = "/org/freedesktop/login1/session"
+    private static let bus = "org.freedesktop.DBus"
+    private static let retryNanoseconds: UInt64 = 30_000_000_000
+
+    private let loop: EventLoop
+    private let delaysSleep: Bool
+    private var take: (@Sendable (Occurrence) -> Void)?
+    private var bus: SystemBus?
+    private var logins: LoginMonitor?
+    private var retryTimer: LoopTimer?
+    private var isUnlocked = false
+    /// Whether it was said that logind can't be heard, since it last could.
+    private var hasReported = false
+    /// The connection of logind: what another one says in its name does not count.
+    private var owner: String?
+    private var ownerCall: UInt64?
+    private var delayCall: UInt64?
+    /// Open while the machine is not to sleep before it was told.
+    private var delay: OwnedDescriptor?
+
+    /// Makes a listener that does not listen yet.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop, on whose thread all of this is called.
+    ///   - delaysSleep: Whether a machine that is about to sleep has to wait.
+    init(on loop: EventLoop, delaysSleep: Bool) throws(SystemError) {
+        self.loop = loop
+        self.delaysSleep = delaysSleep
+        retryTimer = try LoopTimer(on: loop) { [unowned self] in connect() }
+    }
+
+    /// What the server asks and tells.
+    var surroundings: Surroundings {
+        Surroundings(
+            isLoggedIn: LoginMonitor.isLoggedIn,
+            unlockedDidChange: { [unowned self] isUnlocked in
+                self.isUnlocked = isUnlocked
+                isUnlocked ? connect() : letSleep()
+            }
+        )
+    }
+
+    /// Says who is told what happens.
+    func start(_ take: @escaping @Sendable (Occurrence) -> Void) { self.take = take }
+
+    // MARK: The connection
+
+    private func connect() {
+        guard isUnlocked else { return }
+        if bus != nil { return delaySleep() }
+        do throws(SystemError) {
+            let bus = try SystemBus(on: loop) { [unowned self] in
+                receive($0)
+            } lose: { [unowned self] in
+                lose($0)
+            }
+            for rule in Self.rules { try bus.subscribe(rule) }
+            ownerCall = try bus.call("GetNameOwner", of: Self.bus, at: "/", of: Self.bus, Self.name)
+            logins = try LoginMonitor(on: loop) { [unowned self] in take?(.logins) }
+            self.bus = bus
+        } catch {
+            lose(error)
+        }
+    }
+
+    private static let rules = [
+        "type='signal',sender='\(bus)',member='NameOwnerChanged',arg0='\(name)'",
+        "type='signal',sender='\(name)',interface='\(name).Manager',member='PrepareForSleep'",
+        "type='signal',sender='\(name)',interface='\(name).Session',member='Lock'",
+        "type='signal',sender='\(name)',member='PropertiesChanged',arg0='\(name).Session'",
+    ]
+
+    private func lose(_ error: SystemError) {
+        report(error.reason)
+        (bus, logins, owner, ownerCall, delayCall) = (nil, nil, nil, nil, nil)
+        // What it gave holds as long as it lives: the bus is not it.
+        if isUnlocked { retryTimer?.set(BootClock.system.now + Self.retryNanoseconds) }
+    }
+
+    private func report(_ reason: String) {
+        if hasReported { return }
+        hasReported = true
+        let consequence = "so sleep, locked sessions and logouts do not lock the vault until it can be"
+        Daemon.write("warning: logind can't be heard: \(reason), \(consequence)\n", to: STDERR_FILENO)
+    }
+
+    // MARK: What comes
+
+    private func receive(_ message: BusMessage) {
+        if let call = message.answeredCall { return receiveAnswer(to: call, message) }
+        switch (message.interface, message.member) {
+        case (Self.bus, "NameOwnerChanged") where message.sender == Self.bus:
+            guard message.text() == Self.name, message.text() != nil, let next = message.text() else { return }
+            setOwner(next)
+        case _ where message.sender != owner: return
+        case ("\(Self.name).Manager", "PrepareForSleep"):
+            if message.flag() == true { take?(.sleep) } else { delaySleep() }
+        case ("\(Self.name).Session", "Lock"): noteLock(message)
+        case ("\(Self.bus).Properties", "PropertiesChanged"):
+            if message.changedFlag("LockedHint", of: "\(Self.name).Session") == true { noteLock(message) }
+        default: return
+        }
+    }
+
+    private func receiveAnswer(to call: UInt64, _ message: BusMessage) {
+        if call == ownerCall {
+            ownerCall = nil
+            setOwner(message.failure == nil ? message.text() ?? "" : "")
+        } else if call == delayCall {
+            delayCall = nil
+            if let failure = message.failure { return noteRefusal(failure) }
+            let given = message.descriptor()
+            if isUnlocked { delay = given }
+        }
+    }
+
+    private func setOwner(_ next: String) {
+        delayCall = nil
+        guard !next.isEmpty else {
+            owner = nil
+            return report("it does not run")
+        }
+        owner = next
+        hasReported = false
+        delay = nil
+        delaySleep()
+    }
+
+    private func noteRefusal(_ failure: (name: String, text: String)) {
+        // Sleep has begun, and its announcement was missed.
+        if failure.name == "\(Self.name).OperationInProgress" {
+            take?(.sleep)
+        } else {
+            Daemon.write("warning: logind lets no sleep wait for the vault: \(failure.text)\n", to: STDERR_FILENO)
+        }
+    }
+
+    private func noteLock(_ message: BusMessage) {
+        var session: UnsafeMutablePointer<CChar>?
+        defer { unsafe free(session) }
+        var userID: uid_t = 0
+        guard let path = message.path, unsafe sd_bus_path_decode(path, Self.sessionPath, &session) > 0,
+            unsafe sd_session_get_uid(session, &userID) >= 0
+        else { return }
+        take?(.sessionLock(userID: userID))
+    }
+
+    // MARK: Sleep
+
+    private func delaySleep() {
+        guard isUnlocked, delaysSleep, owner != nil, delay == nil, delayCall == nil, let bus else { return }
+        do throws(SystemError) {
+            delayCall = try bus.call(
+                "Inhibit",
+                of: "\(Self.name).Manager",
+                at: Self.managerPath,
+                of: Self.name,
+                "sleep",
+                "coffer",
+                "the vault is locked first",
+                "delay"
+            )
+        } catch {
+            lose(error)
+        }
+    }
+
+    private func letSleep() { delay = nil }
+}
+
+/// Tells when somebody logs in or out.
+@safe
+final class LoginMonitor: @unchecked Sendable {
+    // Sendable: used on the loop's thread only.
+
+    private let loop: EventLoop
+    private let monitor: OpaquePointer
+    /// A second one of the same: the monitor closes its own.
+    private let descriptor: OwnedDescriptor
+    private var watch: EventLoop.Watch?
+
+    /// Begins to listen.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop, on whose thread all of this is called.
+    ///   - handler: Is told that something has changed.
+    init(on loop: EventLoop, _ handler: @escaping @Sendable () -> Void) throws(SystemError) {
+        var made: OpaquePointer?
+        let code = unsafe sd_login_monitor_new("uid", &made)
+        guard code >= 0, let monitor = unsafe made else { throw SystemError("sd_login_monitor_new", code: -code) }
+        let copy = unsafe fcntl(sd_login_monitor_get_fd(monitor), F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else {
+            unsafe sd_login_monitor_unref(monitor)
+            throw SystemError("fcntl")
+        }
+        self.loop = loop
+        unsafe self.monitor = monitor
+        descriptor = OwnedDescriptor(owning: copy)
+        watch = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
+            unsafe sd_login_monitor_flush(self.monitor)
+            handler()
+        }
+    }
+
+    deinit {
+        if let watch { loop.unwatch(watch) }
+        unsafe sd_login_monitor_unref(monitor)
+    }
+
+    /// Whether a user has a session that has not ended: what a lingering service manager runs is none.
+    static func isLoggedIn(_ userID: UInt32) -> Bool {
+        var state: UnsafeMutablePointer<CChar>?
+        defer { unsafe free(state) }
+        guard unsafe sd_uid_get_state(userID, &state) >= 0, let state = unsafe state else { return false }
+        return !["offline", "lingering", "closing"].contains(unsafe String(cString: state))
+    }
+}

@@ -1,0 +1,218 @@
+import CSystemd
+import CofferSystem
+import Glibc
+
+/// A connection to the system's message bus, on an event loop: nothing of it waits for anybody.
+///
+/// What comes is handed out as it is. Whoever calls a method knows the answer by the number of the call.
+@safe
+final class SystemBus: @unchecked Sendable {
+    // Sendable: used on the loop's thread only.
+
+    /// Messages that are handled in one turn, so that a flood of them does not hold up those who ask for secrets.
+    private static let messagesPerTurn = 32
+
+    private let loop: EventLoop
+    private let bus: OpaquePointer
+    /// A second one of the same socket: sd-bus closes its own.
+    private let socket: OwnedDescriptor
+    private let receive: (BusMessage) -> Void
+    private let lose: (SystemError) -> Void
+    private var watch: EventLoop.Watch?
+    private var interest: EventLoop.Interest = .readable
+    private var timer: LoopTimer?
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop, on whose thread all of this is called.
+    ///   - receive: Gets each message that comes.
+    ///   - lose: Is told once why there is no connection any more; nothing is to be done with it then.
+    init(
+        on loop: EventLoop,
+        receive: @escaping (BusMessage) -> Void,
+        lose: @escaping (SystemError) -> Void
+    ) throws(SystemError) {
+        var opened: OpaquePointer?
+        try checked("sd_bus_open_system", unsafe sd_bus_open_system(&opened))
+        guard let bus = unsafe opened else { throw SystemError("sd_bus_open_system", code: EIO) }
+        let number: Int32
+        let duplicate: OwnedDescriptor
+        do throws(SystemError) {
+            number = try checked("sd_bus_get_fd", unsafe sd_bus_get_fd(bus))
+            let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+            guard copy >= 0 else { throw SystemError("fcntl") }
+            duplicate = OwnedDescriptor(owning: copy)
+        } catch {
+            unsafe sd_bus_close_unref(bus)
+            throw error
+        }
+        self.loop = loop
+        unsafe self.bus = bus
+        socket = duplicate
+        self.receive = receive
+        self.lose = lose
+        watch = try loop.watch(socket, for: interest) { [unowned self] _ in process() }
+        timer = try LoopTimer(on: loop) { [unowned self] in process() }
+        try follow()
+    }
+
+    deinit {
+        if let watch { loop.unwatch(watch) }
+        timer?.invalidate()
+        unsafe sd_bus_close_unref(bus)
+    }
+
+    /// Calls a method whose arguments are texts.
+    ///
+    /// - Returns: The number of the call, which its answer names.
+    func call(
+        _ method: String,
+        of interface: String,
+        at path: String,
+        of service: String,
+        _ arguments: String...
+    ) throws(SystemError) -> UInt64 {
+        var message: OpaquePointer?
+        defer { unsafe sd_bus_message_unref(message) }
+        try checked(
+            "sd_bus_message_new_method_call",
+            unsafe sd_bus_message_new_method_call(bus, &message, service, path, interface, method)
+        )
+        for argument in arguments {
+            let kind = CChar(SD_BUS_TYPE_STRING)
+            let code = unsafe argument.withCString { unsafe sd_bus_message_append_basic(message, kind, $0) }
+            try checked("sd_bus_message_append_basic", code)
+        }
+        var number: UInt64 = 0
+        try checked("sd_bus_send", unsafe sd_bus_send(bus, message, &number))
+        try follow()
+        return number
+    }
+
+    /// Asks for signals.
+    ///
+    /// - Parameter rule: Which ones, as the bus reads it.
+    func subscribe(_ rule: String) throws(SystemError) {
+        _ = try call(
+            "AddMatch",
+            of: "org.freedesktop.DBus",
+            at: "/org/freedesktop/DBus",
+            of: "org.freedesktop.DBus",
+            rule
+        )
+    }
+
+    private func process() {
+        do throws(SystemError) {
+            for _ in 0..<Self.messagesPerTurn {
+                var message: OpaquePointer?
+                let progress = try checked("sd_bus_process", unsafe sd_bus_process(bus, &message))
+                if progress == 0 { break }
+                guard let message = unsafe message else { continue }
+                defer { unsafe sd_bus_message_unref(message) }
+                receive(unsafe BusMessage(message))
+            }
+            try follow()
+        } catch {
+            lose(error)
+        }
+    }
+
+    /// Watches for what the connection waits for now.
+    private func follow() throws(SystemError) {
+        let events = try checked("sd_bus_get_events", unsafe sd_bus_get_events(bus))
+        var wanted: EventLoop.Interest = []
+        if events & POLLIN != 0 { wanted.insert(.readable) }
+        if events & POLLOUT != 0 { wanted.insert(.writable) }
+        if wanted != interest, let watch { try loop.change(watch, to: wanted) }
+        interest = wanted
+        var deadline: UInt64 = 0
+        try checked("sd_bus_get_timeout", unsafe sd_bus_get_timeout(bus, &deadline))
+        timer?.set(deadline == .max ? nil : BootClock.system.now + Self.nanoseconds(until: deadline))
+    }
+
+    /// - Parameter deadline: Microseconds on the clock that stands still while the machine sleeps.
+    private static func nanoseconds(until deadline: UInt64) -> UInt64 {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        let microseconds = UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000
+        return deadline > microseconds ? (deadline - microseconds) * 1000 : 0
+    }
+}
+
+/// A message of the bus, to be read while it is handled.
+@safe
+struct BusMessage {
+    private let message: OpaquePointer
+
+    fileprivate init(_ message: OpaquePointer) { unsafe self.message = message }
+
+    /// Who has sent it: the bus tells, and not the sender.
+    var sender: String? { unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) } }
+    /// The object that a signal is about.
+    var path: String? { unsafe sd_bus_message_get_path(message).map { unsafe String(cString: $0) } }
+    /// What a signal is about.
+    var interface: String? { unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) } }
+    /// What a signal says.
+    var member: String? { unsafe sd_bus_message_get_member(message).map { unsafe String(cString: $0) } }
+
+    /// The call that it answers, if it answers one.
+    var answeredCall: UInt64? {
+        var number: UInt64 = 0
+        return unsafe sd_bus_message_get_reply_cookie(message, &number) >= 0 ? number : nil
+    }
+
+    /// What has failed, if it says that something has.
+    var failure: (name: String, text: String)? {
+        guard let error = unsafe sd_bus_message_get_error(message)?.pointee, let name = unsafe error.name else {
+            return nil
+        }
+        return unsafe (String(cString: name), error.message.map { unsafe String(cString: $0) } ?? "")
+    }
+
+    /// The next part, which has to be a text.
+    func text() -> String? {
+        var text: UnsafePointer<CChar>?
+        guard unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_STRING), &text) > 0 else { return nil }
+        return unsafe text.map { unsafe String(cString: $0) }
+    }
+
+    /// The next part, which has to be a yes or a no.
+    func flag() -> Bool? {
+        var flag: Int32 = 0
+        return unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_BOOLEAN), &flag) > 0 ? flag != 0 : nil
+    }
+
+    /// The next part, which has to be a descriptor: a second one of it.
+    func descriptor() -> OwnedDescriptor? {
+        var number: Int32 = -1
+        guard unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_UNIX_FD), &number) > 0 else { return nil }
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        return copy < 0 ? nil : OwnedDescriptor(owning: copy)
+    }
+
+    /// A flag among the properties that have changed; `nil` where it is not among them.
+    func changedFlag(_ name: String, of interface: String) -> Bool? {
+        guard text() == interface, enter(SD_BUS_TYPE_ARRAY, "{sv}") else { return nil }
+        while enter(SD_BUS_TYPE_DICT_ENTRY, "sv") {
+            if text() == name { return enter(SD_BUS_TYPE_VARIANT, "b") ? flag() : nil }
+            guard unsafe sd_bus_message_skip(message, "v") >= 0, unsafe sd_bus_message_exit_container(message) >= 0
+            else {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private func enter(_ container: some BinaryInteger, _ contents: String) -> Bool {
+        unsafe sd_bus_message_enter_container(message, CChar(container), contents) > 0
+    }
+}
+
+/// The result of a function of libsystemd, which says what is wrong by a negative one.
+@discardableResult
+private func checked(_ operation: StaticString, _ result: Int32) throws(SystemError) -> Int32 {
+    if result < 0 { throw SystemError(operation, code: -result) }
+    return result
+}

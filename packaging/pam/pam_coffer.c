@@ -1,0 +1,292 @@
+// Unlocks a person's vault with the password of the login, and lets its passcode follow passwd(1): pam_coffer.so.
+//
+//   auth      remembers the password that was given; with "unlock", as for a lock screen, unlocks with it at once
+//   session   unlocks with it, and forgets it
+//   password  changes the passcode as the password was changed
+//
+// It asks for nothing, and its answer is always PAM_IGNORE: a login succeeds or fails as it would without it. What there
+// is to do is done by "coffer login", as the person, with the passwords in pipes, and within a time: timeout=SECONDS, 10 if
+// nothing is said. program=PATH names another coffer than that in /usr/bin.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <security/pam_ext.h>
+#include <security/pam_modules.h>
+#include <security/pam_modutil.h>
+
+enum { secret_room = 4096, words_room = 1024, most_groups = 1024, default_seconds = 10, most_seconds = 60 };
+
+static const char remembered[] = "coffer-password";
+static const char remembered_new[] = "coffer-new-password";
+
+struct options {
+    const char *program;
+    int seconds;
+    int unlocks;
+};
+
+static struct options read_options(pam_handle_t *pamh, int argc, const char **argv) {
+    struct options options = {.program = "/usr/bin/coffer", .seconds = default_seconds};
+    for (int index = 0; index < argc; index++) {
+        const char *option = argv[index];
+        char *end = NULL;
+        if (strncmp(option, "program=/", 9) == 0) {
+            options.program = option + 8;
+        } else if (strcmp(option, "unlock") == 0) {
+            options.unlocks = 1;
+        } else if (strncmp(option, "timeout=", 8) == 0) {
+            long seconds = strtol(option + 8, &end, 10);
+            if (*end == 0 && seconds >= 1 && seconds <= most_seconds) options.seconds = (int)seconds;
+        } else {
+            pam_syslog(pamh, LOG_ERR, "unknown option %s", option);
+        }
+    }
+    return options;
+}
+
+// What is remembered
+
+static void forget(pam_handle_t *pamh, void *data, int status) {
+    (void)pamh, (void)status;
+    if (data == NULL) return;
+    explicit_bzero(data, secret_room);
+    munmap(data, secret_room);
+}
+
+// Copies a password to memory that is neither swapped nor dumped. It may be inherited: some programs open the session in
+// another process than the one that asked.
+static void *copied(const char *secret) {
+    size_t count = strlen(secret);
+    if (count == 0 || count >= secret_room) return NULL;
+    char *memory = mmap(NULL, secret_room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    mlock(memory, secret_room);
+    madvise(memory, secret_room, MADV_DONTDUMP);
+    memcpy(memory, secret, count + 1);
+    return memory;
+}
+
+static void remember(pam_handle_t *pamh, const char *name, const char *secret) {
+    void *copy = copied(secret);
+    if (copy != NULL && pam_set_data(pamh, name, copy, forget) != PAM_SUCCESS) forget(pamh, copy, 0);
+}
+
+static const char *recall(pam_handle_t *pamh, const char *name) {
+    const void *data = NULL;
+    return pam_get_data(pamh, name, &data) == PAM_SUCCESS ? data : NULL;
+}
+
+static const char *given(pam_handle_t *pamh, int item) {
+    const void *secret = NULL;
+    return pam_get_item(pamh, item, &secret) == PAM_SUCCESS ? secret : NULL;
+}
+
+// The program that does it
+
+struct person {
+    struct passwd *entry;
+    gid_t groups[most_groups];
+    int group_count;
+    char variables[6][512];
+    char *environment[7];
+};
+
+static void set_variable(struct person *person, const char *name, const char *value) {
+    for (size_t index = 0; index < 6; index++) {
+        if (person->environment[index] != NULL) continue;
+        int count = snprintf(person->variables[index], sizeof person->variables[index], "%s=%s", name, value);
+        if (count < (int)sizeof person->variables[index]) person->environment[index] = person->variables[index];
+        return;
+    }
+}
+
+// Everything that a new process must not look up any more.
+static int find_person(pam_handle_t *pamh, struct person *person) {
+    const char *name = NULL;
+    memset(person, 0, sizeof *person);
+    if (pam_get_user(pamh, &name, NULL) != PAM_SUCCESS || name == NULL) return -1;
+    person->entry = pam_modutil_getpwnam(pamh, name);
+    if (person->entry == NULL) return -1;
+    person->group_count = most_groups;
+    if (getgrouplist(name, person->entry->pw_gid, person->groups, &person->group_count) < 0) return -1;
+    char runtime[64];
+    snprintf(runtime, sizeof runtime, "/run/user/%lu", (unsigned long)person->entry->pw_uid);
+    const char *given_runtime = pam_getenv(pamh, "XDG_RUNTIME_DIR");
+    const char *configuration = pam_getenv(pamh, "XDG_CONFIG_HOME");
+    set_variable(person, "HOME", person->entry->pw_dir);
+    set_variable(person, "LOGNAME", person->entry->pw_name);
+    set_variable(person, "USER", person->entry->pw_name);
+    set_variable(person, "PATH", "/usr/local/bin:/usr/bin:/bin");
+    set_variable(person, "XDG_RUNTIME_DIR", given_runtime != NULL ? given_runtime : runtime);
+    if (configuration != NULL) set_variable(person, "XDG_CONFIG_HOME", configuration);
+    return 0;
+}
+
+static int become(const struct person *person) {
+    uid_t user = person->entry->pw_uid;
+    gid_t group = person->entry->pw_gid;
+    // A lock screen runs as the person already.
+    if (geteuid() == 0 && setgroups((size_t)person->group_count, person->groups) < 0) return -1;
+    if (setresgid(group, group, group) < 0 || setresuid(user, user, user) < 0) return -1;
+    return 0;
+}
+
+// In the new process: standard error is words, and the secrets are 3 and 4.
+static void carry_out(const struct person *person, const char *program, char *const *arguments, const int *ends) {
+    int places[4];
+    int null = open("/dev/null", O_RDWR);
+    const int sources[4] = {null, ends[0], ends[1], ends[2]};
+    for (int index = 0; index < 4; index++)
+        places[index] = sources[index] < 0 ? -1 : fcntl(sources[index], F_DUPFD_CLOEXEC, 16);
+    if (null < 0 || dup2(places[0], 0) < 0 || dup2(places[0], 1) < 0 || dup2(places[1], 2) < 0) _exit(126);
+    for (int index = 0; index < 2; index++)
+        if (places[2 + index] >= 0 && dup2(places[2 + index], 3 + index) < 0) _exit(126);
+    closefrom(arguments[3] == NULL ? 3 : arguments[5] == NULL ? 4 : 5);
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    sigemptyset(&none);
+    for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (become(person) < 0 || chdir("/") < 0) _exit(126);
+    execve(program, arguments, person->environment);
+    _exit(127);
+}
+
+// Waits for a process, and ends it when the time is over. Its status; -1 where it had to be ended or can't be told.
+static int wait_for(pid_t process, int seconds) {
+    const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+    struct timespec now, end;
+    int status = 0;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += seconds;
+    for (;;) {
+        pid_t ended = waitpid(process, &status, WNOHANG);
+        if (ended == process) return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        if (ended < 0 && errno != EINTR) return -1;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec)) break;
+        nanosleep(&moment, NULL);
+    }
+    kill(process, SIGKILL);
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+    return -1;
+}
+
+// The end of a pipe that a secret can be read from. It has room for all of it: nobody is waited for.
+static int pipe_with(const char *secret) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) return -1;
+    size_t count = strlen(secret);
+    if (count >= secret_room || write(ends[1], secret, count) != (ssize_t)count) {
+        close(ends[0]);
+        ends[0] = -1;
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+// What was said, a line at a time, to the log and, if wanted, to whoever sits there.
+static void tell(pam_handle_t *pamh, int words, int is_silent) {
+    char text[words_room];
+    char *rest = NULL;
+    fcntl(words, F_SETFL, O_NONBLOCK);
+    ssize_t count = read(words, text, sizeof text - 1);
+    if (count <= 0) return;
+    text[count] = 0;
+    for (ssize_t index = 0; index < count; index++)
+        if ((text[index] >= 0 && text[index] < ' ' && text[index] != '\n') || text[index] == 127) text[index] = '?';
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        pam_syslog(pamh, LOG_NOTICE, "%s", line);
+        if (!is_silent) pam_info(pamh, "coffer: %s", line);
+    }
+}
+
+// Runs "coffer login VERB" as the person, with up to two secrets.
+static void run(
+    pam_handle_t *pamh, const struct options *options, char *verb, const char *secret, const char *new_secret, int is_silent) {
+    struct person person;
+    if (find_person(pamh, &person) < 0) return;
+    char *arguments[] = {
+        "coffer", "login", verb, "--passcode-fd", "3", "--new-passcode-fd", "4", NULL};
+    if (secret == NULL) arguments[3] = NULL;
+    if (new_secret == NULL) arguments[5] = NULL;
+    int words[2];
+    if (pipe2(words, O_CLOEXEC) < 0) return;
+    int ends[3] = {
+        words[1], secret == NULL ? -1 : pipe_with(secret), new_secret == NULL ? -1 : pipe_with(new_secret)};
+    // The program would not get its child's status otherwise, or take it from us.
+    struct sigaction standard = {.sa_handler = SIG_DFL}, before;
+    sigaction(SIGCHLD, &standard, &before);
+    pid_t process = fork();
+    if (process == 0) carry_out(&person, options->program, arguments, ends);
+    for (int index = 0; index < 3; index++)
+        if (ends[index] >= 0) close(ends[index]);
+    int status = process < 0 ? -1 : wait_for(process, options->seconds);
+    sigaction(SIGCHLD, &before, NULL);
+    if (status < 0 || status == 126 || status == 127)
+        pam_syslog(pamh, LOG_WARNING, "%s did not do its work in %d s", options->program, options->seconds);
+    tell(pamh, words[0], is_silent);
+    close(words[0]);
+}
+
+// The module
+
+int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    struct options options = read_options(pamh, argc, argv);
+    const char *secret = given(pamh, PAM_AUTHTOK);
+    (void)flags;
+    if (secret == NULL) return PAM_IGNORE;
+    if (options.unlocks)
+        run(pamh, &options, "unlock", secret, NULL, 1);
+    else
+        remember(pamh, remembered, secret);
+    return PAM_IGNORE;
+}
+
+int pam_sm_setcred(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    (void)pamh, (void)flags, (void)argc, (void)argv;
+    return PAM_IGNORE;
+}
+
+int pam_sm_open_session(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    struct options options = read_options(pamh, argc, argv);
+    const char *secret = recall(pamh, remembered);
+    const char *new_secret = recall(pamh, remembered_new);
+    (void)flags;
+    if (secret != NULL) run(pamh, &options, "unlock", secret, NULL, 1);
+    if (secret != NULL && new_secret != NULL) run(pamh, &options, "change", secret, new_secret, 1);
+    pam_set_data(pamh, remembered, NULL, NULL);
+    pam_set_data(pamh, remembered_new, NULL, NULL);
+    return PAM_IGNORE;
+}
+
+int pam_sm_close_session(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    (void)pamh, (void)flags, (void)argc, (void)argv;
+    return PAM_IGNORE;
+}
+
+int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int argc, const char **argv) {
+    if (flags & PAM_PRELIM_CHECK) return PAM_IGNORE;
+    struct options options = read_options(pamh, argc, argv);
+    const char *old = given(pamh, PAM_OLDAUTHTOK);
+    const char *new_secret = given(pamh, PAM_AUTHTOK);
+    if (new_secret == NULL) return PAM_IGNORE;
+    // One that has to be changed at login is changed before there is a session to reach the vault in.
+    if ((flags & PAM_CHANGE_EXPIRED_AUTHTOK) && old != NULL)
+        remember(pamh, remembered_new, new_secret);
+    else
+        run(pamh, &options, "change", old, old == NULL ? NULL : new_secret, (flags & PAM_SILENT) != 0);
+    return PAM_IGNORE;
+}
