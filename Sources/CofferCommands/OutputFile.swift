@@ -20,6 +20,15 @@ final class OutputFile {
     /// The descriptor to write to.
     var number: Int32 { file.number }
 
+    /// Puts a text into it.
+    func write(_ text: String) throws(CofferError) {
+        do throws(SystemError) {
+            try unsafe file.write(all: Array(text.utf8).span.bytes)
+        } catch {
+            throw error.cofferError("can't write \(quotedForDisplay(path))")
+        }
+    }
+
     /// Puts the file in place, synced.
     func finish() throws(CofferError) {
         guard fsync(file.number) == 0, unsafe rename(temporaryPath, path) == 0 else {

@@ -59,13 +59,22 @@ package final class TestServer: Sendable {
 
     /// How often everything was looked at for a listing.
     package var listingScanCount: Int {
-        let (done, count) = (DispatchSemaphore(value: 0), Shared(0))
+        let count = Shared(0)
+        perform { count.value = $0.listingScanCount }
+        return count.value
+    }
+
+    /// Has something happen around the server; returns when it has taken it.
+    package func take(_ occurrence: Occurrence) { perform { $0.take(occurrence) } }
+
+    /// Does something on the server's thread, and waits for it.
+    private func perform(_ body: @escaping @Sendable (isolated Server) -> Void) {
+        let done = DispatchSemaphore(value: 0)
         loop.post { [server] in
-            count.value = server.assumeIsolated { $0.listingScanCount }
+            server.assumeIsolated(body)
             done.signal()
         }
         done.wait()
-        return count.value
     }
 
     /// A new connection.

@@ -134,6 +134,7 @@ static int find_person(pam_handle_t *pamh, struct person *person) {
     return 0;
 }
 
+// Gives up what the program that we are part of may do and the person may not.
 static int become(const struct person *person) {
     uid_t user = person->entry->pw_uid;
     gid_t group = person->entry->pw_gid;
@@ -143,17 +144,17 @@ static int become(const struct person *person) {
     return 0;
 }
 
-// In the new process: standard error is words, and the secrets are 3 and 4.
-static void carry_out(const struct person *person, const char *program, char *const *arguments, const int *ends) {
-    int places[4];
+// In the new process: puts descriptors in their places, from standard error on, closes all others, and becomes the program.
+static void carry_out(
+    const struct person *person, const char *program, char *const *arguments, const int *descriptors, int count) {
+    int moved[3];
     int null = open("/dev/null", O_RDWR);
-    const int sources[4] = {null, ends[0], ends[1], ends[2]};
-    for (int index = 0; index < 4; index++)
-        places[index] = sources[index] < 0 ? -1 : fcntl(sources[index], F_DUPFD_CLOEXEC, 16);
-    if (null < 0 || dup2(places[0], 0) < 0 || dup2(places[0], 1) < 0 || dup2(places[1], 2) < 0) _exit(126);
-    for (int index = 0; index < 2; index++)
-        if (places[2 + index] >= 0 && dup2(places[2 + index], 3 + index) < 0) _exit(126);
-    closefrom(arguments[3] == NULL ? 3 : arguments[5] == NULL ? 4 : 5);
+    if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0) _exit(126);
+    for (int index = 0; index < count; index++)
+        if ((moved[index] = fcntl(descriptors[index], F_DUPFD_CLOEXEC, 16)) < 0) _exit(126);
+    for (int index = 0; index < count; index++)
+        if (dup2(moved[index], 2 + index) < 0) _exit(126);
+    closefrom(2 + count);
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigset_t none;
     sigemptyset(&none);
@@ -215,28 +216,27 @@ static void tell(pam_handle_t *pamh, int words, int is_silent) {
 
 // Runs "coffer login VERB" as the person, with up to two secrets.
 static void run(
-    pam_handle_t *pamh, const struct options *options, char *verb, const char *secret, const char *new_secret, int is_silent) {
+    pam_handle_t *pamh, const struct options *options, char *verb, const char *secret, const char *new_secret,
+    int is_silent) {
     struct person person;
-    if (find_person(pamh, &person) < 0) return;
-    char *arguments[] = {
-        "coffer", "login", verb, "--passcode-fd", "3", "--new-passcode-fd", "4", NULL};
-    if (secret == NULL) arguments[3] = NULL;
-    if (new_secret == NULL) arguments[5] = NULL;
-    int words[2];
-    if (pipe2(words, O_CLOEXEC) < 0) return;
-    int ends[3] = {
-        words[1], secret == NULL ? -1 : pipe_with(secret), new_secret == NULL ? -1 : pipe_with(new_secret)};
-    // The program would not get its child's status otherwise, or take it from us.
+    char *arguments[] = {"coffer", "login", verb, "--passcode-fd", "3", "--new-passcode-fd", "4", NULL};
+    const char *secrets[] = {secret, new_secret};
+    int words[2], descriptors[3], count = 0, status = -1;
+    if (find_person(pamh, &person) < 0 || pipe2(words, O_CLOEXEC) < 0) return;
+    descriptors[count++] = words[1];
+    for (int index = 0; index < 2 && secrets[index] != NULL; index++)
+        if ((descriptors[count] = pipe_with(secrets[index])) >= 0) count++;
+    arguments[1 + 2 * count] = NULL;
+    // Whoever has set another one would not let us have the status of our own process.
     struct sigaction standard = {.sa_handler = SIG_DFL}, before;
     sigaction(SIGCHLD, &standard, &before);
     pid_t process = fork();
-    if (process == 0) carry_out(&person, options->program, arguments, ends);
-    for (int index = 0; index < 3; index++)
-        if (ends[index] >= 0) close(ends[index]);
-    int status = process < 0 ? -1 : wait_for(process, options->seconds);
+    if (process == 0) carry_out(&person, options->program, arguments, descriptors, count);
+    for (int index = 0; index < count; index++) close(descriptors[index]);
+    if (process > 0) status = wait_for(process, options->seconds);
     sigaction(SIGCHLD, &before, NULL);
     if (status < 0 || status == 126 || status == 127)
-        pam_syslog(pamh, LOG_WARNING, "%s did not do its work in %d s", options->program, options->seconds);
+        pam_syslog(pamh, LOG_WARNING, "%s was not run, or not done in %d s", options->program, options->seconds);
     tell(pamh, words[0], is_silent);
     close(words[0]);
 }

@@ -1,0 +1,51 @@
+internal import CofferCore
+internal import CofferSystem
+internal import Glibc
+
+/// Which vault the password of the login unlocks: a file of the person's own.
+///
+/// It names the vault, so that no other one is ever given that password.
+struct LoginMark {
+    private let folder: String
+    private var path: String { folder + "/login-vault" }
+
+    init() throws(CofferError) {
+        guard let home = environment("XDG_CONFIG_HOME") ?? environment("HOME").map({ $0 + "/.config" }) else {
+            throw CofferError(.param, "neither $XDG_CONFIG_HOME nor $HOME is set")
+        }
+        folder = home + "/coffer"
+    }
+
+    /// The vault; `nil` where the login unlocks none.
+    func read() throws(CofferError) -> ItemID? {
+        do throws(SystemError) {
+            switch try OwnedDescriptor(openingIfPresent: path) {
+            case .none: return nil
+            case .some(let file):
+                let text = String(decoding: try file.content(upTo: 2 * ItemID.byteCount), as: UTF8.self)
+                return ItemID(hexadecimal: String(text.prefix(2 * ItemID.byteCount)))
+            }
+        } catch {
+            throw error.cofferError("can't read \(quotedForDisplay(path))")
+        }
+    }
+
+    /// Has the login unlock a vault.
+    func write(_ vaultID: ItemID) throws(CofferError) {
+        do throws(SystemError) {
+            _ = try Directory(makingPath: folder)
+        } catch {
+            throw error.cofferError("can't make \(quotedForDisplay(folder))")
+        }
+        let file = try OutputFile(path)
+        try file.write(vaultID.hexadecimal + "\n")
+        try file.finish()
+    }
+
+    /// Has the login unlock none.
+    func remove() throws(CofferError) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else {
+            throw SystemError("unlink").cofferError("can't remove \(quotedForDisplay(path))")
+        }
+    }
+}

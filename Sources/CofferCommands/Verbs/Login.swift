@@ -1,0 +1,157 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferCore
+internal import CofferMemory
+internal import CofferWire
+
+/// The verb `coffer login`, with the verbs below it.
+struct Login: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have the password of the login unlock the vault.",
+        subcommands: [EnableLogin.self, DisableLogin.self, UnlockAtLogin.self, ChangeAtLogin.self]
+    )
+}
+
+/// The verb `coffer login enable`, with its options.
+struct EnableLogin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enable",
+        abstract: "Have the login unlock the vault from now on, and unlock it now.",
+        discussion: "The passcode has to be the password of the login. It follows when passwd(1) changes that."
+    )
+
+    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let mark = try LoginMark()
+        let given = try passcode.readGiven()
+        let client = try connection.connect()
+        let before = try client.status()
+        try before.requirePasscode(orElse: "there is nothing for the login to unlock")
+        try before.requireDeviceKey(client)
+        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
+            try SecretInput.ask("Passcode, as for the login: ", limit: Limits.passcodeBytes)
+        }
+        guard let vaultID = try client.unlock(passcode: typed).vaultID else {
+            throw CofferError(.internal, "the daemon did not say which vault it has unlocked")
+        }
+        try mark.write(vaultID)
+        Output.standardOutput.line("the login unlocks the vault from now on, where its password is this passcode")
+    }
+}
+
+/// The verb `coffer login disable`, with its options.
+struct DisableLogin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disable",
+        abstract: "Have the login leave the vault as it is."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        try LoginMark().remove()
+        Output.standardOutput.line("the login leaves the vault as it is from now on")
+    }
+}
+
+/// The verb `coffer login unlock`, with its options.
+struct UnlockAtLogin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unlock",
+        abstract: "Unlock with the password of a login, where that is enabled.",
+        discussion:
+            "For pam_coffer(8). A wrong one is not tried again: the login leaves the vault as it is from then on."
+    )
+
+    @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let mark = try LoginMark()
+        let password: SecretBytes? = try passcode.readGiven()
+        guard let vaultID = try mark.read() else { return }
+        let client = try connection.connect()
+        let status = try client.status()
+        guard status.vaultID == vaultID, status.state != .unlocked, status.state != .noPasscode else { return }
+        try status.requireFreeGuess()
+        do throws(CofferError) {
+            _ = try client.unlock(passcode: password)
+        } catch {
+            guard error.code == .authFailed else { throw error }
+            throw try mark.remove(because: "the vault stays locked", error)
+        }
+    }
+}
+
+/// The verb `coffer login change`, with its options.
+struct ChangeAtLogin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change",
+        abstract: "Change the passcode as the password of the login was changed, where that is enabled.",
+        discussion: """
+            For pam_coffer(8). Where it can't be changed, such as without the old password, the login leaves the vault as it \
+            is from then on.
+            """
+    )
+
+    @OptionGroup var passcode: PasscodeOptions
+
+    @Option(help: ArgumentHelp("Read the new password from this descriptor.", valueName: "number"))
+    var newPasscodeFd: Int32?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() throws {
+        let mark = try LoginMark()
+        let given = try passcode.readGiven()
+        let givenNew: SecretBytes? =
+            if let newPasscodeFd { try SecretInput.passcode(from: newPasscodeFd, "the new password") } else { nil }
+        guard let vaultID = try mark.read() else { return }
+        do throws(CofferError) {
+            guard let old = given, let new = givenNew else {
+                throw CofferError(.authFailed, "the old password is not known")
+            }
+            let client = try connection.connect()
+            let status = try client.status()
+            guard status.vaultID == vaultID, status.state != .noPasscode else { return }
+            try status.requireFreeGuess()
+            _ = try client.changePasscode(with: old, to: new)
+        } catch {
+            throw try mark.remove(because: "the vault keeps its passcode", error)
+        }
+    }
+}
+
+extension VaultStatus {
+    /// The wrong passcodes that cost a person no time.
+    private static let freeGuesses = 3
+
+    /// Refuses where a wrong passcode would keep the person from trying the right one.
+    fileprivate func requireFreeGuess() throws(CofferError) {
+        guard failedAttempts < Self.freeGuesses else {
+            throw CofferError(
+                .authFailed,
+                "the password of the login is not tried after \(failedAttempts) wrong passcodes",
+                hint: "run 'coffer unlock'"
+            )
+        }
+    }
+}
+
+extension LoginMark {
+    /// Has the login unlock nothing any more.
+    ///
+    /// - Parameters:
+    ///   - consequence: What follows of what is wrong.
+    ///   - error: What is wrong.
+    fileprivate func remove(because consequence: String, _ error: CofferError) throws(CofferError) -> CofferError {
+        try remove()
+        return CofferError(
+            error.code,
+            "\(consequence), and the login does not unlock it any more: \(error.message)",
+            hint: "give it the password of the login with 'coffer passcode change', then run 'coffer login enable'"
+        )
+    }
+}
