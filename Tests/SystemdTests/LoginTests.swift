@@ -1,0 +1,230 @@
+import CofferTestSupport
+import CofferWire
+import Testing
+
+extension SystemdTests {
+    /// What a real stack of PAM does with `pam_coffer.so`, and what becomes of the vault.
+    @Suite struct LoginTests {
+        /// A person who logs in, and has a vault behind the usual socket.
+        private struct Person {
+            let machine: Machine
+            let name: String
+            let password = "the-passcode-of-the-tests"
+
+            /// Makes an account; the unit of the daemon is everybody's.
+            init(_ name: String) throws {
+                self.name = name
+                machine = try #require(Machine.shared)
+                try machine.install(try LoginTests.module(), at: "/usr/lib/x86_64-linux-gnu/security/pam_coffer.so")
+                let snippet = "\(Project.root)/packaging/pam/coffer"
+                try machine.install(snippet, at: "/usr/share/pam-configs/coffer")
+                try machine.write(LoginTests.socketUnit, to: "/etc/systemd/user/coffer.socket")
+                try machine.write(LoginTests.serviceUnit, to: "/etc/systemd/user/coffer.service")
+                try machine.succeed(["ln", "--symbolic", "--force", "\(Machine.programs)/coffer", "/usr/bin/coffer"])
+                try machine.succeed(["systemctl", "--quiet", "--global", "enable", "coffer.socket"])
+                try machine.succeed(["env", "DEBIAN_FRONTEND=noninteractive", "pam-auth-update", "--package"])
+                try machine.succeed(["useradd", "--create-home", "--shell", "/bin/sh", name])
+                try setPassword(password)
+            }
+
+            /// Sets the password past PAM, so that nobody hears of it.
+            func setPassword(_ password: String) throws {
+                let line = Array("\(name):\(password)\n".utf8)
+                let set = try machine.run(["chpasswd", "--crypt-method", "SHA512"], input: line)
+                try #require(set.status == 0, "\(set.errors)")
+            }
+
+            /// Logs in from another account, and runs a command in the session.
+            func logIn(_ password: String?, _ command: String, input: String = "") throws -> CommandResult {
+                let user = Machine.serviceUser
+                return try machine.run(
+                    [
+                        "setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "su", "-l", name, "-c",
+                        command,
+                    ],
+                    input: Array("\(password ?? self.password)\n\(input)".utf8)
+                )
+            }
+
+            /// Logs in with the password that the account was made with.
+            func logIn(_ command: String, input: String = "") throws -> CommandResult {
+                try logIn(nil, command, input: input)
+            }
+
+            /// Changes the password as the person does, in a session.
+            func changePassword(_ old: String, _ new: String) throws -> CommandResult {
+                let answers = "\(old)\\n\(new)\\n\(new)\\n"
+                return try logIn("printf '\(answers)' | passwd")
+            }
+
+            /// Ends the person's daemon, and all else that is the person's.
+            func endAll() throws {
+                let number = try machine.succeed(["id", "--user", name])
+                try machine.succeed(["systemctl", "stop", "user@\(number).service"])
+            }
+
+            /// Makes the vault, before first unlock after the next login, and has the login unlock it if wanted.
+            func makeVault(passcode: String? = nil, isEnabled: Bool = true) throws {
+                let passcode = passcode ?? password
+                let made = try logIn(
+                    "printf %s '\(passcode)' | coffer init --kdf interactive --no-recovery-key --passcode-fd 0"
+                        + (isEnabled ? " && printf %s '\(passcode)' | coffer login enable --passcode-fd 0" : "")
+                )
+                try #require(made.status == 0, "\(made.errors)")
+                try endAll()
+            }
+
+            /// What a login finds: the vault's state and the number of wrong passcodes.
+            func found(_ password: String? = nil) throws -> String {
+                let status = try logIn(password, "coffer status --json")
+                let object = try JSONValue(parsing: Array(status.text.utf8).span.bytes).objectValue
+                let (state, count) = (object?["state"]?.stringValue, object?["failedAttempts"]?.integerValue)
+                return "\(state ?? status.errors) \(count ?? 0)"
+            }
+
+            /// What the module has written to the log.
+            func log() throws -> String {
+                try machine.succeed(["journalctl", "--sync"])
+                return try machine.succeed(["journalctl", "--output=cat", "--grep=^pam_coffer"])
+            }
+        }
+
+        // MARK: Logins
+
+        @Test func `a login goes on where there is no vault, and where none follows it`() throws {
+            let person = try Person("logins")
+            #expect(try person.found() == "noVault 0")
+            try person.makeVault(isEnabled: false)
+            #expect(try person.found() == "beforeFirstUnlock 0")
+            let out = try person.logIn("not-the-password", "echo in")
+            #expect(out.status == 1 && out.text.isEmpty)
+        }
+
+        @Test func `the password of the login unlocks the vault, and a wrong one does not get as far`() throws {
+            let person = try Person("unlocks")
+            try person.makeVault()
+            let out = try person.logIn("not-the-password", "echo in")
+            #expect(out.status == 1 && out.text.isEmpty)
+            #expect(try person.found() == "unlocked 0")
+            #expect(try person.logIn("coffer lock --now").status == 0)
+            #expect(try person.found() == "unlocked 0", "the next login does")
+            #expect(try person.logIn("coffer lock --now; coffer login disable").status == 0)
+            #expect(try person.found() == "locked 0")
+        }
+
+        @Test func `a password that is not the passcode costs one guess, and is not tried again`() throws {
+            let person = try Person("differs")
+            try person.makeVault(passcode: "another-one")
+            #expect(try person.found() == "beforeFirstUnlock 1")
+            try person.setPassword("a-third-one")
+            #expect(try person.found("a-third-one") == "beforeFirstUnlock 1")
+            #expect(try person.log().contains("the vault stays locked, and the login does not unlock it any more"))
+        }
+
+        @Test func `a daemon that does not answer holds a login up for so long, and no longer`() throws {
+            let person = try Person("hangs")
+            try person.makeVault()
+            let dropIn = "/run/systemd/user/coffer.service.d/hang.conf"
+            try person.machine.succeed(["mkdir", "--parents", "/run/systemd/user/coffer.service.d"])
+            let settings = "[Service]\nExecStart=\nExecStart=/bin/sleep infinity\n"
+            try person.machine.succeed(["sh", "-c", "printf '\(settings)' > \(dropIn)"])
+            try person.machine.succeed(["sed", "-i", "s/pam_coffer.so/& timeout=2/", "/etc/pam.d/common-session"])
+            defer {
+                _ = try? person.machine.succeed(["rm", dropIn])
+                _ = try? person.machine.succeed(["sed", "-i", "s/ timeout=2//", "/etc/pam.d/common-session"])
+            }
+            #expect(try person.logIn("echo in").text == "in\n")
+            #expect(try person.log().contains("/usr/bin/coffer was not run, or not done in 2 s"))
+            try person.endAll()
+        }
+
+        @Test func `a login goes on where there is no program, and no daemon to start`() throws {
+            let person = try Person("lacks")
+            try person.makeVault()
+            try person.machine.succeed(["rm", "/usr/bin/coffer"])
+            #expect(try person.logIn("echo in").text == "in\n")
+            #expect(try person.log().contains("/usr/bin/coffer was not run"))
+            try person.machine.succeed(["ln", "--symbolic", "\(Machine.programs)/coffer", "/usr/bin/coffer"])
+            #expect(try person.logIn("systemctl --user mask --now --runtime coffer.socket coffer.service").status == 0)
+            #expect(try person.logIn("echo in").text == "in\n")
+            #expect(try person.log().contains("the daemon can't be reached"))
+        }
+
+        // MARK: Passwords
+
+        @Test func `the passcode follows the password that its person changes`() throws {
+            let person = try Person("changes")
+            try person.makeVault()
+            let next = "quite-another-one"
+            let changed = try person.changePassword(person.password, next)
+            #expect(changed.status == 0, "\(changed.errors)")
+            try person.endAll()
+            #expect(try person.found(next) == "unlocked 0")
+        }
+
+        @Test func `the passcode follows a password that has to be changed at login`() throws {
+            let person = try Person("expires")
+            try person.makeVault()
+            try person.machine.succeed(["passwd", "--quiet", "--expire", person.name])
+            let next = "quite-another-one"
+            let changed = try person.logIn("echo in", input: "\(person.password)\n\(next)\n\(next)\n")
+            #expect(changed.text.contains("in\n"), "\(changed.errors)")
+            try person.endAll()
+            #expect(try person.found(next) == "unlocked 0")
+        }
+
+        @Test func `an admin who sets a password leaves the vault as it is, and is told`() throws {
+            let person = try Person("resets")
+            try person.makeVault()
+            let next = "quite-another-one"
+            let set = try person.machine.run(["passwd", person.name], input: Array("\(next)\n\(next)\n".utf8))
+            #expect(set.status == 0)
+            let told = set.text + set.errors
+            #expect(told.contains("the vault keeps its passcode, and the login does not unlock it any more"), "\(told)")
+            #expect(try person.found(next) == "beforeFirstUnlock 0")
+            let unlocked = try person.logIn(next, "printf %s \(person.password) | coffer unlock --passcode-fd 0")
+            #expect(unlocked.text == "unlocked\n")
+        }
+
+        @Test func `nothing of a password gets into a log`() throws {
+            let machine = try #require(Machine.shared)
+            let person = try Person("logs")
+            try person.makeVault()
+            #expect(try person.found() == "unlocked 0")
+            try machine.succeed(["journalctl", "--sync"])
+            // The command lines of this test have it, and the journal has those.
+            let programs = ["su", "cofferd", "coffer", "passwd"].flatMap { ["_COMM=\($0)", "+"] }.dropLast()
+            let all = try machine.succeed(["journalctl", "--output=cat"] + programs)
+            #expect(all.contains("pam_unix"))
+            #expect(!all.contains(person.password))
+        }
+
+        private static let socketUnit = """
+            [Socket]
+            ListenStream=%t/coffer/coffer.sock
+            SocketMode=0600
+
+            [Install]
+            WantedBy=sockets.target
+
+            """
+
+        private static let serviceUnit = """
+            [Service]
+            Type=notify
+            ExecStart=\(Machine.programs)/cofferd
+            StateDirectory=coffer
+            StateDirectoryMode=0700
+            Environment=SWIFT_BACKTRACE=enable=no
+
+            """
+
+        /// Builds the module.
+        private static func module() throws -> String {
+            let path = Project.binaries + "/pam_coffer.so"
+            let built = try runCommand("\(Project.root)/packaging/pam/build", [path])
+            try #require(built.status == 0, "\(built.errors)")
+            return path
+        }
+    }
+}

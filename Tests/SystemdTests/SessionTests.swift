@@ -1,0 +1,179 @@
+import CofferTestSupport
+import Testing
+
+extension SystemdTests {
+    /// What logind tells of sleep, sessions and logouts.
+    @Suite struct SessionTests {
+        private let machine: Machine
+
+        init() throws { machine = try #require(Machine.shared) }
+
+        /// Whether something becomes true within some seconds.
+        private func settles(_ condition: () throws -> Bool) throws -> Bool {
+            for _ in 0..<100 {
+                if try condition() { return true }
+                try machine.succeed(["sleep", "0.1"])
+            }
+            return false
+        }
+
+        /// Whether sleep waits for the daemon of a service.
+        private func isDelaying(_ service: Service) throws -> Bool {
+            let process = try service.property("MainPID")
+            return try machine.succeed(["systemd-inhibit", "--list", "--no-legend"]).split(separator: "\n").contains {
+                $0.contains(" \(process) ") && $0.contains("sleep") && $0.contains("delay")
+            }
+        }
+
+        /// What the daemon of a service has said, by its records.
+        private func records(of service: Service) throws -> String {
+            try machine.succeed(["journalctl", "--sync"])
+            return try machine.succeed(["journalctl", "--output=cat", "_COMM=cofferd", "COFFER_ACTION=vault.state"])
+        }
+
+        /// Gives the person a session, and returns its number.
+        private func logIn(_ unit: String) throws -> String {
+            let before = try sessions()
+            try machine.succeed([
+                "systemd-run", "--quiet", "--unit=\(unit)", "su", "-l", Machine.person, "-c", "sleep infinity",
+            ])
+            #expect(try settles { try sessions().count > before.count })
+            return try #require(try sessions().first { !before.contains($0) })
+        }
+
+        private func sessions() throws -> [String] {
+            try machine.succeed(["loginctl", "list-sessions", "--no-legend"]).split(separator: "\n").compactMap {
+                $0.split(separator: " ").first.map(String.init)
+            }
+        }
+
+        // MARK: Sleep
+
+        @Test func `the machine does not sleep before the keys are gone`() throws {
+            let service = try Service("coffer-sleep")
+            let user = Machine.serviceUser
+            let status = "setpriv --reuid=\(user) --regid=\(user) --clear-groups \(Machine.programs)/coffer status"
+            try machine.write(
+                """
+                [Service]
+                Environment=COFFER_SOCKET=/run/\(service.name).sock
+                ExecStart=
+                ExecStart=/bin/sh -c '\(status) > /run/coffer-at-sleep'
+
+                """,
+                to: "/etc/systemd/system/systemd-suspend.service.d/test.conf"
+            )
+            try service.control("daemon-reload")
+            let start = try machine.succeed(["systemctl", "show", "--property=ExecStart", "systemd-suspend.service"])
+            try #require(start.contains("coffer-at-sleep") && !start.contains("systemd-sleep"))
+            try service.makeVault()
+            #expect(try settles { try isDelaying(service) })
+            try machine.succeed(["systemctl", "suspend"])
+            #expect(try settles { try machine.run(["test", "-s", "/run/coffer-at-sleep"]).status == 0 })
+            let atSleep = try machine.succeed(["cat", "/run/coffer-at-sleep"])
+            #expect(atSleep.hasPrefix("state:     locked "), "\(atSleep)")
+            #expect(try records(of: service).contains("the vault is locked: the machine goes to sleep"))
+            #expect(try !isDelaying(service))
+            #expect(try settles { try machine.run(["systemctl", "is-active", "sleep.target"]).status != 0 })
+            try service.unlock()
+            #expect(try settles { try isDelaying(service) }, "the next sleep waits again")
+            let locked = try service.coffer("lock", "--now")
+            #expect(locked.status == 0)
+            #expect(try settles { try !isDelaying(service) }, "there is nothing to wait for")
+        }
+
+        @Test func `where no sleep is to lock, none waits`() throws {
+            let service = try Service("coffer-sleepless", options: ["--lock-on-sleep", "no"])
+            try service.makeVault()
+            let other = try Service("coffer-sleeping")
+            try other.makeVault()
+            #expect(try settles { try isDelaying(other) })
+            #expect(try !isDelaying(service))
+        }
+
+        // MARK: Sessions
+
+        @Test func `a person's vault locks with each session of the person, however that is told`() throws {
+            let service = try Service("coffer-session", of: Machine.person)
+            try service.makeVault()
+            #expect(try settles { try isDelaying(service) })
+            let session = try logIn("session-one")
+            try machine.succeed(["loginctl", "lock-session", session])
+            #expect(try service.settled { $0 == "locking" } == "locking")
+            try service.unlock()
+            let answer = try machine.succeed([
+                "busctl", "call", "org.freedesktop.login1", "/org/freedesktop/login1",
+                "org.freedesktop.login1.Manager", "GetSession", "s", session,
+            ])
+            let path = try #require(answer.split(separator: "\"").last.map(String.init))
+            func hint(_ isLocked: Bool) throws {
+                try machine.succeed([
+                    "busctl", "call", "org.freedesktop.login1", path, "org.freedesktop.login1.Session",
+                    "SetLockedHint", "b", "\(isLocked)",
+                ])
+            }
+            try hint(true)
+            #expect(try service.settled { $0 == "locking" } == "locking")
+            // It is not told as news what was so already, and what ends unlocks nothing.
+            try hint(false)
+            try service.unlock()
+            try machine.succeed(["systemctl", "restart", "systemd-logind"])
+            #expect(try settles { try isDelaying(service) })
+            try machine.succeed(["loginctl", "lock-session", session])
+            #expect(try service.settled { $0 == "locking" } == "locking", "logind was started again")
+            try machine.succeed(["loginctl", "unlock-session", session])
+            #expect(try service.coffer("lock", "--now").status == 0)
+            #expect(try service.state() == "locked")
+            try machine.succeed(["loginctl", "terminate-session", session])
+            #expect(try records(of: service).contains("the vault is locking: uid 1000 has locked a session"))
+        }
+
+        @Test func `the last logout locks a person's vault, although the service manager goes on`() throws {
+            let service = try Service("coffer-logout", of: Machine.person)
+            let sessions = [try logIn("logout-one"), try logIn("logout-two")]
+            try service.makeVault()
+            #expect(try settles { try isDelaying(service) })
+            try machine.succeed(["loginctl", "terminate-session", sessions[0]])
+            #expect(try settles { try !self.sessions().contains(sessions[0]) })
+            #expect(try service.state() == "unlocked")
+            try machine.succeed(["loginctl", "terminate-session", sessions[1]])
+            #expect(try service.settled { $0 == "locking" } == "locking")
+            #expect(try records(of: service).contains("the vault is locking: uid 1000 has logged out"))
+        }
+
+        @Test func `who only says he is logind locks nothing, and a session only what its person has unlocked`() throws
+        {
+            let system = try Service("coffer-strangers")
+            try system.makeVault()
+            let service = try Service("coffer-forged", of: Machine.person)
+            try service.makeVault()
+            #expect(try settles { try isDelaying(service) && isDelaying(system) })
+            let session = try logIn("forged-one")
+            let process = try service.property("MainPID")
+            let peers = try machine.succeed(["busctl", "list", "--no-legend"]).split(separator: "\n").map {
+                $0.split(separator: " ").map(String.init)
+            }
+            let name = try #require(peers.first { $0.count > 1 && $0[1] == process }?[0])
+            try machine.succeed([
+                "busctl", "emit", "--destination=\(name)", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
+                "PrepareForSleep", "b", "true",
+            ])
+            // What is sent later comes later, and this one has a grace.
+            try machine.succeed(["loginctl", "lock-session", session])
+            #expect(try service.settled { $0 != "unlocked" } == "locking")
+            #expect(try system.state() == "unlocked")
+            try machine.succeed(["loginctl", "terminate-session", session])
+        }
+
+        @Test func `without a bus everything else works, and that is said once`() throws {
+            let service = try Service("coffer-busless", ["InaccessiblePaths=/run/dbus"])
+            try service.makeVault()
+            for _ in 0..<2 {
+                #expect(try service.coffer("lock", "--now").status == 0)
+                try service.unlock()
+            }
+            let warnings = try service.journal().split(separator: "\n").filter { $0.contains("logind can't be heard") }
+            #expect(warnings.count == 1, "\(warnings)")
+        }
+    }
+}
