@@ -14,6 +14,7 @@ final class Logind: @unchecked Sendable {
     private static let managerPath = "/org/freedesktop/login1"
     private static let sessionPath = "/org/freedesktop/login1/session"
     private static let bus = "org.freedesktop.DBus"
+    private static let busPath = "/org/freedesktop/DBus"
     private static let retryNanoseconds: UInt64 = 30_000_000_000
 
     private let loop: EventLoop
@@ -69,7 +70,7 @@ final class Logind: @unchecked Sendable {
                 lose($0)
             }
             for rule in Self.rules { try bus.subscribe(rule) }
-            ownerCall = try bus.call("GetNameOwner", of: Self.bus, at: "/", of: Self.bus, Self.name)
+            ownerCall = try bus.call("GetNameOwner", of: Self.bus, at: Self.busPath, of: Self.bus, Self.name)
             logins = try LoginMonitor(on: loop) { [unowned self] in take?(.logins) }
             self.bus = bus
         } catch {

@@ -3,16 +3,18 @@ import CofferCore
 import Foundation
 import Testing
 
-/// The tables and synopses of `proto-docs/CLI.md`, and the synopses of `proto-docs/KEYCHAIN.md` and `FILES.md`.
+/// The tables and synopses of `proto-docs/CLI.md`, and the synopses of `KEYCHAIN.md`, `FILES.md` and `SESSIONS.md`.
 @Suite struct CommandLinePageTests {
     private let page: Page
     private let keychainPage: Page
     private let filesPage: Page
+    private let sessionsPage: Page
 
     init() throws {
         page = try Page("CLI.md")
         keychainPage = try Page("KEYCHAIN.md")
         filesPage = try Page("FILES.md")
+        sessionsPage = try Page("SESSIONS.md")
     }
 
     @Test func `every exit code is in the table`() throws {
@@ -43,7 +45,7 @@ import Testing
     }
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
-        for verb in ["entitlement", "lease", "passcode", "slot", "keychain", "file"] {
+        for verb in ["entitlement", "lease", "passcode", "slot", "keychain", "file", "login"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
             let below = lines.compactMap { $0.wholeMatch(of: #/  ([a-z-]+)  .*/#).map { "\(verb) \($0.1)" } }
@@ -86,7 +88,9 @@ import Testing
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
         var verb: String?
-        for line in (page.blocks("") + keychainPage.blocks("") + filesPage.blocks("")).joined() {
+        for line in (page.blocks("") + keychainPage.blocks("") + filesPage.blocks("") + sessionsPage.blocks(""))
+            .joined()
+        {
             if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
                 meanings.append(("[\(match.1)]", String(match.2)))
                 continue
