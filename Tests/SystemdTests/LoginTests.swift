@@ -11,20 +11,30 @@ extension SystemdTests {
             let name: String
             let password = "the-passcode-of-the-tests"
 
-            /// Makes an account; the unit of the daemon is everybody's.
+            /// Makes an account, and puts the module in the machine's stacks.
             init(_ name: String) throws {
                 self.name = name
                 machine = try #require(Machine.shared)
-                try machine.install(try LoginTests.module(), at: "/usr/lib/x86_64-linux-gnu/security/pam_coffer.so")
-                let snippet = "\(Project.root)/packaging/pam/coffer"
-                try machine.install(snippet, at: "/usr/share/pam-configs/coffer")
-                try machine.write(LoginTests.socketUnit, to: "/etc/systemd/user/coffer.socket")
-                try machine.write(LoginTests.serviceUnit, to: "/etc/systemd/user/coffer.service")
+                try machine.copy(try LoginTests.module(), to: "/usr/lib/x86_64-linux-gnu/security/pam_coffer.so")
+                try machine.copy("\(Project.root)/packaging/pam/coffer", to: "/usr/share/pam-configs/coffer")
                 try machine.succeed(["ln", "--symbolic", "--force", "\(Machine.programs)/coffer", "/usr/bin/coffer"])
-                try machine.succeed(["systemctl", "--quiet", "--global", "enable", "coffer.socket"])
                 try machine.succeed(["env", "DEBIAN_FRONTEND=noninteractive", "pam-auth-update", "--package"])
                 try machine.succeed(["useradd", "--create-home", "--shell", "/bin/sh", name])
                 try setPassword(password)
+                try giveUnits()
+            }
+
+            /// The units of the package, as the person's own.
+            private func giveUnits() throws {
+                let folder = "/home/\(name)/.config/systemd/user"
+                try machine.succeed(["mkdir", "--parents", "\(folder)/sockets.target.wants"])
+                for unit in ["cofferd.socket", "cofferd.service"] {
+                    try machine.copy("\(Project.root)/packaging/systemd/user/\(unit)", to: "\(folder)/\(unit)")
+                }
+                try machine.succeed(["ln", "--symbolic", "../cofferd.socket", "\(folder)/sockets.target.wants"])
+                let program = "s#/usr/bin/cofferd#\(Machine.programs)/cofferd#"
+                try machine.succeed(["sed", "--in-place", program, "\(folder)/cofferd.service"])
+                try machine.succeed(["chown", "--recursive", "\(name):", "/home/\(name)/.config"])
             }
 
             /// Sets the password past PAM, so that nobody hears of it.
@@ -124,15 +134,10 @@ extension SystemdTests {
         @Test func `a daemon that does not answer holds a login up for so long, and no longer`() throws {
             let person = try Person("hangs")
             try person.makeVault()
-            let dropIn = "/run/systemd/user/coffer.service.d/hang.conf"
-            try person.machine.succeed(["mkdir", "--parents", "/run/systemd/user/coffer.service.d"])
-            let settings = "[Service]\nExecStart=\nExecStart=/bin/sleep infinity\n"
-            try person.machine.succeed(["sh", "-c", "printf '\(settings)' > \(dropIn)"])
+            let unit = "/home/\(person.name)/.config/systemd/user/cofferd.service"
+            try person.machine.succeed(["sed", "--in-place", "s#^ExecStart=.*#ExecStart=/bin/sleep infinity#", unit])
             try person.machine.succeed(["sed", "-i", "s/pam_coffer.so/& timeout=2/", "/etc/pam.d/common-session"])
-            defer {
-                _ = try? person.machine.succeed(["rm", dropIn])
-                _ = try? person.machine.succeed(["sed", "-i", "s/ timeout=2//", "/etc/pam.d/common-session"])
-            }
+            defer { _ = try? person.machine.succeed(["sed", "-i", "s/ timeout=2//", "/etc/pam.d/common-session"]) }
             #expect(try person.logIn("echo in").text == "in\n")
             #expect(try person.log().contains("/usr/bin/coffer was not run, or not done in 2 s"))
             try person.endAll()
@@ -145,7 +150,9 @@ extension SystemdTests {
             #expect(try person.logIn("echo in").text == "in\n")
             #expect(try person.log().contains("/usr/bin/coffer was not run"))
             try person.machine.succeed(["ln", "--symbolic", "\(Machine.programs)/coffer", "/usr/bin/coffer"])
-            #expect(try person.logIn("systemctl --user mask --now --runtime coffer.socket coffer.service").status == 0)
+            #expect(
+                try person.logIn("systemctl --user mask --now --runtime cofferd.socket cofferd.service").status == 0
+            )
             #expect(try person.logIn("echo in").text == "in\n")
             let log = try person.log()
             #expect(log.contains("can't reach the daemon"), "\(log)")
@@ -199,26 +206,6 @@ extension SystemdTests {
             #expect(all.contains("pam_unix"))
             #expect(!all.contains(person.password))
         }
-
-        private static let socketUnit = """
-            [Socket]
-            ListenStream=%t/coffer/coffer.sock
-            SocketMode=0600
-
-            [Install]
-            WantedBy=sockets.target
-
-            """
-
-        private static let serviceUnit = """
-            [Service]
-            Type=notify
-            ExecStart=\(Machine.programs)/cofferd
-            StateDirectory=coffer
-            StateDirectoryMode=0700
-            Environment=SWIFT_BACKTRACE=enable=no
-
-            """
 
         /// Builds the module.
         private static func module() throws -> String {

@@ -121,12 +121,6 @@ final class Machine: Sendable {
         try Data(text.utf8).write(to: url)
     }
 
-    /// Copies a file of ours.
-    func install(_ source: String, at path: String) throws {
-        let result = try call(["copy", root, source, path])
-        guard result.status == 0 else { throw MachineError(result.errors) }
-    }
-
     /// Boots again, in good order.
     func reboot() throws {
         let result = try call(["reboot", root])

@@ -8,15 +8,6 @@ extension SystemdTests {
 
         init() throws { machine = try #require(Machine.shared) }
 
-        /// Whether something becomes true within some seconds.
-        private func settles(_ condition: () throws -> Bool) throws -> Bool {
-            for _ in 0..<100 {
-                if try condition() { return true }
-                try machine.succeed(["sleep", "0.1"])
-            }
-            return false
-        }
-
         /// Whether sleep waits for the daemon of a service.
         private func isDelaying(_ service: Service) throws -> Bool {
             let process = try service.property("MainPID")
@@ -32,12 +23,12 @@ extension SystemdTests {
         }
 
         /// Gives the person a session, and returns its number.
-        private func logIn(_ unit: String) throws -> String {
+        private func logIn(_ unit: String, _ service: Service) throws -> String {
             let before = try sessions()
             try machine.succeed([
                 "systemd-run", "--quiet", "--unit=\(unit)", "su", "-l", Machine.person, "-c", "sleep infinity",
             ])
-            #expect(try settles { try sessions().count > before.count })
+            #expect(try service.comes { try sessions().count > before.count })
             return try #require(try sessions().first { !before.contains($0) })
         }
 
@@ -67,19 +58,19 @@ extension SystemdTests {
             let start = try machine.succeed(["systemctl", "show", "--property=ExecStart", "systemd-suspend.service"])
             try #require(start.contains("coffer-at-sleep") && !start.contains("systemd-sleep"))
             try service.makeVault()
-            #expect(try settles { try isDelaying(service) })
+            #expect(try service.comes { try isDelaying(service) })
             try machine.succeed(["systemctl", "suspend"])
-            #expect(try settles { try machine.run(["test", "-s", "/run/coffer-at-sleep"]).status == 0 })
+            #expect(try service.comes { try machine.run(["test", "-s", "/run/coffer-at-sleep"]).status == 0 })
             let atSleep = try machine.succeed(["cat", "/run/coffer-at-sleep"])
             #expect(atSleep.hasPrefix("state:     locked "), "\(atSleep)")
             #expect(try records(of: service).contains("the vault is locked: the machine goes to sleep"))
             #expect(try !isDelaying(service))
-            #expect(try settles { try machine.run(["systemctl", "is-active", "sleep.target"]).status != 0 })
+            #expect(try service.comes { try machine.run(["systemctl", "is-active", "sleep.target"]).status != 0 })
             try service.unlock()
-            #expect(try settles { try isDelaying(service) }, "the next sleep waits again")
+            #expect(try service.comes { try isDelaying(service) }, "the next sleep waits again")
             let locked = try service.coffer("lock", "--now")
             #expect(locked.status == 0)
-            #expect(try settles { try !isDelaying(service) }, "there is nothing to wait for")
+            #expect(try service.comes { try !isDelaying(service) }, "there is nothing to wait for")
         }
 
         @Test func `where no sleep is to lock, none waits`() throws {
@@ -87,7 +78,7 @@ extension SystemdTests {
             try service.makeVault()
             let other = try Service("coffer-sleeping")
             try other.makeVault()
-            #expect(try settles { try isDelaying(other) })
+            #expect(try other.comes { try isDelaying(other) })
             #expect(try !isDelaying(service))
         }
 
@@ -96,8 +87,8 @@ extension SystemdTests {
         @Test func `a person's vault locks with each session of the person, however that is told`() throws {
             let service = try Service("coffer-session", of: Machine.person)
             try service.makeVault()
-            #expect(try settles { try isDelaying(service) })
-            let session = try logIn("session-one")
+            #expect(try service.comes { try isDelaying(service) })
+            let session = try logIn("session-one", service)
             try machine.succeed(["loginctl", "lock-session", session])
             #expect(try service.settled { $0 == "locking" } == "locking")
             try service.unlock()
@@ -118,7 +109,7 @@ extension SystemdTests {
             try hint(false)
             try service.unlock()
             try machine.succeed(["systemctl", "restart", "systemd-logind"])
-            #expect(try settles { try isDelaying(service) })
+            #expect(try service.comes { try isDelaying(service) })
             try machine.succeed(["loginctl", "lock-session", session])
             #expect(try service.settled { $0 == "locking" } == "locking", "logind was started again")
             try machine.succeed(["loginctl", "unlock-session", session])
@@ -130,11 +121,11 @@ extension SystemdTests {
 
         @Test func `the last logout locks a person's vault, although the service manager goes on`() throws {
             let service = try Service("coffer-logout", of: Machine.person)
-            let sessions = [try logIn("logout-one"), try logIn("logout-two")]
+            let sessions = [try logIn("logout-one", service), try logIn("logout-two", service)]
             try service.makeVault()
-            #expect(try settles { try isDelaying(service) })
+            #expect(try service.comes { try isDelaying(service) })
             try machine.succeed(["loginctl", "terminate-session", sessions[0]])
-            #expect(try settles { try !self.sessions().contains(sessions[0]) })
+            #expect(try service.comes { try !self.sessions().contains(sessions[0]) })
             #expect(try service.state() == "unlocked")
             try machine.succeed(["loginctl", "terminate-session", sessions[1]])
             #expect(try service.settled { $0 == "locking" } == "locking")
@@ -147,8 +138,8 @@ extension SystemdTests {
             try system.makeVault()
             let service = try Service("coffer-forged", of: Machine.person)
             try service.makeVault()
-            #expect(try settles { try isDelaying(service) && isDelaying(system) })
-            let session = try logIn("forged-one")
+            #expect(try service.comes { try isDelaying(service) && isDelaying(system) })
+            let session = try logIn("forged-one", service)
             let process = try service.property("MainPID")
             let peers = try machine.succeed(["busctl", "list", "--no-legend"]).split(separator: "\n").map {
                 $0.split(separator: " ").map(String.init)
@@ -178,7 +169,7 @@ extension SystemdTests {
             try machine.succeed(["ln", "--symbolic", "/run/dbus/system_bus_socket", link])
             #expect(try service.coffer("lock", "--now").status == 0)
             try service.unlock()
-            #expect(try settles { try isDelaying(service) })
+            #expect(try service.comes { try isDelaying(service) })
         }
     }
 }
