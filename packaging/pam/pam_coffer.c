@@ -224,13 +224,16 @@ static void run(
     int words[2], descriptors[3], count = 0, status = -1;
     if (find_person(pamh, &person) < 0 || pipe2(words, O_CLOEXEC) < 0) return;
     descriptors[count++] = words[1];
-    for (int index = 0; index < 2 && secrets[index] != NULL; index++)
-        if ((descriptors[count] = pipe_with(secrets[index])) >= 0) count++;
+    int is_complete = 1;
+    for (int index = 0; index < 2 && secrets[index] != NULL && is_complete; index++) {
+        is_complete = (descriptors[count] = pipe_with(secrets[index])) >= 0;
+        count += is_complete;
+    }
     arguments[1 + 2 * count] = NULL;
     // Whoever has set another one would not let us have the status of our own process.
     struct sigaction standard = {.sa_handler = SIG_DFL}, before;
     sigaction(SIGCHLD, &standard, &before);
-    pid_t process = fork();
+    pid_t process = is_complete ? fork() : -1;
     if (process == 0) carry_out(&person, options->program, arguments, descriptors, count);
     for (int index = 0; index < count; index++) close(descriptors[index]);
     if (process > 0) status = wait_for(process, options->seconds);
