@@ -242,6 +242,21 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
     return code == 0 ? child : -1;
 }
 
+pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors) {
+    posix_spawn_file_actions_t actions;
+    pid_t child = -1;
+    if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
+    const int streams[] = {input, output, errors};
+    int code = 0;
+    for (int stream = 0; stream <= 2 && code == 0; stream++)
+        code = posix_spawn_file_actions_adddup2(&actions, streams[stream], stream);
+    if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (code == 0) code = posix_spawnp(&child, path, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    errno = code;
+    return code == 0 ? child : -1;
+}
+
 ssize_t coffer_read_cached(int file, void *bytes, size_t count, off_t offset) {
     struct iovec part = {.iov_base = bytes, .iov_len = count};
     return preadv2(file, &part, 1, offset, RWF_NOWAIT);

@@ -21,7 +21,8 @@ package struct CofferCommand: ParsableCommand {
                 name: "The vault",
                 subcommands: [
                     Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self, Watch.self,
-                    Doctor.self, Audit.self, EntitlementVerb.self, Grant.self, LeaseVerb.self, Login.self,
+                    Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self, Grant.self,
+                    LeaseVerb.self, Login.self,
                 ]
             ),
         ]

@@ -100,4 +100,7 @@ void coffer_heap_trim(void);
 // descriptors. Its pid, or -1.
 pid_t coffer_spawn_detached(const char *path, char *const *arguments);
 
+// Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours. Its pid, or -1.
+pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors);
+
 #endif

@@ -1,0 +1,42 @@
+import CofferSystem
+import Testing
+
+/// Programs that are asked something.
+@Suite struct ToolTests {
+    private func run(
+        _ path: String,
+        _ arguments: [String],
+        input: [UInt8] = [],
+        room: Int = 64
+    ) throws -> (
+        answer: [UInt8], isSuccess: Bool, lastWords: String
+    ) {
+        var answer = [UInt8](repeating: 0, count: room)
+        let outcome = try answer.withUnsafeMutableBytes {
+            try Tool.run(path, arguments, input: input.span.bytes, into: $0)
+        }
+        return (Array(answer.prefix(outcome.count)), outcome.isSuccess, outcome.lastWords)
+    }
+
+    @Test func `a tool gets bytes and answers with bytes`() throws {
+        let input = [UInt8]((0...255).map { UInt8($0) })
+        let outcome = try run("cat", [], input: input, room: 300)
+        #expect(outcome.answer == input)
+        #expect(outcome.isSuccess)
+        #expect(outcome.lastWords == "")
+    }
+
+    @Test func `a tool that fails says why`() throws {
+        let outcome = try run("sh", ["-c", "echo first >&2; echo 'no such key' >&2; exit 3"])
+        #expect(!outcome.isSuccess)
+        #expect(outcome.lastWords == "no such key")
+    }
+
+    @Test func `a tool has none of our descriptors, and no more room than is given`() throws {
+        let listed = try run("sh", ["-c", "ls /proc/self/fd | wc -l"])
+        // Its streams, and the directory that it reads.
+        #expect(listed.answer == Array("4\n".utf8))
+        #expect(throws: SystemError.self) { try run("sh", ["-c", "printf %065d 0"]) }
+        #expect(throws: SystemError.self) { try run("/there/is/none", []) }
+    }
+}
