@@ -16,6 +16,8 @@ public struct AccessExplanation: Hashable, Sendable {
     public let verbs: Set<Verb>
     /// How what it stores is protected where nobody says more.
     public let protection: Protection?
+    /// What comes of a credential that the service manager fetches for the client now; `nil` where none was asked about.
+    public let credential: CredentialAnswer?
 
     /// Describes what a client may do.
     ///
@@ -28,6 +30,7 @@ public struct AccessExplanation: Hashable, Sendable {
     ///   - groups: The access groups that it holds.
     ///   - verbs: What it may do.
     ///   - protection: How what it stores is protected.
+    ///   - credential: What comes of a credential.
     package init(
         client: ClientIdentity,
         path: String?,
@@ -36,7 +39,8 @@ public struct AccessExplanation: Hashable, Sendable {
         isRefused: Bool,
         groups: [String] = [],
         verbs: Set<Verb> = [],
-        protection: Protection? = nil
+        protection: Protection? = nil,
+        credential: CredentialAnswer? = nil
     ) {
         self.client = client
         self.path = path
@@ -45,6 +49,29 @@ public struct AccessExplanation: Hashable, Sendable {
         self.isRefused = isRefused
         self.groups = groups
         self.verbs = verbs
+        self.protection = protection
+        self.credential = credential
+    }
+}
+
+/// What comes of a credential that a service manager fetches for a unit.
+public struct CredentialAnswer: Hashable, Sendable {
+    /// The name of the item that is meant.
+    public let name: String
+    /// Why it is refused: locked, missing and denied are three answers; `nil` where it is given.
+    public let refusal: AuditedRefusal?
+    /// How the item is protected; `nil` where there is none, or none that the unit may see.
+    public let protection: Protection?
+
+    /// Describes what comes of a credential.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the item that is meant.
+    ///   - refusal: Why it is refused.
+    ///   - protection: How the item is protected.
+    package init(name: String, refusal: AuditedRefusal?, protection: Protection?) {
+        self.name = name
+        self.refusal = refusal
         self.protection = protection
     }
 }
@@ -80,7 +107,11 @@ public enum AccessSubject: Hashable, Sendable {
 
 extension AccessPolicy {
     /// Explains what a client may do.
-    package func explanation(of client: ClientIdentity) -> AccessExplanation {
+    ///
+    /// - Parameters:
+    ///   - client: The client.
+    ///   - credential: What comes of a credential, where one was asked about.
+    package func explanation(of client: ClientIdentity, _ credential: CredentialAnswer? = nil) -> AccessExplanation {
         let entitlement = entitlement(of: client)
         do throws(CofferError) {
             let rights = try rights(of: client)
@@ -92,7 +123,8 @@ extension AccessPolicy {
                 isRefused: false,
                 groups: rights.groups,
                 verbs: rights.verbs,
-                protection: rights.protection
+                protection: rights.protection,
+                credential: credential
             )
         } catch {
             return AccessExplanation(
@@ -100,7 +132,8 @@ extension AccessPolicy {
                 path: entitlement?.path,
                 line: entitlement?.line,
                 reason: error.message,
-                isRefused: true
+                isRefused: true,
+                credential: credential
             )
         }
     }

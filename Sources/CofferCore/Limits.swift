@@ -137,4 +137,8 @@ public enum Limits {
     public static let leaseUses = 1_000_000
     /// The bytes of what somebody says that a lease is for.
     public static let leaseReasonBytes = 512
+    /// The bytes of a credential and of its name: a service manager takes no more.
+    public static let credentialBytes = 1 << 20
+    /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.
+    public static let maximumCredentialWaitSeconds = 3600
 }

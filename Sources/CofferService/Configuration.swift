@@ -36,6 +36,8 @@ package struct Configuration: Sendable {
     }
     /// Whether what is done is recorded; not to be told from outside, but for measuring what that costs.
     package var keepsAudit = true
+    /// For how long a unit that is started waits for what is locked.
+    package var credentialWaitSeconds = 0
     /// Takes what was done, besides the vault's own audit; `nil` where nobody does.
     package var journal: (@Sendable ([AuditRecord]) -> Void)?
     /// The time that deadlines are counted in.

@@ -6,7 +6,7 @@ internal import CofferWire
 final class OutgoingFrame {
     /// The request that it answers; `nil` for what answers none.
     let id: RequestID?
-    /// Header and JSON.
+    /// Header and JSON; nothing for a peer that wants the payload alone.
     let head: [UInt8]
     /// The payload, in locked memory until it is sent.
     let payload: SecretBytes?
@@ -21,7 +21,7 @@ final class OutgoingFrame {
 
     init(
         id: RequestID?,
-        json: [UInt8],
+        json: [UInt8]?,
         payload: consuming SecretBytes? = nil,
         isTentative: Bool = false,
         protection: Protection? = nil
@@ -30,7 +30,7 @@ final class OutgoingFrame {
         self.isTentative = isTentative
         self.protection = protection
         let payloadCount = payload.byteCount
-        head = FrameHeader.encode(jsonCount: json.count, payloadCount: payloadCount) + json
+        head = json.map { FrameHeader.encode(jsonCount: $0.count, payloadCount: payloadCount) + $0 } ?? []
         self.payload = payload
     }
 

@@ -19,7 +19,10 @@ extension Server {
     ///   - failure: Why it was not done.
     func note(_ request: PendingRequest, of session: Session, _ items: [AuditedItem], _ failure: CofferError?) {
         guard configuration.keepsAudit, request.method.isAudited || failure?.code == .missingEntitlement else { return }
+        // What comes of it is not known yet.
+        if session.credential?.isWaiting == true { return }
         let found = items.isEmpty ? AuditedItem.all(of: request, from: session.caller) : items
+        let reasons = [session.credential?.auditedReason, request.auditedReason].compactMap(\.self)
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
@@ -29,9 +32,11 @@ extension Server {
                 itemCount: found.count,
                 state: vault.openKeys?.state ?? .noVault,
                 refusal: failure.map { AuditedRefusal($0) },
-                reason: request.auditedReason
+                reason: reasons.isEmpty ? nil : reasons.joined(separator: "; ")
             )
         )
+        // Who wonders why a unit does not start looks at once.
+        if session.credential != nil { auditIsDue = true }
         // It may have been done turns ago: the answer waits for its record.
         if !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) { auditIsDue = true }
     }

@@ -25,6 +25,12 @@ extension Server {
         _ params: EntitlementExplainParameters,
         from caller: Caller
     ) throws(CofferError) -> AccessExplanation {
+        if let credential = params.credential {
+            guard let unit = params.subject.unit else {
+                throw CofferError(.param, "parameter 'credential': expected 'unit' or 'userUnit' beside it")
+            }
+            return explainCredential(CredentialAddress(unit: unit.name, id: credential), unit.isOwners)
+        }
         let client =
             switch params.subject {
             case .caller: caller.identity
@@ -33,6 +39,16 @@ extension Server {
             case .userUnit(let name): accessPolicy.client(in: .userUnit(name))
             }
         return accessPolicy.explanation(of: client)
+    }
+
+    /// What a unit may do when its service manager fetches a credential for it, and what comes of that.
+    private func explainCredential(_ address: CredentialAddress, _ isOwners: Bool) -> AccessExplanation {
+        // The manager asks, and not the user that the unit runs as.
+        let client =
+            isOwners
+            ? accessPolicy.client(in: .userUnit(address.unit))
+            : ClientIdentity(userID: 0, groupID: 0, unit: address.unit)
+        return accessPolicy.explanation(of: client, answer(to: address, of: client))
     }
 
     /// Who a process would be if it connected now.
@@ -46,6 +62,17 @@ extension Server {
             return try outcome.get()
         } catch {
             throw CofferError(mapping: error, "can't look at \(subject)")
+        }
+    }
+}
+
+extension AccessSubject {
+    /// The unit that is meant, if one is, and whether it is one of the owner's service manager.
+    fileprivate var unit: (name: String, isOwners: Bool)? {
+        switch self {
+        case .caller, .process: nil
+        case .unit(let name): (name, false)
+        case .userUnit(let name): (name, true)
         }
     }
 }

@@ -160,8 +160,9 @@ extension Server {
         _ isTentative: Bool
     ) -> CofferError? {
         touch(number, session)
-        guard let id else { return nil }
-        let json = Response.successBytes(id: id, result: .object(reply.result))
+        let json = id.map { Response.successBytes(id: $0, result: .object(reply.result)) }
+        if json == nil && session.credential == nil { return nil }
+        var failure = session.credential?.refusal(of: reply.result)
         let protection = reply.protection
         let frame = OutgoingFrame(
             id: id,
@@ -172,7 +173,6 @@ extension Server {
         )
         // A lock may have come between the reading and this.
         let state = vault.openKeys?.state ?? .noVault
-        var failure: CofferError?
         if !frame.mayBeSent(in: state) {
             failure = .locked("the item", in: state, for: .read)
         } else {
@@ -180,13 +180,19 @@ extension Server {
             if !transit.hasRoom(for: frame, to: tenant) { dropStalled(but: number) }
             if !transit.hasRoom(for: frame, to: tenant) { failure = .noRoomInTransit }
         }
-        if let failure { sendFailure(failure, to: id, session, number) } else { session.send(frame) }
+        if let failure {
+            sendFailure(failure, to: id, session, number)
+        } else {
+            session.send(frame)
+            if session.credential != nil { session.end() }
+        }
         return failure
     }
 
     private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
         touch(number, session)
         noteRefusal(of: session, error)
+        if session.credential != nil { return refuseCredential(to: session, number, error) }
         guard let id else { return }
         let error = session.caller.explained(error)
         session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))

@@ -78,6 +78,10 @@ package actor Server {
     /// The keys that are kept there.
     var carried: CarriedMark?
 
+    /// The connections of service managers that wait for the vault to be unlocked, and what wakes them.
+    var waitingUnits: Set<Int> = []
+    var unitTimer: (any ClockTimer)?
+
     private var listeners: [OwnedListener] = []
     private(set) var sessions: [Int: Session] = [:]
     private var nextSessionNumber = 0
@@ -139,6 +143,7 @@ package actor Server {
             }
             // Its turn looks at the time.
             idleTimer = try configuration.clock.timer(on: loop) {}
+            unitTimer = try configuration.clock.timer(on: loop) {}
         } catch {
             throw error.cofferError("can't make a timer")
         }
@@ -151,9 +156,11 @@ package actor Server {
 
     /// Takes connections from a listening socket.
     ///
-    /// - Parameter socket: Listening and non-blocking.
-    package func serve(_ socket: consuming OwnedDescriptor) throws(CofferError) {
-        let listener = OwnedListener(socket)
+    /// - Parameters:
+    ///   - socket: Listening and non-blocking.
+    ///   - peers: Who connects to it.
+    package func serve(_ socket: consuming OwnedDescriptor, for peers: Peers = .clients) throws(CofferError) {
+        let listener = OwnedListener(socket, peers)
         do {
             // Before the first is accepted: what is sent to those that wait is told of as well.
             try UnixSocket.tellSenders(on: listener.socket)
@@ -172,7 +179,10 @@ package actor Server {
             if let watch = listener.watch { loop.unwatch(watch) }
         }
         listeners = []
-        for session in sessions.values { session.stop() }
+        for session in sessions.values {
+            session.stop()
+            if session.credential != nil { session.refuseAtLast() }
+        }
         sessions = [:]
         for tenant in tenants.values { loop.unwatch(tenant.crowd) }
         synchronizeForShutDown()
@@ -192,7 +202,11 @@ package actor Server {
     /// Takes one connection; others have their turn before the next.
     private func accept(from listener: OwnedListener) {
         do {
-            if let socket = try UnixSocket.accept(from: listener.socket) { admit(socket) }
+            guard let socket = try UnixSocket.accept(from: listener.socket) else { return }
+            switch listener.peers {
+            case .clients: admit(socket)
+            case .serviceManagers: admitServiceManager(socket)
+            }
         } catch {
             // Out of descriptors or memory, ours or the system's: who waits to be accepted waits until a connection ends, or
             // a moment. Asking again at once would spin.
@@ -214,7 +228,12 @@ package actor Server {
         let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
         do {
             try UnixSocket.tellSenders(on: socket)
-            (caller, tenant, peer) = try identify(socket)
+            (caller, tenant, peer) = try identify(socket) { identity in
+                do { return try rights(of: identity) } catch {
+                    noteTurnedAway(identity, error)
+                    throw error
+                }
+            }
         } catch {
             // A kernel that does not know the peer any more has nobody to tell, either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
@@ -228,25 +247,35 @@ package actor Server {
             clock: configuration.clock,
             transit: transit
         )
+        _ = add(session)
+    }
+
+    /// Takes a connection in.
+    ///
+    /// - Returns: Its number; `nil` where it can't be watched.
+    func add(_ session: Session) -> Int? {
         let number = nextSessionNumber
         nextSessionNumber += 1
         let isWatched: Void? = try? session.start { [unowned self] ready in
             assumeIsolated { $0.react(to: ready, of: number) }
         }
-        if isWatched == nil { return }
+        if isWatched == nil { return nil }
         sessions[number] = session
-        tenant.addConnection()
+        session.tenant.addConnection()
+        return number
     }
 
-    private func identify(_ socket: borrowing OwnedDescriptor) throws -> (Caller, Tenant, PeerIdentity) {
+    /// Tells who has connected, and whose share of the daemon it gets a part of.
+    ///
+    /// - Parameter decide: Says what it may do.
+    func identify(
+        _ socket: borrowing OwnedDescriptor,
+        _ decide: (ClientIdentity) throws -> AccessRights
+    ) throws -> (Caller, Tenant, PeerIdentity) {
         let peer = try PeerIdentity(of: socket)
         guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
         let identity = try identity(of: process, peer)
-        let rights: AccessRights
-        do { rights = try self.rights(of: identity) } catch {
-            noteTurnedAway(identity, error)
-            throw error
-        }
+        let rights = try decide(identity)
         let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
         let tenant = try tenant(of: identity, rights)
         try checkRoom(for: tenant)
@@ -273,6 +302,11 @@ package actor Server {
         if ready.contains(.writable) { touch(number, session) }
         // Nobody waits for the answers any more. Without requests, what was sent before is still to be read.
         if !ready.isDisjoint(with: .hungUp) && !session.requests.isEmpty { return session.hangUp() }
+        if session.credential != nil {
+            // It never sends anything, so nothing of it is read.
+            if !ready.isDisjoint(with: .hungUp) { drop(session, number) }
+            return
+        }
         guard !ready.isDisjoint(with: .readable), session.hasRoom, !session.isEnding else { return }
         read(from: session, number)
     }
@@ -335,6 +369,7 @@ package actor Server {
         serveTenants()
         noteUse()
         settleLocks()
+        settleWaitingUnits()
         writers.wakeThoseInVain()
         carryKeysOver()
         if let catalog = vault.openCatalog {
@@ -374,7 +409,12 @@ package actor Server {
 private final class OwnedListener: @unchecked Sendable {
     // Sendable: changed on the server's actor only; the handler that captures it enters the actor first.
     let socket: OwnedDescriptor
+    let peers: Server.Peers
     var watch: EventLoop.Watch?
     var isPaused = false
-    init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+
+    init(_ socket: consuming OwnedDescriptor, _ peers: Server.Peers) {
+        self.socket = socket
+        self.peers = peers
+    }
 }

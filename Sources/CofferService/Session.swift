@@ -13,6 +13,8 @@ final class Session {
     private let peer: ProcessCredentials
     /// Whose share of the daemon it has a part of.
     let tenant: Tenant
+    /// What its peer wants, if it is a service manager, which speaks no protocol: it reads, and that is all.
+    let credential: CredentialRequest?
     private let socket: OwnedDescriptor
     private let loop: EventLoop
     private let clock: BootClock
@@ -55,6 +57,7 @@ final class Session {
         _ caller: Caller,
         _ peer: ProcessCredentials,
         _ tenant: Tenant,
+        credential: CredentialRequest? = nil,
         on loop: EventLoop,
         clock: BootClock,
         transit: TransitRoom
@@ -63,6 +66,8 @@ final class Session {
         self.caller = caller
         self.peer = peer
         self.tenant = tenant
+        self.credential = credential
+        if credential != nil { interest = [] }
         self.loop = loop
         self.clock = clock
         self.transit = transit
@@ -248,7 +253,7 @@ final class Session {
 
     /// Since when nobody would miss the connection; `nil` where somebody would.
     var idleStart: UInt64? {
-        let isWatching = caller.subscription.selection != nil
+        let isWatching = caller.subscription.selection != nil || credential?.isWaiting == true
         if isBusy || isWatching || !caller.handles.isEmpty || !caller.context.factors.isEmpty { return nil }
         return debtStart ?? lastArrival
     }
@@ -282,6 +287,21 @@ final class Session {
         missedCount = 0
     }
 
+    /// Answers the service manager more than it takes.
+    func refuse() {
+        credential?.refuse()
+        isEnding = true
+    }
+
+    /// Answers so even though nobody watches the socket any more, as long as the peer reads.
+    func refuseAtLast() {
+        refuse()
+        while flush(), socket.waitForRoom(milliseconds: 1000) {}
+    }
+
+    /// A descriptor of the connection, for what is streamed.
+    func duplicateSocket() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
+
     /// Replaces what was queued about the catalog, from a place in the queue on: its changes came to nothing.
     func replaceReplies(from mark: Int, with error: CofferError) {
         for index in outbox.indices where index >= mark && outbox[index].isTentative { replace(index, with: error) }
@@ -295,13 +315,18 @@ final class Session {
     /// - Returns: Whether all of them could be: one that is sent in part takes the connection with it.
     func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
         for index in outbox.indices where !outbox[index].mayBeSent(in: state) {
-            guard outbox[index].sentCount == 0 else { return false }
+            guard outbox[index].sentCount == 0 || credential != nil else { return false }
             replace(index, with: error)
         }
         return true
     }
 
     private func replace(_ index: Int, with error: CofferError) {
+        if credential != nil {
+            // There is no other.
+            count(outbox.removeLast(), sign: -1)
+            return refuse()
+        }
         guard let id = outbox[index].id else { return }
         let frame = OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error))
         frame.start = outbox[index].start
@@ -315,6 +340,7 @@ final class Session {
 
     /// Says why to the peer, and ends.
     func fail(_ error: CofferError) {
+        if credential != nil { return refuse() }
         send(OutgoingFrame(id: nil, json: Response.failureBytes(id: nil, error: error)))
         isEnding = true
     }
@@ -333,10 +359,13 @@ final class Session {
             count(frame, sign: -1)
             if outbox.isEmpty { tellMissed() }
         }
-        if isEnding && outbox.isEmpty && requests.isEmpty && backlog == nil { return false }
+        if let credential, (try? credential.sendRefusal(to: socket)) == nil { return false }
+        if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil { return false }
         updateInterest()
         return true
     }
+
+    private var hasMoreToSend: Bool { !outbox.isEmpty || credential?.isBeingRefused == true }
 
     /// - Returns: Whether the frame is sent to its end; otherwise there is no room.
     private func sendSome(of frame: OutgoingFrame) throws(SystemError) -> Bool {
@@ -364,8 +393,8 @@ final class Session {
     /// bounded by its own doing.
     private func updateInterest() {
         var wanted: EventLoop.Interest = []
-        if hasRoom && !isEnding && !isFull && backlog == nil { wanted.insert(.readable) }
-        if !outbox.isEmpty { wanted.insert(.writable) }
+        if hasRoom && !isEnding && !isFull && backlog == nil && credential == nil { wanted.insert(.readable) }
+        if hasMoreToSend { wanted.insert(.writable) }
         guard wanted != interest, let watch else { return }
         interest = wanted
         try? loop.change(watch, to: wanted)

@@ -108,6 +108,25 @@ package enum UnixSocket {
         }
     }
 
+    /// The address that the peer of a connection has, as the kernel knows it.
+    ///
+    /// - Parameter socket: A connected socket.
+    /// - Returns: A path, or an abstract address behind a NUL; nothing for a peer without one.
+    package static func peerAddress(of socket: borrowing OwnedDescriptor) throws(SystemError) -> [UInt8] {
+        let number = socket.number
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        _ = try retrying("getpeername") {
+            unsafe withUnsafeMutablePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                    unsafe getpeername(number, generic, &size)
+                }
+            }
+        }
+        let count = max(0, Int(size) - MemoryLayout<sa_family_t>.size)
+        return unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0.prefix(count)) }
+    }
+
     private static func make() throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(
             owning: try retrying("socket") {
@@ -157,6 +176,15 @@ package struct Received: ~Copyable {
 }
 
 extension OwnedDescriptor {
+    /// Waits for room to send.
+    ///
+    /// - Parameter milliseconds: For how long at most.
+    /// - Returns: Whether there is room, or the peer is gone.
+    package borrowing func waitForRoom(milliseconds: Int32) -> Bool {
+        var wanted = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        return (try? retrying("poll") { unsafe poll(&wanted, 1, milliseconds) }) == 1
+    }
+
     /// Receives bytes and a descriptor from a stream socket.
     ///
     /// - Parameter buffer: Where to.

@@ -37,7 +37,7 @@ enum Daemon {
             }
             try server.assumeIsolated { server in
                 try server.start()
-                try ListeningSockets.takeAll(passed, options) { try server.serve($0) }
+                try ListeningSockets.takeAll(passed, options) { try server.serve($0, for: $1) }
             }
             ServiceManager.tellReady()
             loop.run()

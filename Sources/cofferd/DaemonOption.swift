@@ -41,6 +41,21 @@ struct DaemonOption {
             """
         ),
         DaemonOption(
+            "--credential-socket",
+            value: "PATH",
+            setting: "CredentialSocket",
+            "where service managers ask for credentials of units, if the service manager passes no socket for that"
+        ),
+        DaemonOption(
+            "--credential-wait",
+            value: "SECONDS",
+            setting: "CredentialWait",
+            """
+            have a unit that is started wait so long for a credential that is locked (0 to \
+            \(Limits.maximumCredentialWaitSeconds))
+            """
+        ),
+        DaemonOption(
             "--state",
             value: "DIR",
             setting: "State",

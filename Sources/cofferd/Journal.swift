@@ -79,6 +79,9 @@ extension AuditRecord {
         add("CLIENT", client?.summary)
         add("UNIT", client?.unit)
         add("USER_UNIT", client?.userUnit)
+        // Told where people look: among the lines of the unit itself, as far as the journal believes us.
+        if refusal != nil, let unit = client?.unit { fields.append("OBJECT_SYSTEMD_UNIT=\(unit)") }
+        if refusal != nil, let unit = client?.userUnit { fields.append("USER_UNIT=\(unit)") }
         add("UID", client?.userID)
         add("GID", client?.groupID)
         add("EXE", client?.executablePath)

@@ -14,6 +14,9 @@ struct Options {
     /// Where the entitlements are, if not in the usual places.
     private var entitlementPath: String?
     private var socket: String?
+    /// Where service managers ask for credentials, if the service manager passes no socket for them.
+    private(set) var credentialSocket: String?
+    private var credentialWaitSeconds = 0
     private var state: String?
     /// Whether the keys of class C are kept over a restart, in the service manager's descriptor store.
     private(set) var carriesOver = false
@@ -145,6 +148,9 @@ struct Options {
         case "--config": configurationPath = try Self.text(flag, value())
         case "--entitlements": entitlementPath = try Self.text(flag, value())
         case "--socket": socket = try Self.text(flag, value())
+        case "--credential-socket": credentialSocket = try Self.text(flag, value())
+        case "--credential-wait":
+            credentialWaitSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumCredentialWaitSeconds)
         case "--state": state = try Self.text(flag, value())
         case "--grace": lockPolicy.graceSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumGraceSeconds)
         case "--inactive-after": lockPolicy.inactiveAfterSeconds = try Self.seconds(flag, value())
@@ -213,6 +219,7 @@ struct Options {
         configuration.presencePolicy = presencePolicy
         // An admin unlocks the system's vault and goes: it is there for services.
         configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)
+        configuration.credentialWaitSeconds = credentialWaitSeconds
         configuration.identify = PeerUnits.identify
         configuration.entitlements = try readEntitlements()
         if let configurationFile { try configuration.take(configurationFile) }

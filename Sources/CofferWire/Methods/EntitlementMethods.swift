@@ -59,8 +59,13 @@ extension Entitlement: WireObject {
 package struct EntitlementExplainParameters: WireObject {
     /// Whose rights are to be explained.
     package let subject: AccessSubject
+    /// The credential of a unit that is asked about, by what the unit calls it.
+    package let credential: String?
 
-    package init(_ subject: AccessSubject) { self.subject = subject }
+    package init(_ subject: AccessSubject, credential: String? = nil) {
+        self.subject = subject
+        self.credential = credential
+    }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let process = try reader.optionalInteger("pid", in: 1...Int64(Int32.max))
@@ -73,15 +78,38 @@ package struct EntitlementExplainParameters: WireObject {
         case (nil, nil, let userUnit?): subject = .userUnit(userUnit)
         default: throw CofferError(.param, "parameters 'pid', 'unit' and 'userUnit': expected one of them at most")
         }
+        credential = try reader.optionalString("credential")
     }
 
     package var json: JSONObject {
+        var object = JSONObject()
         switch subject {
-        case .caller: [:]
-        case .process(let number): ["pid": .integer(Int64(number))]
-        case .unit(let name): ["unit": .string(name)]
-        case .userUnit(let name): ["userUnit": .string(name)]
+        case .caller: break
+        case .process(let number): object.set("pid", Int64(number))
+        case .unit(let name): object.set("unit", name)
+        case .userUnit(let name): object.set("userUnit", name)
         }
+        object.set("credential", credential)
+        return object
+    }
+}
+
+extension CredentialAnswer: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        self.init(
+            name: try reader.string("name"),
+            refusal: try reader.optionalObject("refusal").map { (object) throws(CofferError) in
+                try AuditedRefusal(result: .object(object))
+            },
+            protection: try reader.protection("protection")
+        )
+    }
+
+    package var json: JSONObject {
+        var object: JSONObject = ["name": .string(name)]
+        if let refusal { object.set("refusal", .object(refusal.json)) }
+        object.set("protection", protection?.name)
+        return object
     }
 }
 
@@ -95,7 +123,10 @@ extension AccessExplanation: WireObject {
             isRefused: try reader.optionalBool("refused") ?? false,
             groups: try reader.strings("groups"),
             verbs: try reader.verbs("verbs"),
-            protection: try reader.protection("protection")
+            protection: try reader.protection("protection"),
+            credential: try reader.optionalObject("credential").map { (object) throws(CofferError) in
+                try CredentialAnswer(result: .object(object))
+            }
         )
     }
 
@@ -106,6 +137,7 @@ extension AccessExplanation: WireObject {
         object.set("reason", reason)
         object.set("refused", isRefused)
         object.set(groups, verbs, protection)
+        if let credential { object.set("credential", .object(credential.json)) }
         return object
     }
 }
