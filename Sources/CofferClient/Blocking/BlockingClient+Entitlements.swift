@@ -12,11 +12,16 @@ extension BlockingClient {
 
     /// What somebody may do, and which rule says so.
     ///
-    /// - Parameter subject: Whose rights: one's own, if nothing is said.
+    /// - Parameters:
+    ///   - subject: Whose rights: one's own, if nothing is said.
+    ///   - credential: The credential of a unit, by what the unit calls it: what would come of it now.
     /// - Throws: `itemNotFound` where there is no such process; `missingEntitlement` for who may not administer the vault, but
     ///   for one's own rights.
-    public func explainAccess(of subject: AccessSubject = .caller) throws(CofferError) -> AccessExplanation {
-        let params = EntitlementExplainParameters(subject)
+    public func explainAccess(
+        of subject: AccessSubject = .caller,
+        credential: String? = nil
+    ) throws(CofferError) -> AccessExplanation {
+        let params = EntitlementExplainParameters(subject, credential: credential)
         return try call(.entitlementExplain, params, returning: AccessExplanation.self).value
     }
 }

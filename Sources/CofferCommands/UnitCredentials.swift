@@ -1,0 +1,72 @@
+internal import CofferCore
+internal import CofferSystem
+internal import CofferWire
+
+/// The credentials that a unit loads, as its service manager knows them.
+struct UnitCredentials {
+    /// What the unit calls a credential, and where it comes from.
+    struct Source {
+        let id: String
+        let path: String
+    }
+
+    private static let answerBytes = 256 << 10
+    private static let manager = "org.freedesktop.systemd1"
+
+    /// Those that it loads as they are.
+    let loaded: [Source]
+
+    /// Asks the service manager.
+    ///
+    /// - Parameters:
+    ///   - unit: The unit, named in full.
+    ///   - isOwners: Whether it is one of the user's own service manager.
+    /// - Throws: `itemNotFound` where there is no such unit; `notAvailable` where there is no service manager.
+    init(of unit: String, isOwners: Bool) throws(CofferError) {
+        let bus = isOwners ? "--user" : "--system"
+        let found = try Self.ask([
+            bus, "call", Self.manager, "/org/freedesktop/systemd1", Self.manager + ".Manager", "LoadUnit", "s", unit,
+        ])
+        guard let place = found?.arrayValue?.first?.stringValue else { throw Self.isNotUnderstood }
+        let get = [bus, "get-property", Self.manager, place]
+        guard try Self.ask(get + [Self.manager + ".Unit", "LoadState"]) == .string("loaded") else {
+            throw CofferError(
+                .itemNotFound,
+                "there is no unit \(quotedForDisplay(unit))",
+                hint: isOwners ? nil : "one of your own service manager wants --user"
+            )
+        }
+        let sources = try Self.ask(get + [Self.manager + ".Service", "LoadCredential"])
+        guard let pairs = sources?.arrayValue else { throw Self.isNotUnderstood }
+        loaded = pairs.compactMap { pair in
+            guard let parts = pair.arrayValue, parts.count == 2, let id = parts[0].stringValue,
+                let path = parts[1].stringValue
+            else { return nil }
+            return Source(id: id, path: path)
+        }
+    }
+
+    private static let isNotUnderstood = CofferError(.internal, "what 'busctl' has answered is not understood")
+
+    /// What the service manager answers.
+    private static func ask(_ arguments: [String]) throws(CofferError) -> JSONValue? {
+        var answer = [UInt8](repeating: 0, count: answerBytes)
+        let outcome = unsafe answer.withUnsafeMutableBytes { buffer in
+            Result { () throws(SystemError) in unsafe try Tool.run("busctl", ["--json=short"] + arguments, into: buffer)
+            }
+        }
+        let told: Tool.Outcome
+        do { told = try outcome.get() } catch {
+            throw error.cofferError("can't run 'busctl', of the package 'systemd'")
+        }
+        guard told.isSuccess else {
+            throw CofferError(
+                .notAvailable,
+                "the service manager does not say: \(quotedForDisplay(told.lastWords))",
+                hint: "as root, or as the user whose manager it is"
+            )
+        }
+        let bytes = Array(answer.prefix(told.count))
+        return unsafe (try? JSONValue(parsing: bytes.span.bytes))?.objectValue?["data"]
+    }
+}
