@@ -112,7 +112,8 @@ import Testing
                     line: 1,
                     reason: "",
                     isRefused: true,
-                    protection: .file(.complete)
+                    protection: .file(.complete),
+                    credential: CredentialAnswer(name: "", refusal: AuditedRefusal(.io, ""), protection: nil)
                 )
             ],
         ]

@@ -60,6 +60,8 @@ import Testing
         try talk.fail(.param, .entitlementList, ["after": -1])
         try talk.succeed(.entitlementExplain)
         try talk.succeed(.entitlementExplain, ["unit": "backup.service"])
+        try talk.succeed(.entitlementExplain, ["unit": "backup.service", "credential": "nas--key"])
+        try talk.fail(.param, .entitlementExplain, ["credential": "nas--key"], knownToDaemon: true)
         try talk.succeed(.entitlementExplain, ["userUnit": "mail.service"])
         try talk.succeed(.entitlementExplain, ["pid": .integer(Int64(getpid()))])
         try talk.fail(.itemNotFound, .entitlementExplain, ["pid": .integer(Int64(Int32.max))])

@@ -52,7 +52,9 @@ import Testing
 
     @Test func `every limit is in the table with its value`() throws {
         let header = ["limit", "value", "of"]
-        let rows = try ["PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md", "LEASES.md"].flatMap {
+        let rows = try [
+            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md", "LEASES.md", "CREDENTIALS.md",
+        ].flatMap {
             try Page($0).table(header)
         }
         let source = try String(
@@ -156,5 +158,7 @@ import Testing
         "leaseSeconds": "\(Limits.leaseSeconds)",
         "leaseUses": "\(Limits.leaseUses)",
         "leaseReasonBytes": "\(Limits.leaseReasonBytes)",
+        "credentialBytes": "\(Limits.credentialBytes)",
+        "maximumCredentialWaitSeconds": "\(Limits.maximumCredentialWaitSeconds)",
     ]
 }
