@@ -3,7 +3,8 @@ internal import CofferCore
 /// Records that wait to be written, what is the same told once.
 struct AuditNotes {
     private(set) var records: [AuditRecord] = []
-    private var places: [Likeness: Int] = [:]
+    /// Where the latest record of a hash is: another one of that hash stands by itself, which is no harm.
+    private var places: [Int: Int] = [:]
 
     /// Takes a record in.
     ///
@@ -12,33 +13,36 @@ struct AuditNotes {
     ///   - limit: How many there may be.
     /// - Returns: Whether there was room for it.
     mutating func add(_ record: AuditRecord, upTo limit: Int = Limits.auditWaitingRecords) -> Bool {
-        let likeness = Likeness(record: record)
-        if let place = places[likeness] {
+        let hash = record.likenessHash
+        if let place = places[hash], records[place].isLike(record) {
             records[place].count += record.count
             return true
         }
         guard records.count < limit else { return false }
-        places[likeness] = records.count
+        places[hash] = records.count
         records.append(record)
         return true
     }
+}
 
-    /// What makes two records tell the same, each of another time.
-    private struct Likeness: Hashable {
-        let record: AuditRecord
+extension AuditRecord {
+    /// The same for two that tell the same, each of another time.
+    fileprivate var likenessHash: Int {
+        var hasher = Hasher()
+        hasher.combine(action)
+        hasher.combine(items.first?.name)
+        hasher.combine(client?.userID)
+        hasher.combine(client?.unit)
+        hasher.combine(client?.userUnit)
+        hasher.combine(refusal?.code)
+        return hasher.finalize()
+    }
 
-        static func == (one: Likeness, other: Likeness) -> Bool {
-            let (one, other) = (one.record, other.record)
-            return one.action == other.action && one.client == other.client && one.itemCount == other.itemCount
-                && one.items.elementsEqual(other.items) { $0.isSame(as: $1) } && one.state == other.state
-                && one.refusal == other.refusal && one.reason == other.reason
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(record.action)
-            hasher.combine(record.items.first?.name)
-            hasher.combine(record.client?.userID)
-        }
+    /// Whether another one tells the same, of another time.
+    fileprivate func isLike(_ other: AuditRecord) -> Bool {
+        action == other.action && client == other.client && itemCount == other.itemCount
+            && items.elementsEqual(other.items) { $0.isSame(as: $1) } && state == other.state
+            && refusal == other.refusal && reason == other.reason
     }
 }
 
