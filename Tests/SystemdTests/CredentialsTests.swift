@@ -146,17 +146,17 @@ extension SystemdTests {
         }
 
         @Test func `a daemon that is stopped leaves no waiting unit with an empty credential`() throws {
-            let provider = try Provider("coffer-stopped", options: ["--credential-wait", "600"])
+            let provider = try Provider("coffer-leaving", options: ["--credential-wait", "600"])
             try provider.put("token", "x", in: "web.service", "--accessible", "AfterFirstUnlock")
-            try provider.service.control("restart", "coffer-stopped.service")
+            try provider.service.control("restart", "coffer-leaving.service")
             let starting = try provider.machine.run([
                 "systemd-run", "--unit=web.service", "--property=LoadCredential=token:\(provider.socketPath)",
                 "/bin/touch", "/run/started-without",
             ])
             #expect(starting.status == 0, "\(starting.errors)")
             // The units' sockets would start it again.
-            try provider.service.control("stop", "coffer-stopped.socket", "coffer-stopped-credentials.socket")
-            try provider.service.control("stop", "coffer-stopped.service")
+            try provider.service.control("stop", "coffer-leaving.socket", "coffer-leaving-credentials.socket")
+            try provider.service.control("stop", "coffer-leaving.service")
             var state = ""
             for _ in 0..<100 where !state.contains("failed") {
                 state = try provider.machine.run(["systemctl", "is-failed", "web.service"]).text
@@ -208,7 +208,7 @@ extension SystemdTests {
 
         @Test(arguments: [nil, Machine.person])
         func `coffer unit tells locked, missing and denied apart`(person: String?) throws {
-            let provider = try Provider(person == nil ? "coffer-told" : "coffer-told-user", of: person)
+            let provider = try Provider(person == nil ? "coffer-shown" : "coffer-shown-user", of: person)
             let (machine, path) = (provider.machine, provider.socketPath)
             try provider.put("web/token", "x", in: "told.service", "--accessible", "AfterFirstUnlock")
             let folder = person == nil ? "/etc/systemd/system" : "/etc/systemd/user"
