@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 
 /// What has to be known of all records: where they begin and end, and what is left of those that made room.
 ///
@@ -71,12 +71,14 @@ struct AuditHead: Equatable {
 
 extension AuditSummary {
     /// Takes in a record that makes room.
-    mutating func add(_ record: AuditRecord) {
+    ///
+    /// - Parameter record: The record.
+    package mutating func add(_ record: AuditRecord) {
         if recordCount == 0 { firstTime = record.time }
         recordCount = record.number
         lastTime = record.time
         var client: String? = record.client?.summary ?? "cofferd"
-        if tallies.count > Limits.auditTallies && !tallies.contains(where: { $0.client == client }) { client = nil }
+        if tallies.count >= Limits.auditTallies && !tallies.contains(where: { $0.client == client }) { client = nil }
         let index = tallies.firstIndex { $0.client == client } ?? tallies.count
         if index == tallies.count { tallies.append(Tally(client: client, allowedCount: 0, refusedCount: 0)) }
         if record.refusal == nil {

@@ -1,9 +1,9 @@
 /// What somebody did with a vault, or was kept from doing; never a value.
 public struct AuditRecord: Hashable, Sendable {
     /// Its place among the records of the vault, from 1, without gaps; 0 before it has one.
-    public var number: Int64
+    public package(set) var number: Int64
     /// When it was, in milliseconds since 1970: the first time, where it was done again and again.
-    public var time: Int64
+    public package(set) var time: Int64
     /// Who it was; `nil` for the daemon's own doing.
     public let client: ClientIdentity?
     /// The method that was asked for; `connect` for one who was turned away before it could ask.
@@ -15,11 +15,11 @@ public struct AuditRecord: Hashable, Sendable {
     /// The state that the vault was in.
     public let state: VaultState
     /// Why it was not done; `nil` where it was.
-    public var refusal: AuditedRefusal?
+    public package(set) var refusal: AuditedRefusal?
     /// The reason that was given for it, if one was: that of the lease which allowed it, or what made the daemon do it.
     public let reason: String?
     /// How often the same was done, one right after another or among others.
-    public var count: Int
+    public package(set) var count: Int
 
     /// Describes what somebody did.
     ///
@@ -57,13 +57,12 @@ public struct AuditRecord: Hashable, Sendable {
         self.reason = reason?.cut(to: Limits.auditedTextBytes)
         self.count = count
     }
-
 }
 
 extension AuditRecord {
     /// The bytes that it has as JSON at most: a byte of a text may become six.
     package var jsonByteCount: Int {
-        var texts = [refusal?.message, reason, client?.unit, client?.userUnit, client?.executablePath]
+        var texts = [refusal?.message, reason, client?.unit, client?.userUnit, client?.executablePath, client?.machine]
         for item in items { texts += [item.name, item.group] }
         return texts.reduce(512 + 64 * items.count) { $0 + 6 * ($1?.utf8.count ?? 0) }
     }

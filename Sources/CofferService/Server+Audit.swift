@@ -29,7 +29,6 @@ extension Server {
                 client: session.caller.recorded,
                 action: request.method.rawValue,
                 items: found,
-                itemCount: found.count,
                 state: vault.openKeys?.state ?? .noVault,
                 refusal: failure.map { AuditedRefusal($0) },
                 reason: reasons.isEmpty ? nil : reasons.joined(separator: "; ")
@@ -114,7 +113,7 @@ extension Server {
 
     /// Writes what waits; where that fails it waits on.
     func writeAudit(of catalog: Catalog) {
-        do throws(CofferError) { try catalog.commit() } catch { setAuditTimer() }
+        try? catalog.commit()
         tellRecords(of: catalog)
     }
 
@@ -129,10 +128,11 @@ extension Server {
         auditIsDue = true
     }
 
-    /// Tells what was written, now that it is on the disk.
+    /// Tells what was written, now that it is on the disk; what could not be is tried again.
     func tellRecords(of catalog: Catalog) {
         auditIsDue = false
         let records = catalog.audit.confirm()
+        if catalog.audit.isWaiting { setAuditTimer() }
         if records.isEmpty { return }
         tell(.auditDidGrow(records), wishing: .audit)
         configuration.journal?(records)

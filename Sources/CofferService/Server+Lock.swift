@@ -31,8 +31,6 @@ extension Server {
 
     /// Locks, at once or when the grace is over.
     ///
-    /// - Parameter graceSeconds: The grace; the configured one if nothing is said.
-    ///
     /// - Parameters:
     ///   - graceSeconds: The grace; the configured one if nothing is said.
     ///   - cause: Why, where no client has asked for it.

@@ -162,7 +162,7 @@ import Testing
 
     /// What somebody with the database can do, and what is found then.
     enum Tampering: String, CaseIterable {
-        case changed, swapped, firstRemoved, middleRemoved, lastRemoved, lastRemovedWithItsLink, allRemoved, headRemoved
+        case changed, swapped, firstRemoved, middleRemoved, lastRemoved, allRemoved, headRemoved
         case headChanged, olderHead, repeated, chainChanged
     }
 
@@ -193,7 +193,7 @@ import Testing
         case .middleRemoved:
             try place.change("DELETE FROM audit_blocks WHERE first IN (5, 7)")
             words = ["the records 5 to 8 are missing"]
-        case .lastRemoved, .lastRemovedWithItsLink:
+        case .lastRemoved:
             try place.change("DELETE FROM audit_blocks WHERE first = 11")
             words = ["record 11 is missing"]
         case .allRemoved:
@@ -217,6 +217,17 @@ import Testing
         let findings = try place.findings(try place.reopened())
         #expect(!findings.isEmpty)
         for word in words { #expect(findings.contains { $0.hasPrefix(word) }, "\(word): \(findings)") }
+    }
+
+    @Test func `an older head, put back with what was written since taken out, is found`() throws {
+        let place = try Place()
+        try place.writeBlocks()
+        try place.change("CREATE TABLE former AS SELECT * FROM audit_head")
+        try place.write(Self.get("c"))
+        try place.change("UPDATE audit_head SET sealed = (SELECT sealed FROM former)")
+        try place.change("DELETE FROM audit_blocks WHERE first = 11")
+        let findings = try place.findings(try place.reopened())
+        withKnownIssue("it is as the audit was then: proto-docs/AUDIT.md says so") { #expect(findings != []) }
     }
 
     @Test func `who has lost its head goes on, and each check says so`() throws {
@@ -299,6 +310,16 @@ import Testing
             "DELETE FROM audit_blocks WHERE first = (SELECT min(first) FROM audit_blocks)"
         )
         #expect(try place.findings() != [])
+    }
+
+    @Test func `a summary names as many clients as there is room for, and the others together`() {
+        var summary = AuditSummary()
+        for number in 0..<Limits.auditTallies + 7 {
+            let client = ClientIdentity(userID: 1, groupID: 1, unit: "u\(number).service")
+            summary.add(AuditRecord(number: 1, time: 1, client: client, action: "item.get", state: .locked))
+        }
+        #expect(summary.tallies.count == Limits.auditTallies + 1)
+        #expect(summary.tallies.last == AuditSummary.Tally(client: nil, allowedCount: 7, refusedCount: 0))
     }
 
     // MARK: What can't be written
