@@ -38,6 +38,9 @@ func environment(_ name: String) -> String? {
     return text.isEmpty ? nil : text
 }
 
+/// Where the person's own configuration is: `$XDG_CONFIG_HOME`, or `$HOME/.config`; `nil` where neither is set.
+var configurationHome: String? { environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" } }
+
 /// Whether a verb prints for people or for programs.
 package struct FormatOptions: ParsableArguments {
     @Flag(help: "Print JSON: members may be added, and never change their meaning.")

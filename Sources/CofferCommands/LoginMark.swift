@@ -10,7 +10,7 @@ struct LoginMark {
     private var path: String { folder + "/login-vault" }
 
     init() throws(CofferError) {
-        guard let home = environment("XDG_CONFIG_HOME") ?? environment("HOME").map({ $0 + "/.config" }) else {
+        guard let home = configurationHome else {
             throw CofferError(.param, "neither $XDG_CONFIG_HOME nor $HOME is set")
         }
         folder = home + "/coffer"

@@ -143,6 +143,28 @@ package struct ParameterReader: Sendable {
         return objects
     }
 
+    /// Reads a list of objects of one kind, which has to be there.
+    ///
+    /// - Parameters:
+    ///   - key: The name of the parameter.
+    ///   - type: What the objects are.
+    /// - Returns: What they describe, possibly nothing.
+    /// - Throws: `param` where it is absent or something else, `protocolViolation` where one is not of that kind.
+    package mutating func values<Value: WireObject>(_ key: String, of type: Value.Type) throws(CofferError) -> [Value] {
+        try objects(key).map { (object) throws(CofferError) in try Value(result: .object(object)) }
+    }
+
+    /// Reads an object of some kind, which may be absent.
+    ///
+    /// - Parameters:
+    ///   - key: The name of the parameter.
+    ///   - type: What the object is.
+    /// - Returns: What it describes, or `nil` where there is none.
+    /// - Throws: `param` where it is something else, `protocolViolation` where it is not of that kind.
+    package mutating func value<Value: WireObject>(_ key: String, of type: Value.Type) throws(CofferError) -> Value? {
+        try optionalObject(key).map { (object) throws(CofferError) in try Value(result: .object(object)) }
+    }
+
     /// Reads a list of integers that has to be there.
     ///
     /// - Parameter key: The name of the parameter.

@@ -35,8 +35,8 @@ struct CheckEntitlements: ParsableCommand {
         if let file {
             files = [try TrustedFiles.read(at: file, upTo: limit)]
         } else {
-            let home = environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" }
-            files = try TrustedFiles.read(inAll: Entitlement.directories(home: home), suffix: ".conf", upTo: limit)
+            let directories = Entitlement.directories(home: configurationHome)
+            files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: limit)
         }
         _ = try Entitlement.all(in: files, userID: UserDatabase.userID)
     }

@@ -55,12 +55,10 @@ package struct AuditVerifyParameters: WireObject {
 extension AuditPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
-            records: try reader.records("records"),
+            records: try reader.values("records", of: AuditRecord.self),
             next: try reader.optionalInteger("next"),
             isDamaged: try reader.optionalBool("isDamaged") ?? false,
-            summary: try reader.optionalObject("summary").map { (object) throws(CofferError) in
-                try AuditSummary(result: .object(object))
-            }
+            summary: try reader.value("summary", of: AuditSummary.self)
         )
     }
 
@@ -98,9 +96,7 @@ extension AuditSummary: WireObject {
         recordCount = try reader.integer("records")
         firstTime = try reader.integer("firstTime")
         lastTime = try reader.integer("lastTime")
-        tallies = try reader.objects("clients").map { (object) throws(CofferError) in
-            try Tally(result: .object(object))
-        }
+        tallies = try reader.values("clients", of: Tally.self)
     }
 
     package var json: JSONObject {
@@ -129,31 +125,17 @@ extension AuditSummary.Tally: WireObject {
     }
 }
 
-extension ParameterReader {
-    /// Reads records of the audit.
-    mutating func records(_ key: String) throws(CofferError) -> [AuditRecord] {
-        try objects(key).map { (object) throws(CofferError) in try AuditRecord(result: .object(object)) }
-    }
-}
-
 extension AuditRecord: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        let refusal = try reader.optionalObject("refusal").map { (object) throws(CofferError) in
-            try AuditedRefusal(result: .object(object))
-        }
         self.init(
             number: try reader.integer("number"),
             time: try reader.integer("time"),
-            client: try reader.optionalObject("client").map { (object) throws(CofferError) in
-                try ClientIdentity(result: .object(object))
-            },
+            client: try reader.value("client", of: ClientIdentity.self),
             action: try reader.string("action"),
-            items: try reader.objects("items").map { (object) throws(CofferError) in
-                try AuditedItem(result: .object(object))
-            },
+            items: try reader.values("items", of: AuditedItem.self),
             itemCount: try reader.optionalInteger("itemCount").map { Int($0) },
             state: try reader.required("state", as: VaultState.self),
-            refusal: refusal,
+            refusal: try reader.value("refusal", of: AuditedRefusal.self),
             reason: try reader.optionalString("reason"),
             count: Int(try reader.optionalInteger("count") ?? 1)
         )

@@ -57,9 +57,7 @@ extension CheckPage: WireObject {
             checkedCount: Int(try reader.integer("checked")),
             sealedCount: Int(try reader.integer("sealed")),
             quarantinedCount: Int(try reader.integer("quarantined")),
-            findings: try reader.objects("findings").map { (object) throws(CofferError) in
-                try Finding(result: .object(object))
-            },
+            findings: try reader.values("findings", of: Finding.self),
             cursor: try reader.optionalString("cursor")
         )
     }
@@ -157,9 +155,7 @@ extension QuarantineEntry: WireObject {
 extension QuarantinePage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
-            entries: try reader.objects("entries").map { (object) throws(CofferError) in
-                try QuarantineEntry(result: .object(object))
-            },
+            entries: try reader.values("entries", of: QuarantineEntry.self),
             cursor: try reader.optionalString("cursor")
         )
     }

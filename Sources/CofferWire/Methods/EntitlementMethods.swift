@@ -17,9 +17,7 @@ package struct EntitlementListParameters: WireObject {
 extension EntitlementPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
-            entitlements: try reader.objects("entitlements").map { (object) throws(CofferError) in
-                try Entitlement(result: .object(object))
-            },
+            entitlements: try reader.values("entitlements", of: Entitlement.self),
             trouble: try reader.optionalString("trouble"),
             next: try reader.optionalInteger("next").map { Int($0) }
         )
@@ -98,9 +96,7 @@ extension CredentialAnswer: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
             name: try reader.string("name"),
-            refusal: try reader.optionalObject("refusal").map { (object) throws(CofferError) in
-                try AuditedRefusal(result: .object(object))
-            },
+            refusal: try reader.value("refusal", of: AuditedRefusal.self),
             protection: try reader.protection("protection")
         )
     }
@@ -124,9 +120,7 @@ extension AccessExplanation: WireObject {
             groups: try reader.strings("groups"),
             verbs: try reader.verbs("verbs"),
             protection: try reader.protection("protection"),
-            credential: try reader.optionalObject("credential").map { (object) throws(CofferError) in
-                try CredentialAnswer(result: .object(object))
-            }
+            credential: try reader.value("credential", of: CredentialAnswer.self)
         )
     }
 

@@ -109,7 +109,9 @@ private struct ItemChanges: WireObject {
 private struct AuditGrowth: WireObject {
     let records: [AuditRecord]
 
-    init(reading reader: inout ParameterReader) throws(CofferError) { records = try reader.records("records") }
+    init(reading reader: inout ParameterReader) throws(CofferError) {
+        records = try reader.values("records", of: AuditRecord.self)
+    }
 
     var json: JSONObject { VaultEvent.auditDidGrow(records).json }
 }

@@ -52,9 +52,7 @@ extension Explanation: WireObject {
         let access = try reader.optionalObject("access") ?? [:]
         self.init(
             placement: try Placement(reading: &reader),
-            stored: try reader.optionalObject("stored").map { (object) throws(CofferError) in
-                try ItemInfo(result: .object(object))
-            },
+            stored: try reader.value("stored", of: ItemInfo.self),
             access: try ItemAccess(result: .object(access))
         )
     }

@@ -280,9 +280,7 @@ extension Salvage: WireObject {
         self.init(
             byteCount: try reader.integer("bytes"),
             damagedByteCount: try reader.integer("damagedBytes"),
-            damaged: try reader.objects("damaged").map { (object) throws(CofferError) in
-                try DamagedRange(result: .object(object))
-            },
+            damaged: try reader.values("damaged", of: DamagedRange.self),
             mayBeOlder: try reader.optionalBool("mayBeOlder") ?? false
         )
     }

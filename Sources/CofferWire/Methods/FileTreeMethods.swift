@@ -196,9 +196,7 @@ extension FileInfo: WireObject {
 extension FilePage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
-            entries: try reader.objects("entries").map { (object) throws(CofferError) in
-                try FileInfo(result: .object(object))
-            },
+            entries: try reader.values("entries", of: FileInfo.self),
             cursor: try reader.optionalString("cursor"),
             damagedCount: Int(try reader.integer("damagedCount", in: 0...Int64(Int32.max)))
         )
@@ -231,9 +229,7 @@ extension FileProtectionChange: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
             changedCount: Int(try reader.integer("changed", in: 0...Int64(Int32.max))),
-            unchanged: try reader.objects("unchanged").map { (object) throws(CofferError) in
-                try Unchanged(result: .object(object))
-            },
+            unchanged: try reader.values("unchanged", of: Unchanged.self),
             unchangedCount: Int(try reader.integer("unchangedCount", in: 0...Int64(Int32.max)))
         )
     }

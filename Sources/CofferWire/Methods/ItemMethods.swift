@@ -244,9 +244,7 @@ extension ItemInfo: WireObject {
 extension ItemPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
-            items: try reader.objects("items").map { (object) throws(CofferError) in
-                try ItemInfo(result: .object(object))
-            },
+            items: try reader.values("items", of: ItemInfo.self),
             next: try reader.optionalString("next"),
             damagedCount: Int(try reader.integer("damaged"))
         )

@@ -153,9 +153,7 @@ package struct SlotList: WireObject {
     package init(slots: [KeyslotInfo]) { self.slots = slots }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        slots = try reader.objects("slots").map { (object) throws(CofferError) in
-            try KeyslotInfo(result: .object(object))
-        }
+        slots = try reader.values("slots", of: KeyslotInfo.self)
     }
 
     package var json: JSONObject { ["slots": .array(slots.map { .object($0.json) })] }

@@ -292,9 +292,7 @@ package struct KeychainHistory: WireObject {
     package init(values: [KeychainFormerValue]) { self.values = values }
 
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        values = try reader.objects("values").map { (object) throws(CofferError) in
-            try KeychainFormerValue(result: .object(object))
-        }
+        values = try reader.values("values", of: KeychainFormerValue.self)
     }
 
     package var json: JSONObject { ["values": .array(values.map { .object($0.json) })] }

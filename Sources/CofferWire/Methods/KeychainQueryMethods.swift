@@ -184,9 +184,7 @@ extension ParameterReader {
 extension KeychainPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
-            items: try reader.objects("items").map { (object) throws(CofferError) in
-                try KeychainItemInfo(result: .object(object))
-            },
+            items: try reader.values("items", of: KeychainItemInfo.self),
             lockedCount: Int(try reader.integer("lockedCount", in: 0...Int64.max)),
             unauthenticatedCount: Int(try reader.optionalInteger("unauthenticatedCount", in: 0...Int64.max) ?? 0),
             damagedCount: Int(try reader.optionalInteger("damagedCount", in: 0...Int64.max) ?? 0),

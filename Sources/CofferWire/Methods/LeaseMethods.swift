@@ -104,9 +104,7 @@ extension LeaseInfo: WireObject {
 extension LeasePage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
-            leases: try reader.objects("leases").map { (object) throws(CofferError) in
-                try LeaseInfo(result: .object(object))
-            },
+            leases: try reader.values("leases", of: LeaseInfo.self),
             next: try reader.optionalInteger("next"),
             damaged: try reader.integers("damaged")
         )
