@@ -1,5 +1,4 @@
 import CofferCore
-import CofferService
 import CofferWire
 import Testing
 
@@ -25,11 +24,7 @@ import Testing
 
     @Test(arguments: methods, VaultState.allCases)
     func `the table of states is the gate`(method: Method, state: VaultState) throws {
-        let rows = try page.table(["method"] + VaultState.allCases.map(\.rawValue))
-        let row = try #require(rows.first { $0[0].quotedWords.contains(method.rawValue) })
-        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
-        let answer = Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"
-        #expect(row[place] == answer)
+        try Page.expectGate(method, in: state, try page.stateRows())
     }
 
     @Test(arguments: methods)

@@ -1,5 +1,4 @@
 import CofferCore
-import CofferService
 import CofferWire
 import Testing
 
@@ -39,11 +38,9 @@ import Testing
 
     @Test(arguments: methods, VaultState.allCases)
     func `the table of states is the gate`(method: Method, state: VaultState) throws {
-        let rows = try page.table(["method"] + VaultState.allCases.map(\.rawValue), below: "## Methods")
+        let rows = try page.stateRows(below: "## Methods")
         #expect(rows.flatMap { $0[0].quotedWords } == Self.methods.map(\.rawValue))
-        let row = try #require(rows.first { $0[0].quotedWords.contains(method.rawValue) })
-        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
-        #expect(row[place] == (Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"))
+        try Page.expectGate(method, in: state, rows)
     }
 
     @Test(arguments: methods)

@@ -53,10 +53,9 @@ import Testing
     @Test(arguments: VaultState.allCases)
     func `the table of states is the gate`(state: VaultState) throws {
         for (method, page) in [(Method.vaultWatch, page), (.requestCancel, try Page("ORDER.md"))] {
-            let row = try #require(try page.table(["method"] + VaultState.allCases.map(\.rawValue)).first)
-            #expect(row[0].quotedWords == [method.rawValue])
-            let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
-            #expect(row[place] == (Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"))
+            let rows = try page.stateRows()
+            #expect(rows.first?[0].quotedWords == [method.rawValue])
+            try Page.expectGate(method, in: state, rows)
         }
     }
 

@@ -1,5 +1,4 @@
 import CofferCore
-import CofferService
 import CofferWire
 import Testing
 
@@ -31,7 +30,7 @@ import Testing
     }
 
     @Test func `every method is in both tables`() throws {
-        let states = try stateRows().flatMap { $0[0].quotedWords }
+        let states = try page.stateRows(below: "## Methods").flatMap { $0[0].quotedWords }
         #expect(states.sorted() == Self.methods.map(\.rawValue).sorted())
         let rows = try page.table(["method", "parameters", "payload", "result"]).map { $0[0] }
         #expect(rows.sorted() == Self.methods.map { "`\($0.rawValue)`" }.sorted())
@@ -39,10 +38,7 @@ import Testing
 
     @Test(arguments: methods, VaultState.allCases)
     func `the table of states is the gate`(method: Method, state: VaultState) throws {
-        let row = try #require(try stateRows().first { $0[0].quotedWords.contains(method.rawValue) })
-        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
-        let answer = Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"
-        #expect(row[place] == answer)
+        try Page.expectGate(method, in: state, try page.stateRows(below: "## Methods"))
     }
 
     @Test(arguments: methods)
@@ -116,10 +112,6 @@ import Testing
         #expect(text.contains("writes \(Limits.framePayloadBytes) bytes at most"))
         #expect(text.contains("A file has \(Limits.fileBytes) at most"))
         #expect(text.contains("`bytes`, the first \(Limits.pageItems) |"))
-    }
-
-    private func stateRows() throws -> [[String]] {
-        try page.table(["method"] + VaultState.allCases.map(\.rawValue), below: "## Methods")
     }
 
     private func row(of method: Method) throws -> [String] {

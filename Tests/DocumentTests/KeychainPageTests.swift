@@ -1,5 +1,4 @@
 import CofferCore
-import CofferService
 import CofferWire
 import Testing
 
@@ -39,7 +38,7 @@ import Testing
     }
 
     @Test func `every method is in both tables`() throws {
-        let states = try stateRows().flatMap { $0[0].quotedWords }
+        let states = try page.stateRows(below: "## Methods").flatMap { $0[0].quotedWords }
         #expect(states == Self.methods.map(\.rawValue))
         let rows = try page.table(["method", "parameters", "payload", "result"]).map { $0[0] }
         #expect(Set(rows) == Set(Self.methods.map { "`\($0.rawValue)`" }))
@@ -47,10 +46,7 @@ import Testing
 
     @Test(arguments: methods, VaultState.allCases)
     func `the table of states is the gate`(method: Method, state: VaultState) throws {
-        let row = try #require(try stateRows().first { $0[0].quotedWords.contains(method.rawValue) })
-        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
-        let answer = Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"
-        #expect(row[place] == answer)
+        try Page.expectGate(method, in: state, try page.stateRows(below: "## Methods"))
     }
 
     @Test(arguments: methods)
@@ -109,10 +105,6 @@ import Testing
         #expect(text.contains("A secret has at most \(Limits.secretBytes) bytes"))
         #expect(text.contains("together at most \(Limits.metadataBytes),"))
         #expect(text.contains("0 to \(Limits.historyValues) former values"))
-    }
-
-    private func stateRows() throws -> [[String]] {
-        try page.table(["method"] + VaultState.allCases.map(\.rawValue), below: "## Methods")
     }
 
     /// The parameters that the page gives a method, those of the query in the place of their word.

@@ -35,7 +35,7 @@ import Testing
 
     @Test func `every method is in the table of states, and has a section or a row of its own`() throws {
         let names = ProtocolParametersTests.methods.map(\.rawValue).sorted()
-        let rows = try stateRows().flatMap { $0[0].quotedWords }
+        let rows = try page.stateRows(below: "## Methods").flatMap { $0[0].quotedWords }
         #expect(rows.sorted() == names)
         let sections = page.headings(level: 3).flatMap(\.quotedWords)
         let shared = try page.table(["method", "parameters", "payload", "result"]).flatMap { $0[0].quotedWords }
@@ -44,10 +44,7 @@ import Testing
 
     @Test(arguments: ProtocolParametersTests.methods, VaultState.allCases)
     func `the table of states is the gate`(method: Method, state: VaultState) throws {
-        let row = try #require(try stateRows().first { $0[0].quotedWords.contains(method.rawValue) })
-        let place = try #require(VaultState.allCases.firstIndex(of: state)) + 1
-        let answer = Gate.refusal(of: method, in: state).map { "`\($0.code.rawValue)`" } ?? "yes"
-        #expect(row[place] == answer)
+        try Page.expectGate(method, in: state, try page.stateRows(below: "## Methods"))
     }
 
     @Test func `every limit is in the table with its value`() throws {
@@ -78,10 +75,6 @@ import Testing
 
     @Test func `the codes of JSON-RPC's own are named`() {
         for code in [RPCCode.parseError, RPCCode.invalidRequest] { #expect(page.text.contains("\(code)")) }
-    }
-
-    private func stateRows() throws -> [[String]] {
-        try page.table(["method"] + VaultState.allCases.map(\.rawValue), below: "## Methods")
     }
 
     /// The code as it stands in an answer on the wire.

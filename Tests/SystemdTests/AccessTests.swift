@@ -4,41 +4,25 @@ import Testing
 extension SystemdTests {
     /// Who sees what, as a real service manager tells clients apart.
     @Suite struct AccessTests {
-        /// Runs `coffer` in a unit of the system's manager.
-        private func coffer(
-            _ arguments: String...,
-            in unit: String,
-            as user: String = Machine.serviceUser,
-            _ service: Service
-        ) throws -> CommandResult {
-            let machine = try #require(Machine.shared)
-            return try machine.run(
-                [
-                    "systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet", "--uid=\(user)",
-                    "--setenv=COFFER_SOCKET=/run/\(service.name).sock", "\(Machine.programs)/coffer",
-                ] + arguments
-            )
-        }
-
         @Test func `services of one user see their own items, and the owner's terminal sees its`() throws {
             let service = try Service("coffer-groups")
             try service.makeVault()
             try service.put("mine", "owner's", "AfterFirstUnlock")
             for unit in ["backup.service", "mail.service"] {
-                let put = try coffer("put", "mine", "/etc/hostname", in: unit, service)
+                let put = try service.coffer("put", "mine", "/etc/hostname", in: unit)
                 #expect(put.status == 0, "\(put.errors)")
             }
-            let removed = try coffer("remove", "mine", in: "backup.service", service)
+            let removed = try service.coffer("remove", "mine", in: "backup.service")
             #expect(removed.status == 0, "\(removed.errors)")
-            let gone = try coffer("get", "mine", in: "backup.service", service)
+            let gone = try service.coffer("get", "mine", in: "backup.service")
             #expect(gone.status == 66)
             #expect(gone.errors.contains("you see 'unit:backup.service' only"), "\(gone.errors)")
-            #expect(try coffer("get", "mine", in: "mail.service", service).status == 0)
+            #expect(try service.coffer("get", "mine", in: "mail.service").status == 0)
             let own = try service.get("mine")
             #expect(own == "owner's")
-            let named = try coffer("put", "x", "/etc/hostname", "--group", "default", in: "mail.service", service)
+            let named = try service.coffer("put", "x", "/etc/hostname", "--group", "default", in: "mail.service")
             #expect(named.status == 77)
-            let locked = try coffer("lock", "--now", in: "mail.service", service)
+            let locked = try service.coffer("lock", "--now", in: "mail.service")
             #expect(locked.status == 77)
             #expect(try service.state() == "unlocked")
         }
@@ -48,11 +32,11 @@ extension SystemdTests {
         {
             let service = try Service("coffer-others")
             try service.makeVault()
-            let put = try coffer("put", "root's", "/etc/hostname", in: "rooted.service", as: "root", service)
+            let put = try service.coffer("put", "root's", "/etc/hostname", in: "rooted.service", as: "root")
             #expect(put.status == 0, "\(put.errors)")
-            #expect(try coffer("get", "root's", in: "rooted.service", as: "root", service).status == 0)
+            #expect(try service.coffer("get", "root's", in: "rooted.service", as: "root").status == 0)
             // The group is the unit's, whoever its user is.
-            #expect(try coffer("get", "root's", in: "rooted.service", service).status == 0)
+            #expect(try service.coffer("get", "root's", in: "rooted.service").status == 0)
             let machine = try #require(Machine.shared)
             let outside = try machine.run(
                 ["\(Machine.programs)/coffer", "list"],
@@ -95,17 +79,17 @@ extension SystemdTests {
             )
             try service.makeVault()
             try service.put("mine", "owner's", "AfterFirstUnlock")
-            #expect(try coffer("get", "mine", in: "reader.service", service).status == 66)
+            #expect(try service.coffer("get", "mine", in: "reader.service").status == 66)
             try machine.write(
                 "[Client]\nUnit=reader.service\nUser=\(Machine.serviceUser)\nGroups=default\nVerbs=read\n",
                 to: "/etc/coffer-entitled/reader.conf"
             )
             try service.control("reload", "coffer-entitled.service")
-            let read = try coffer("get", "mine", in: "reader.service", service)
+            let read = try service.coffer("get", "mine", in: "reader.service")
             #expect(read.text == "owner's", "\(read.errors)")
-            #expect(try coffer("remove", "mine", in: "reader.service", service).status == 77)
-            #expect(try coffer("get", "mine", in: "other.service", service).status == 66)
-            #expect(try coffer("get", "mine", in: "reader.service", as: "root", service).status == 66)
+            #expect(try service.coffer("remove", "mine", in: "reader.service").status == 77)
+            #expect(try service.coffer("get", "mine", in: "other.service").status == 66)
+            #expect(try service.coffer("get", "mine", in: "reader.service", as: "root").status == 66)
         }
     }
 }

@@ -6,12 +6,9 @@ extension SystemdTests {
     @Suite struct ConfigurationTests {
         /// Has a unit of the system's manager store a secret, and says what became of it.
         private func put(_ name: String, by unit: String, _ service: Service) throws -> String {
-            let machine = try #require(Machine.shared)
-            return try machine.succeed([
-                "systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet",
-                "--uid=\(Machine.serviceUser)", "--setenv=COFFER_SOCKET=/run/\(service.name).sock",
-                "\(Machine.programs)/coffer", "put", name, "/etc/hostname",
-            ])
+            let put = try service.coffer("put", name, "/etc/hostname", in: unit)
+            try #require(put.status == 0, "\(put.errors)")
+            return put.text
         }
 
         @Test func `a unit has its defaults, a reload takes new ones, and a wrong file none`() throws {

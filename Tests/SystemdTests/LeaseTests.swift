@@ -4,29 +4,13 @@ import Testing
 extension SystemdTests {
     /// Leases for real units.
     @Suite struct LeaseTests {
-        /// Runs `coffer` in a unit of the system's manager.
-        private func coffer(
-            _ arguments: String...,
-            in unit: String,
-            as user: String = Machine.serviceUser,
-            _ service: Service
-        ) throws -> CommandResult {
-            let machine = try #require(Machine.shared)
-            return try machine.run(
-                [
-                    "systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet", "--uid=\(user)",
-                    "--setenv=COFFER_SOCKET=/run/\(service.name).sock", "\(Machine.programs)/coffer",
-                ] + arguments
-            )
-        }
-
         @Test func `a unit gets what it was granted three times, over a restart of the daemon, and not a fourth time`()
             throws
         {
             let service = try Service("coffer-leases")
             try service.makeVault()
             try service.put("deploy/token", "owner's", "Always")
-            #expect(try coffer("get", "deploy/token", in: "ci.service", service).status == 66)
+            #expect(try service.coffer("get", "deploy/token", in: "ci.service").status == 66)
             let granted = try service.coffer(
                 "grant",
                 "deploy/token",
@@ -40,14 +24,14 @@ extension SystemdTests {
                 "nightly"
             )
             #expect(granted.text == "granted lease 1\n", "\(granted.errors)")
-            #expect(try coffer("get", "deploy/token", in: "other.service", service).status == 66)
+            #expect(try service.coffer("get", "deploy/token", in: "other.service").status == 66)
             for count in 1...3 {
-                let read = try coffer("get", "deploy/token", in: "ci.service", service)
+                let read = try service.coffer("get", "deploy/token", in: "ci.service")
                 #expect(read.text == "owner's", "\(count): \(read.errors)")
                 if count == 1 { try service.control("restart", "coffer-leases.service") }
                 if count == 2 { try service.control("kill", "--signal=KILL", "coffer-leases.service") }
             }
-            let refused = try coffer("get", "deploy/token", in: "ci.service", service)
+            let refused = try service.coffer("get", "deploy/token", in: "ci.service")
             #expect(refused.status == 66)
             #expect(refused.errors.contains("you see 'unit:ci.service' only"), "\(refused.errors)")
         }

@@ -115,6 +115,22 @@ struct Service {
         try run(["\(Machine.programs)/coffer"] + arguments, input: input)
     }
 
+    /// Runs `coffer` in a unit of the system's manager.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - unit: The unit's name.
+    ///   - user: Whom it runs as; the vault's owner if nobody is named.
+    func coffer(_ arguments: String..., in unit: String, as user: String = Machine.serviceUser) throws -> CommandResult
+    {
+        try machine.run(
+            [
+                "systemd-run", "--unit=\(unit)", "--wait", "--pipe", "--collect", "--quiet", "--uid=\(user)",
+                "--setenv=COFFER_SOCKET=\(socketPath)", "\(Machine.programs)/coffer",
+            ] + arguments
+        )
+    }
+
     /// Runs a command as the vault's owner, whose `coffer` finds this service.
     func run(_ command: [String], input: String = "") throws -> CommandResult {
         let user = Machine.serviceUser
