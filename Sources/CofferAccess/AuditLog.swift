@@ -59,8 +59,12 @@ package final class AuditLog {
 
     /// Notes what was done in this turn; written with the turn, or later.
     ///
-    /// - Parameter record: What was done, without a number.
-    package func note(_ record: AuditRecord) { latest.append(record) }
+    /// - Parameters:
+    ///   - record: What was done, without a number.
+    ///   - isAnswered: Whether that stands, whatever comes of the turn.
+    package func note(_ record: AuditRecord, isAnswered: Bool = false) {
+        if isAnswered { keep(record) } else { latest.append(record) }
+    }
 
     /// Ends a turn without writing.
     package func postpone() {

@@ -16,6 +16,7 @@ extension Connection {
             let result = try body()
             try isOutermost ? execute("COMMIT") : execute("RELEASE inner")
             level -= 1
+            if isOutermost { touchedRows.forget() }
             return result
         } catch {
             try isOutermost ? undoAll() : undoInner()
@@ -77,6 +78,7 @@ extension Connection {
         level = 0
         isInBatch = false
         loss = nil
+        touchedRows.forget()
     }
 
     private func undoAll() throws(DatabaseError) {

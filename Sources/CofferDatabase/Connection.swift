@@ -20,6 +20,8 @@ package final class Connection {
     package internal(set) var isInBatch = false
     /// What ended the open transaction before its time.
     var loss: DatabaseError?
+    /// The rows that what is open has added, changed or removed.
+    let touchedRows = TouchedRows()
 
     /// Opens a database file, and makes it where there is none.
     ///
@@ -31,6 +33,7 @@ package final class Connection {
     ///   `damaged` where the file is no database, or is damaged at its beginning.
     package init(path: String) throws(DatabaseError) {
         unsafe handle = try Self.open(path)
+        unsafe touchedRows.watch(handle)
         try configure()
     }
 

@@ -26,8 +26,8 @@ final class Catalog {
     private let connection: Connection
     /// What is told of the changes of the turn.
     let changes = ItemChangeLog()
-    /// Those who wait for the end of the turn.
-    private var pendingCommits: [PendingCommit] = []
+    /// The end of the turn, for those who wait for it.
+    private var openCommit: PendingCommit?
 
     /// Opens the catalog of a vault, and finishes what a crash cut off.
     ///
@@ -136,8 +136,14 @@ final class Catalog {
 
     /// Whether a name stands for a file, though there is a secret that is spelled in another way.
     func isOnlyFile(_ name: ItemName, in group: String) throws -> Bool {
-        if name.path.utf8.allSatisfy({ $0 < 0x80 }) { return false }
+        if name.isSpelledInOneWay { return false }
         return try keychain.find(GenericPasswordKey(name, in: group)) != nil && secret(named: name, in: group) == nil
+    }
+
+    /// Whether the secret that a name stands for is on the disk as it was found.
+    func isCommitted(_ item: KeychainItem, named name: ItemName) -> Bool {
+        // In another way of spelling, it may be a file that makes the difference.
+        name.isSpelledInOneWay && keychain.isCommitted(item)
     }
 
     // MARK: One commit a turn
@@ -161,13 +167,14 @@ final class Catalog {
         }
     }
 
-    /// The commit that what was changed in this turn waits for.
+    /// The commit that what was changed in this turn waits for; `nil` where nothing was.
     ///
-    /// Asked for right behind the change, before anything is waited for. Work that waits, for whatever it may be, may go on
-    /// in a later turn: its answer would not be among those that are replaced where the commit fails.
-    var pendingCommit: PendingCommit {
-        let commit = PendingCommit()
-        if hasChanges { pendingCommits.append(commit) } else { commit.end(with: nil) }
+    /// Asked for right behind the change, before anything is waited for: work that waits, for whatever it may be, may go on
+    /// in a later turn, which has another one.
+    var pendingCommit: PendingCommit? {
+        guard hasChanges else { return nil }
+        let commit = openCommit ?? PendingCommit()
+        openCommit = commit
         return commit
     }
 
@@ -190,44 +197,50 @@ final class Catalog {
             throw undo(because: error.cofferError, isCertain: error.kind != .ioError)
         }
         files.settle()
-        endPendingCommits(with: nil)
+        endCommit(with: nil)
     }
 
     private func undo(because error: CofferError, isCertain: Bool) -> CofferError {
         files.abandon(isCertain: isCertain)
         leases.reread()
-        endPendingCommits(with: error)
+        endCommit(with: error)
         _ = changes.takeEvents()
         audit.undo(because: error)
         return error
     }
 
-    private func endPendingCommits(with error: CofferError?) {
-        for commit in pendingCommits { commit.end(with: error) }
-        pendingCommits = []
+    private func endCommit(with error: CofferError?) {
+        openCommit?.end(with: error)
+        openCommit = nil
     }
 
-    deinit { endPendingCommits(with: .vaultIsGone) }
+    deinit { endCommit(with: .vaultIsGone) }
 }
 
-/// A commit that is to come, for one who has to know how it ended before he goes on.
+/// A commit that is to come, for those who have to know how it ended before they go on, or are answered.
 final class PendingCommit {
-    private var outcome: Result<Void, CofferError>?
-    private var waiter: CheckedContinuation<Void, Never>?
+    /// How it ended; `nil` where it has not.
+    private(set) var outcome: Result<Void, CofferError>?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
 
     fileprivate func end(with error: CofferError?) {
         outcome = error.map { .failure($0) } ?? .success(())
-        waiter?.resume()
-        waiter = nil
+        for waiter in waiters { waiter.resume() }
+        waiters = []
     }
 
     /// Waits until what was changed is on the disk.
     ///
     /// - Throws: Why it is not, and undone.
     func wait(isolation: isolated (any Actor)? = #isolation) async throws(CofferError) {
-        if outcome == nil { await withCheckedContinuation { waiter = $0 } }
+        if outcome == nil { await withCheckedContinuation { waiters.append($0) } }
         try outcome?.get()
     }
+}
+
+extension ItemName {
+    /// Whether its characters are the same bytes in every Unicode form.
+    fileprivate var isSpelledInOneWay: Bool { path.utf8.allSatisfy { $0 < 0x80 } }
 }
 
 extension CofferError {

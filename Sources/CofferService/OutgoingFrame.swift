@@ -10,8 +10,10 @@ final class OutgoingFrame {
     let head: [UInt8]
     /// The payload, in locked memory until it is sent.
     let payload: SecretBytes?
-    /// Whether it tells of the catalog as a turn made it: with the turn undone, it is wrong.
-    let isTentative: Bool
+    /// The commit of what it tells of: with that undone, it is wrong.
+    let commit: PendingCommit?
+    /// Whether it need not even wait for the end of the turn, with what is recorded then.
+    let isEarly: Bool
     /// Of the item that the payload is of: it may not outlive its key.
     let protection: Protection?
     /// When it was queued.
@@ -23,11 +25,13 @@ final class OutgoingFrame {
         id: RequestID?,
         json: [UInt8]?,
         payload: consuming SecretBytes? = nil,
-        isTentative: Bool = false,
+        after commit: PendingCommit? = nil,
+        isEarly: Bool = false,
         protection: Protection? = nil
     ) {
         self.id = id
-        self.isTentative = isTentative
+        self.commit = commit
+        self.isEarly = isEarly
         self.protection = protection
         let payloadCount = payload.byteCount
         head = json.map { FrameHeader.encode(jsonCount: $0.count, payloadCount: payloadCount) + $0 } ?? []

@@ -11,6 +11,8 @@ struct Reply: ~Copyable {
     let protection: Protection?
     /// The items that it is about, where the parameters of the request do not name them.
     var items: [AuditedItem] = []
+    /// Whether it would be the same if all that waits to be committed came to nothing.
+    var isCommitted = false
 
     init(_ result: some WireObject, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
         self.result = result.json

@@ -16,13 +16,20 @@ extension Server {
     ///   - request: The request.
     ///   - session: Its connection.
     ///   - items: The items that it was about, where its parameters do not name them.
+    ///   - isCommitted: Whether it was answered with what is on the disk.
     ///   - failure: Why it was not done.
-    func note(_ request: PendingRequest, of session: Session, _ items: [AuditedItem], _ failure: CofferError?) {
+    func note(
+        _ request: PendingRequest,
+        of session: Session,
+        _ items: [AuditedItem] = [],
+        isCommitted: Bool = false,
+        failure: CofferError?
+    ) {
         guard configuration.keepsAudit, request.method.isAudited || failure?.code == .missingEntitlement else { return }
         // What comes of it is not known yet.
         if session.credential?.isWaiting == true { return }
         let found = items.isEmpty ? AuditedItem.all(of: request, from: session.caller) : items
-        let reasons = [session.credential?.auditedReason, request.auditedReason].compactMap(\.self)
+        let (waited, granted) = (session.credential?.auditedReason, request.auditedReason)
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
@@ -31,13 +38,16 @@ extension Server {
                 items: found,
                 state: vault.openKeys?.state ?? .noVault,
                 refusal: failure.map { AuditedRefusal($0) },
-                reason: reasons.isEmpty ? nil : reasons.joined(separator: "; ")
-            )
+                reason: waited.map { waited in granted.map { "\(waited); \($0)" } ?? waited } ?? granted
+            ),
+            isAnswered: isCommitted && failure == nil
         )
         // Who wonders why a unit does not start looks at once.
         if session.credential != nil { auditIsDue = true }
         // It may have been done turns ago: the answer waits for its record.
-        if !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) { auditIsDue = true }
+        if !isCommitted && !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) {
+            auditIsDue = true
+        }
     }
 
     /// Notes somebody who may not even connect.
@@ -70,8 +80,8 @@ extension Server {
         )
     }
 
-    private func note(_ record: AuditRecord) {
-        if let catalog = vault.openCatalog { return catalog.audit.note(record) }
+    private func note(_ record: AuditRecord, isAnswered: Bool = false) {
+        if let catalog = vault.openCatalog { return catalog.audit.note(record, isAnswered: isAnswered) }
         configuration.journal?([record])
     }
 
@@ -165,10 +175,13 @@ extension AuditedItem {
         if let terms = request.lease?.terms { return [AuditedItem(name: terms.name.path, group: terms.group)] }
         let params = request.params
         let group = params["group"]?.stringValue ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
+        var named: [AuditedItem] = []
         // Whom a lease is for is no item.
-        let names = request.method == .leaseGrant ? ["name"] : ["name", "to"]
-        let named = names.compactMap { params[$0]?.stringValue }
-        if !named.isEmpty { return named.map { AuditedItem(name: $0, group: group ?? caller.groups.first) } }
+        for key in request.method == .leaseGrant ? ["name"] : ["name", "to"] {
+            guard let name = params[key]?.stringValue else { continue }
+            named.append(AuditedItem(name: name, group: group ?? caller.groups.first))
+        }
+        if !named.isEmpty { return named }
         if let reference = params["reference"]?.stringValue.flatMap(ItemID.init(hexadecimal:)) {
             return [AuditedItem(name: nil, group: group, reference: reference)]
         }

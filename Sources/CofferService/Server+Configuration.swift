@@ -44,7 +44,7 @@ extension Server {
             let rights = try? rights(of: session.caller.identity)
             if rights?.isSame(as: session.caller.rights) == true { continue }
             // What it has open and asked for is of the rights that it had: it begins anew with those that it has.
-            touch(number, session)
+            queueAnswers(of: session, number)
             session.revoke(
                 CofferError(
                     .missingEntitlement,

@@ -79,7 +79,7 @@ extension Server {
     private func ask(for session: Session, _ number: Int) {
         guard let credential = session.credential else { return }
         credential.stopWaiting()
-        touch(number, session)
+        queueAnswers(of: session, number)
         do throws(SystemError) {
             let attachments = Attachments(payload: nil, descriptor: try session.duplicateSocket())
             session.add(credential.request, .itemGet, attachments, byteCount: 0)
@@ -91,8 +91,8 @@ extension Server {
 
     /// Refuses what is not even asked for.
     private func refuse(_ session: Session, _ number: Int, _ error: CofferError) {
-        touch(number, session)
-        if let credential = session.credential { note(PendingRequest(credential.request), of: session, [], error) }
+        queueAnswers(of: session, number)
+        if let credential = session.credential { note(PendingRequest(credential.request), of: session, failure: error) }
         session.refuse()
     }
 

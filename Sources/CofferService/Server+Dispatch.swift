@@ -17,7 +17,7 @@ extension Method {
     /// Whether it is about what was shown on the connection, and uses nothing of it.
     var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
 
-    /// Whether the answer tells of the catalog, and so of changes that the turn has yet to commit.
+    /// Whether the answer tells of the catalog, and so maybe of changes that the turn has yet to commit.
     var readsCatalog: Bool {
         switch self {
         case .hello, .requestCancel, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
@@ -175,7 +175,7 @@ extension Server {
         case .itemMove: return Reply(try moveItem(MoveParameters(params: params), from: caller))
         case .itemProtect: return Reply(try protectItem(ProtectParameters(params: params), from: caller))
         case .itemRemove: return Reply(try removeItem(NameParameters(params: params), from: caller))
-        case .itemShow: return Reply(try showItem(NameParameters(params: params), in: try caller.group(nil)))
+        case .itemShow: return try showItem(NameParameters(params: params), in: try caller.group(nil))
         case .leaseGrant: return Reply(try grantLease(LeaseGrantParameters(params: params), from: caller))
         case .leaseList: return Reply(try listLeases(LeaseListParameters(params: params), from: caller))
         case .leaseRevoke: return Reply(try revokeLease(LeaseNumber(params: params), from: caller))

@@ -56,7 +56,7 @@ extension Server {
             guard let selection = session.caller.subscription.selection, selection.isSuperset(of: wish) else {
                 continue
             }
-            touch(number, session)
+            queueAnswers(of: session, number)
             for part in event.parts(for: session.caller) { session.tell(part) }
         }
     }

@@ -118,7 +118,7 @@ extension Server {
             changes.note(ItemChange(.added, file: params.name, in: group))
             return file
         }
-        try await catalog.pendingCommit.wait()
+        try await catalog.pendingCommit?.wait()
         return file
     }
 
@@ -315,7 +315,7 @@ extension Server {
 
     func synchronize(_ file: OpenFile, _ store: FileStore, for tenant: Int = 0) async throws(CofferError) {
         if file.isBeingCommitted, let catalog = vault.openCatalog, catalog.files === store {
-            try await catalog.pendingCommit.wait()
+            try await catalog.pendingCommit?.wait()
         }
         guard file.hasChanges else { return }
         let plan = store.planSyncing(file)
@@ -326,7 +326,7 @@ extension Server {
                 try store.commit(file, now: wallClockMilliseconds())
                 try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
             }
-            try await catalog.pendingCommit.wait()
+            try await catalog.pendingCommit?.wait()
         } catch {
             throw .init(mapping: error, "can't sync \(file.subject)")
         }

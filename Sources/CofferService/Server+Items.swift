@@ -66,8 +66,10 @@ extension Server {
             if try !catalog.isOnlyFile(params.name, in: group),
                 let opened = try catalog.keychain.open(key, with: context)
             {
-                let accessibility = opened.item.accessibility
-                return .now(try Self.secretReply(opened.takeSecret(), params, accessibility))
+                let item = opened.item
+                var reply = try Self.secretReply(opened.takeSecret(), params, item.accessibility)
+                reply.isCommitted = commit == nil && catalog.isCommitted(item, named: params.name)
+                return .now(reply)
             }
             guard let file = try catalog.files.find(params.name, in: group) else {
                 throw CofferError.notFound(params.name)
@@ -173,8 +175,13 @@ extension Server {
         }
     }
 
-    func showItem(_ params: NameParameters, in group: String) throws(CofferError) -> ItemInfo {
-        try require(params.name, in: group).info
+    func showItem(_ params: NameParameters, in group: String) throws(CofferError) -> Reply {
+        let located = try require(params.name, in: group)
+        var reply = Reply(located.info)
+        if case .keychain(let item) = located.item {
+            reply.isCommitted = try vault.catalog.isCommitted(item, named: params.name)
+        }
+        return reply
     }
 
     /// One page of both stores together, in the order of the names' bytes.

@@ -204,7 +204,7 @@ extension Server {
                     changes.noteUntold(try catalog.keychain.countWantingPasscode())
                     try catalog.keychain.removeWantingPasscode()
                 }
-                try await catalog.pendingCommit.wait()
+                try await catalog.pendingCommit?.wait()
             } catch {
                 throw .init(mapping: error, "the passcode is removed, but not the rows of the items that went with it")
             }

@@ -53,7 +53,10 @@ extension Server {
         let terms = lease.terms
         if request.method == .itemShow {
             try request.attachments.refuseLeftovers(of: request.method)
-            return .now(Reply(try showItem(NameParameters(params: request.params), in: terms.group)))
+            var reply = try showItem(NameParameters(params: request.params), in: terms.group)
+            // The lease may wait to be committed.
+            reply.isCommitted = false
+            return .now(reply)
         }
         let params = try GetParameters(params: request.params)
         let state = try vault.keys.state

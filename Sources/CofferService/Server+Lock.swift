@@ -106,7 +106,7 @@ extension Server {
     func withholdPayloads(in state: VaultState) {
         let error = CofferError.locked("the item", in: state, for: .read)
         for (number, session) in sessions where session.hasPayloadToWithhold(in: state) {
-            touch(number, session)
+            queueAnswers(of: session, number)
             if !session.withholdPayloads(in: state, with: error) { drop(session, number) }
         }
     }

@@ -96,7 +96,7 @@ extension Server {
             var losses: [String] = []
             switch verdict.protection {
             case .keychain(let accessibility):
-                try await self.putInKeychain(params, intake.prefix, accessibility, group, caller.context).wait()
+                try await self.putInKeychain(params, intake.prefix, accessibility, group, caller.context)?.wait()
             case .file(let protectionClass):
                 let target = FileTarget(
                     name: params.name,
@@ -203,7 +203,7 @@ extension Server {
         _ accessibility: Accessibility,
         _ group: String,
         _ context: AuthenticationContext
-    ) throws(CofferError) -> PendingCommit {
+    ) throws(CofferError) -> PendingCommit? {
         let key = GenericPasswordKey(params.name, in: group)
         let now = wallClockMilliseconds()
         do {
@@ -256,7 +256,7 @@ extension Server {
         let byteCount = try await workers.run(for: transfer.tenant) { () throws(CofferError) in
             try write.perform(prefix: content.prefix, rest: content.rest, progress: report)
         }
-        let pending: PendingCommit
+        let pending: PendingCommit?
         let losses: [String]
         do {
             guard try vault.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
@@ -265,7 +265,7 @@ extension Server {
             openFiles?.discard(write)
             throw .init(mapping: error, "can't store \(target.name.quoted)")
         }
-        try await pending.wait()
+        try await pending?.wait()
         return losses
     }
 
@@ -274,7 +274,7 @@ extension Server {
         _ write: ContentWrite,
         _ byteCount: Int64,
         _ target: FileTarget
-    ) throws -> (PendingCommit, losses: [String]) {
+    ) throws -> (PendingCommit?, losses: [String]) {
         // The content is sealed under the class that was right when it began to come: if somebody has stored another item
         // meanwhile, with a policy of its own, that one stays.
         let replaced = try stored(target.name, in: target.group)?.info

@@ -49,8 +49,8 @@ extension Server {
 
     private func start(_ request: PendingRequest, _ session: Session, _ number: Int) {
         if let refusal = session.caller.program?.refusal {
-            touch(number, session)
-            note(request, of: session, [], refusal)
+            queueAnswers(of: session, number)
+            note(request, of: session, failure: refusal)
             return session.revoke(refusal)
         }
         let method = request.method
@@ -66,15 +66,15 @@ extension Server {
             request.start(isAlone: context.isForThisRequest)
             switch try answer(request, session, number) {
             case .now(let reply):
-                let items = reply.items
-                let failure = send(reply, to: request.id, session, number, method.readsCatalog)
-                note(request, of: session, items, failure)
+                let (items, isCommitted) = (reply.items, reply.isCommitted)
+                let failure = send(reply, to: request.id, of: method, session, number)
+                note(request, of: session, items, isCommitted: isCommitted, failure: failure)
                 end(request, of: session)
             case .later(let work): carryOut(work, for: request, session, number)
             }
         } catch {
-            sendFailure(error, to: request.id, session, number)
-            note(request, of: session, [], error)
+            sendFailure(error, to: request.id, of: method, session, number)
+            note(request, of: session, failure: error)
             end(request, of: session)
         }
     }
@@ -136,11 +136,11 @@ extension Server {
             let items = reply.items
             // A session that was dropped meanwhile has nobody to tell.
             let failure =
-                isConnected ? send(reply, to: request.id, session, number, request.method.readsCatalog) : nil
-            note(request, of: session, items, failure)
+                isConnected ? send(reply, to: request.id, of: request.method, session, number) : nil
+            note(request, of: session, items, failure: failure)
         case .failure(let error):
-            if isConnected { sendFailure(error, to: request.id, session, number) }
-            note(request, of: session, [], error)
+            if isConnected { sendFailure(error, to: request.id, of: request.method, session, number) }
+            note(request, of: session, failure: error)
         }
         guard isConnected else {
             if !session.isBusy { releaseHandles(of: session.caller) }
@@ -155,20 +155,21 @@ extension Server {
     private func send(
         _ reply: consuming Reply,
         to id: RequestID?,
+        of method: Method,
         _ session: Session,
-        _ number: Int,
-        _ isTentative: Bool
+        _ number: Int
     ) -> CofferError? {
-        touch(number, session)
+        queueAnswers(of: session, number)
         let json = id.map { Response.successBytes(id: $0, result: .object(reply.result)) }
         if json == nil && session.credential == nil { return nil }
         var failure = session.credential?.refusal(of: reply.result)
-        let protection = reply.protection
+        let (protection, isEarly) = (reply.protection, reply.isCommitted)
         let frame = OutgoingFrame(
             id: id,
             json: json,
             payload: reply.takePayload(),
-            isTentative: isTentative,
+            after: isEarly ? nil : commit(of: method),
+            isEarly: isEarly,
             protection: protection
         )
         // A lock may have come between the reading and this.
@@ -181,7 +182,7 @@ extension Server {
             if !transit.hasRoom(for: frame, to: tenant) { failure = .noRoomInTransit }
         }
         if let failure {
-            sendFailure(failure, to: id, session, number)
+            sendFailure(failure, to: id, of: method, session, number)
         } else {
             session.send(frame)
             if session.credential != nil { session.end() }
@@ -189,19 +190,31 @@ extension Server {
         return failure
     }
 
-    private func sendFailure(_ error: CofferError, to id: RequestID?, _ session: Session, _ number: Int) {
-        touch(number, session)
+    /// The commit that an answer waits for, where it tells of the catalog.
+    private func commit(of method: Method?) -> PendingCommit? {
+        method?.readsCatalog == true ? vault.openCatalog?.pendingCommit : nil
+    }
+
+    private func sendFailure(
+        _ error: CofferError,
+        to id: RequestID?,
+        of method: Method? = nil,
+        _ session: Session,
+        _ number: Int
+    ) {
+        queueAnswers(of: session, number)
         noteRefusal(of: session, error)
         if session.credential != nil { return refuseCredential(to: session, number, error) }
         guard let id else { return }
         let error = session.caller.explained(error)
-        session.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error)))
+        let json = Response.failureBytes(id: id, error: error)
+        session.send(OutgoingFrame(id: id, json: json, after: commit(of: method)))
     }
 
     /// Tells a client how far its transfer has come, if it still is under way.
     func sendProgress(_ done: Int64, of total: Int64?, _ transfer: Transfer) {
         guard let request = request(of: transfer), let session = sessions[transfer.session] else { return }
-        touch(transfer.session, session)
+        queueAnswers(of: session, transfer.session)
         let params = ProgressParameters(request: request.id, done: done, total: total)
         let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
         session.send(OutgoingFrame(id: nil, json: json))

@@ -99,8 +99,6 @@ package actor Server {
     /// The tenants that wait because they have asked for too much, and what wakes them.
     var resting: [Tenant] = []
     private(set) var restTimer: (any ClockTimer)?
-    /// The sessions with something to send, and the place in their queue from which on it is of this turn.
-    private var marks: [Int: Int] = [:]
     private var receiveBuffer: SecretBytes
     /// What all connections hold of frames on their way.
     let transit = TransitRoom()
@@ -299,7 +297,7 @@ package actor Server {
 
     private func react(to ready: EventLoop.Interest, of number: Int) {
         guard let session = sessions[number] else { return }
-        if ready.contains(.writable) { touch(number, session) }
+        if ready.contains(.writable) { queueAnswers(of: session, number) }
         // Nobody waits for the answers any more. Without requests, what was sent before is still to be read.
         if !ready.isDisjoint(with: .hungUp) && !session.requests.isEmpty { return session.hangUp() }
         if session.credential != nil {
@@ -312,7 +310,7 @@ package actor Server {
     }
 
     private func read(from session: Session, _ number: Int) {
-        touch(number, session)
+        queueAnswers(of: session, number)
         if transit.isShort { dropStalled(but: number) }
         let arrival = unsafe receiveBuffer.withUnsafeMutableBytes { unsafe session.receive(into: $0) }
         switch arrival {
@@ -354,16 +352,11 @@ package actor Server {
         guard let session = sessions[number] else { return }
         startRequests(of: session, number)
         guard session.hasRoom, !session.isFull, let backlog = session.takeBacklog() else { return }
-        touch(number, session)
+        queueAnswers(of: session, number)
         backlog.withBytes { take($0, from: session, number) }
     }
 
     // MARK: The end of a turn
-
-    func touch(_ number: Int, _ session: Session) {
-        if marks[number] == nil { marks[number] = session.outboxMark }
-        queueAnswers(of: session, number)
-    }
 
     private func endTurn() {
         serveTenants()
@@ -375,7 +368,6 @@ package actor Server {
         if let catalog = vault.openCatalog {
             if catalog.hasChanges { commit(catalog) } else { settleAudit(of: catalog) }
         }
-        marks = [:]
         sendAnswers()
         if transit.takeEmptied() { Heap.giveBack() }
         tellChangedState()
@@ -383,12 +375,8 @@ package actor Server {
     }
 
     private func commit(_ catalog: Catalog) {
-        do throws(CofferError) {
-            try catalog.commit()
-        } catch {
-            // Whoever asked in this turn may have seen what is undone now.
-            for (number, mark) in marks { sessions[number]?.replaceReplies(from: mark, with: error) }
-        }
+        // Whoever waits for an answer that tells of what is undone gets the error instead.
+        try? catalog.commit()
         tellChanges(of: catalog)
         tellRecords(of: catalog)
     }

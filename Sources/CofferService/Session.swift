@@ -302,11 +302,6 @@ final class Session {
     /// A descriptor of the connection, for what is streamed.
     func duplicateSocket() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
 
-    /// Replaces what was queued about the catalog, from a place in the queue on: its changes came to nothing.
-    func replaceReplies(from mark: Int, with error: CofferError) {
-        for index in outbox.indices where index >= mark && outbox[index].isTentative { replace(index, with: error) }
-    }
-
     /// Whether a payload waits whose key is gone.
     func hasPayloadToWithhold(in state: VaultState) -> Bool { outbox.contains { !$0.mayBeSent(in: state) } }
 
@@ -335,9 +330,6 @@ final class Session {
         count(frame)
     }
 
-    /// The place in the queue that the next frame gets.
-    var outboxMark: Int { outbox.count }
-
     /// Says why to the peer, and ends.
     func fail(_ error: CofferError) {
         if credential != nil { return refuse() }
@@ -348,10 +340,14 @@ final class Session {
     /// No more comes from the peer; what it has asked for is still carried out, and sent.
     func end() { isEnding = true }
 
+    /// Whether something that is to be sent has to wait for the end of the turn.
+    var waitsForTurn: Bool { !outbox.allSatisfy(\.isEarly) }
+
     /// Sends what can be sent.
     ///
     /// - Returns: Whether the connection lives on.
     func flush() -> Bool {
+        replaceUndone()
         while let frame = outbox.first {
             guard let isSent = try? sendSome(of: frame) else { return false }
             if !isSent { break }
@@ -363,6 +359,13 @@ final class Session {
         if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil { return false }
         updateInterest()
         return true
+    }
+
+    /// Replaces what tells of changes that came to nothing.
+    private func replaceUndone() {
+        for index in outbox.indices {
+            if case .failure(let error) = outbox[index].commit?.outcome { replace(index, with: error) }
+        }
     }
 
     private var hasMoreToSend: Bool { !outbox.isEmpty || credential?.isBeingRefused == true }

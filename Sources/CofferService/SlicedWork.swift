@@ -123,7 +123,7 @@ extension Server {
                 while true {
                     await Task.yield()
                     // What was done in a turn is on the disk, or nowhere.
-                    try await commit.wait()
+                    try await commit?.wait()
                     safeCount = work.changedCount
                     guard self.vault.openCatalog === catalog else { throw CofferError.vaultIsGone }
                     try self.checkWanted(transfer)
@@ -132,7 +132,7 @@ extension Server {
                     let reply = try self.slice(work, catalog, for: caller.tenant, within: part)
                     commit = catalog.pendingCommit
                     guard let reply else { continue }
-                    try await commit.wait()
+                    try await commit?.wait()
                     return reply
                 }
             } catch {

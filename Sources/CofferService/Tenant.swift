@@ -87,6 +87,10 @@ final class Tenant {
     /// The connection that is sent to next.
     func takeSending() -> Int? { sending.isEmpty ? nil : sending.removeFirst() }
     var isSending: Bool { !sending.isEmpty }
+    /// Whether it is to be sent a few answers, and none that waits for the end of the turn.
+    func mayAnswerEarly(_ sessions: [Int: Session], upTo count: Int) -> Bool {
+        isSending && sending.count <= count && !sending.contains { sessions[$0]?.waitsForTurn == true }
+    }
 
     // MARK: Limits
 

@@ -258,6 +258,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         return !crowd.waiting.isEmpty
     }
 
+    /// Has the events of a crowd that have come since be handed out in this turn as well.
+    package func renew(_ crowd: Crowd) { crowd.turn = 0 }
+
     /// Hands out the next event of a crowd, if one waits.
     package func deliverNext(of crowd: Crowd) {
         if hasNext(of: crowd), let event = crowd.waiting.popLast() { deliver(event) }

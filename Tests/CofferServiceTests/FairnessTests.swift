@@ -9,69 +9,11 @@ import Testing
 
 /// One identity, however much it asks for, takes nothing from another.
 @Suite struct FairnessTests {
-    /// A server that takes each connection for whom the test says, and can be held up.
-    private final class Place: Sendable {
-        let server: TestServer
-        private let next: Shared<ClientIdentity>
-        private let hold: Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>
-
-        init(entitlements: String = "", clock: BootClock = .system) throws {
-            let next = Shared(Self.owner)
-            let hold = Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>(nil)
-            (self.next, self.hold) = (next, hold)
-            let written = try Entitlement.all(in: [("x.conf", Array(entitlements.utf8))]) { (_) throws(CofferError) in 0
-            }
-            server = try TestServer(clock: clock) { configuration in
-                configuration.entitlements = written
-                configuration.identify = { _, _ in
-                    if let hold = hold.value {
-                        hold.reached.signal()
-                        hold.release.wait()
-                    }
-                    return next.value
-                }
-            }
-        }
-
-        static let owner = ClientIdentity(userID: geteuid(), groupID: getegid())
-
-        static func service(_ name: String) -> ClientIdentity {
-            ClientIdentity(userID: geteuid(), groupID: getegid(), unit: "user@0.service", userUnit: "\(name).service")
-        }
-
-        /// A connection that is let in by the time that it is there.
-        func connect(as client: ClientIdentity = Place.owner) throws -> BlockingClient {
-            next.value = client
-            let connection = try server.connect()
-            _ = try connection.status()
-            return connection
-        }
-
-        func connectRaw(as client: ClientIdentity = Place.owner) throws -> RawConnection {
-            next.value = client
-            var connection = try RawConnection(server)
-            _ = try connection.newsUntilAnswer()
-            return connection
-        }
-
-        /// Does something while the server does nothing: all of it has come when it goes on.
-        func whileHeld(_ body: () throws -> Void) throws {
-            let (reached, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-            hold.value = (reached, release)
-            let last = try RawConnection(server)
-            reached.wait()
-            hold.value = nil
-            try body()
-            release.signal()
-            withExtendedLifetime(last) {}
-        }
-    }
-
-    private static let mail = Place.service("mail")
-    private static let backup = Place.service("backup")
+    private static let mail = HeldServer.service("mail")
+    private static let backup = HeldServer.service("backup")
 
     @Test func `who asks for one thing waits for one of another's, however many that one has asked for`() throws {
-        let place = try Place(
+        let place = try HeldServer(
             entitlements: """
                 [Client]
                 UserUnit=mail.service
@@ -106,7 +48,7 @@ import Testing
     }
 
     @Test func `an identity whose transfers are stuck leaves threads for another's`() throws {
-        let place = try Place()
+        let place = try HeldServer()
         let owner = try place.connect()
         try owner.makeVault()
         let mail = try place.connect(as: Self.mail)
@@ -135,7 +77,7 @@ import Testing
     }
 
     @Test func `an identity has so many connections as its entitlement says, and others connect still`() throws {
-        let place = try Place(
+        let place = try HeldServer(
             entitlements: """
                 [Client]
                 UserUnit=mail.service
@@ -155,7 +97,7 @@ import Testing
 
     @Test func `an identity asks so often as its entitlement says, and then waits`() throws {
         let clock = ManualClock()
-        let place = try Place(
+        let place = try HeldServer(
             entitlements: """
                 [Client]
                 UserUnit=mail.service
@@ -184,7 +126,7 @@ import Testing
 
     @Test func `who is refused over and over waits, and nobody else does`() throws {
         let clock = ManualClock()
-        let place = try Place(clock: clock.clock)
+        let place = try HeldServer(clock: clock.clock)
         let mail = try place.connect(as: Self.mail)
         var waiting = try place.connectRaw(as: Self.mail)
         for _ in 0..<Limits.refusals {
@@ -206,7 +148,7 @@ import Testing
     }
 
     @Test func `that something is not there is no refusal`() throws {
-        let place = try Place(clock: ManualClock().clock)
+        let place = try HeldServer(clock: ManualClock().clock)
         let owner = try place.connect()
         try owner.makeVault()
         let name = try ItemName("none")
@@ -217,7 +159,7 @@ import Testing
     }
 
     @Test func `the listings of one identity don't make another's look at everything anew`() throws {
-        let place = try Place()
+        let place = try HeldServer()
         let owner = try place.connect()
         try owner.makeVault()
         let others = try (0..<(2 * Limits.listings)).map { _ in try place.connect(as: Self.mail) }
@@ -233,16 +175,4 @@ import Testing
         _ = try page(owner, after: cursor)
         #expect(place.server.listingScanCount == before)
     }
-}
-
-/// Whether something has come.
-private func hasArrival(_ connection: borrowing RawConnection) -> Bool {
-    var poller = pollfd(fd: connection.socket.number, events: Int16(POLLIN), revents: 0)
-    return poll(&poller, 1, 0) == 1
-}
-
-/// A raw connection among others.
-private final class RawBox {
-    var raw: RawConnection
-    init(_ raw: consuming RawConnection) { self.raw = raw }
 }

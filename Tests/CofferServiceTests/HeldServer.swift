@@ -1,0 +1,84 @@
+import CofferClient
+import CofferCore
+import CofferService
+import CofferSystem
+import CofferTestSupport
+import Foundation
+
+/// A server that takes each connection for whom the test says, and can be held up.
+final class HeldServer: Sendable {
+    let server: TestServer
+    private let next: Shared<ClientIdentity>
+    private let hold: Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>
+
+    init(
+        in directory: TemporaryDirectory? = nil,
+        entitlements: String = "",
+        clock: BootClock = .system,
+        journal: (@Sendable ([AuditRecord]) -> Void)? = nil
+    ) throws {
+        let next = Shared(Self.owner)
+        let hold = Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>(nil)
+        (self.next, self.hold) = (next, hold)
+        let written = try Entitlement.all(in: [("x.conf", Array(entitlements.utf8))]) { (_) throws(CofferError) in 0
+        }
+        server = try TestServer(in: directory, clock: clock) { configuration in
+            configuration.journal = journal
+            configuration.entitlements = written
+            configuration.identify = { _, _ in
+                if let hold = hold.value {
+                    hold.reached.signal()
+                    hold.release.wait()
+                }
+                return next.value
+            }
+        }
+    }
+
+    static let owner = ClientIdentity(userID: geteuid(), groupID: getegid())
+
+    static func service(_ name: String) -> ClientIdentity {
+        ClientIdentity(userID: geteuid(), groupID: getegid(), unit: "user@0.service", userUnit: "\(name).service")
+    }
+
+    /// A connection that is let in by the time that it is there.
+    func connect(as client: ClientIdentity = HeldServer.owner) throws -> BlockingClient {
+        next.value = client
+        let connection = try server.connect()
+        _ = try connection.status()
+        return connection
+    }
+
+    func connectRaw(as client: ClientIdentity = HeldServer.owner) throws -> RawConnection {
+        next.value = client
+        var connection = try RawConnection(server)
+        _ = try connection.newsUntilAnswer()
+        return connection
+    }
+
+    /// Does something while the server does nothing: all of it has come when it goes on.
+    func whileHeld(_ body: () throws -> Void) throws {
+        let (reached, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        hold.value = (reached, release)
+        let last = try RawConnection(server)
+        reached.wait()
+        hold.value = nil
+        try body()
+        release.signal()
+        withExtendedLifetime(last) {}
+    }
+}
+
+/// Whether something has come.
+func hasArrival(_ connection: borrowing RawConnection) -> Bool {
+    var poller = pollfd(fd: connection.socket.number, events: Int16(POLLIN), revents: 0)
+    return poll(&poller, 1, 0) == 1
+}
+
+/// A raw connection among others.
+final class RawBox {
+    var raw: RawConnection
+    init(_ raw: consuming RawConnection) { self.raw = raw }
+
+    var hasArrival: Bool { CofferServiceTests.hasArrival(raw) }
+}
