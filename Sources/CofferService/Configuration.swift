@@ -34,8 +34,6 @@ package struct Configuration: Sendable {
     package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity = { peer, process in
         try ClientIdentity(peer, process)
     }
-    /// Whether what is done is recorded; not to be told from outside, but for measuring what that costs.
-    package var keepsAudit = true
     /// For how long a unit that is started waits for what is locked.
     package var credentialWaitSeconds = 0
     /// Takes what was done, besides the vault's own audit; `nil` where nobody does.

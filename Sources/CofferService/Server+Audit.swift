@@ -25,7 +25,7 @@ extension Server {
         isCommitted: Bool = false,
         failure: CofferError?
     ) {
-        guard configuration.keepsAudit, request.method.isAudited || failure?.code == .missingEntitlement else { return }
+        guard keepsAudit, request.method.isAudited || failure?.code == .missingEntitlement else { return }
         // What comes of it is not known yet.
         if session.credential?.isWaiting == true { return }
         let found = items.isEmpty ? AuditedItem.all(of: request, from: session.caller) : items

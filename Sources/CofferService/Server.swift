@@ -43,6 +43,8 @@ package actor Server {
     var lockTimer: (any ClockTimer)?
     /// Wakes listeners that could not accept.
     private var acceptTimer: (any ClockTimer)?
+    /// Whether requests are recorded: no, only to measure what that costs.
+    package var keepsAudit = true
     /// Wakes the loop to write what waits for the audit.
     var auditTimer: (any ClockTimer)?
     /// Whether it is set.
