@@ -17,11 +17,11 @@ public enum Verb: String, CaseIterable, Sendable {
 }
 
 /// How much of the daemon an identity may have, where somebody has written it.
-package struct ClientLimits: Hashable, Sendable {
+public struct ClientLimits: Hashable, Sendable {
     /// The connections at once; `nil` for a fair share.
-    package var connections: Int?
+    public package(set) var connections: Int?
     /// The requests in a second, over time; `nil` for as many as the daemon can.
-    package var requestsPerSecond: Int?
+    public package(set) var requestsPerSecond: Int?
 
     /// Leaves everything to what is fair.
     package init() {}

@@ -16,6 +16,8 @@ public struct AccessExplanation: Hashable, Sendable {
     public let verbs: Set<Verb>
     /// How what it stores is protected where nobody says more.
     public let protection: Protection?
+    /// How much of the daemon it may have.
+    public let limits: ClientLimits
     /// What comes of a credential that the service manager fetches for the client now; `nil` where none was asked about.
     public let credential: CredentialAnswer?
 
@@ -30,6 +32,7 @@ public struct AccessExplanation: Hashable, Sendable {
     ///   - groups: The access groups that it holds.
     ///   - verbs: What it may do.
     ///   - protection: How what it stores is protected.
+    ///   - limits: How much of the daemon it may have.
     ///   - credential: What comes of a credential.
     package init(
         client: ClientIdentity,
@@ -40,6 +43,7 @@ public struct AccessExplanation: Hashable, Sendable {
         groups: [String] = [],
         verbs: Set<Verb> = [],
         protection: Protection? = nil,
+        limits: ClientLimits = ClientLimits(),
         credential: CredentialAnswer? = nil
     ) {
         self.client = client
@@ -50,6 +54,7 @@ public struct AccessExplanation: Hashable, Sendable {
         self.groups = groups
         self.verbs = verbs
         self.protection = protection
+        self.limits = limits
         self.credential = credential
     }
 }
@@ -124,6 +129,7 @@ extension AccessPolicy {
                 groups: rights.groups,
                 verbs: rights.verbs,
                 protection: rights.protection,
+                limits: rights.limits,
                 credential: credential
             )
         } catch {

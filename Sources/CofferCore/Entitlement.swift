@@ -13,7 +13,7 @@ public struct Entitlement: Hashable, Sendable {
     /// How what it stores is protected where nobody says more.
     public let protection: Protection?
     /// How much of the daemon it may have.
-    package let limits: ClientLimits
+    public let limits: ClientLimits
 
     /// Describes what is written.
     package init(

@@ -44,6 +44,8 @@ import Testing
             Groups=default other
             Verbs=read
             DefaultProtection=AfterFirstUnlock
+            MaxConnections=8
+            MaxRequestsPerSecond=100
             [Client]
             GID=35
             Verbs=
@@ -53,7 +55,8 @@ import Testing
             lines(try daemon.coffer(["entitlement", "list"])) == [
                 "'\(path)', line 1", "    who:         unit:backup.service and uid:34",
                 "    groups:      default, other", "    verbs:       read",
-                "    protection:  AfterFirstUnlock, where nobody says more", "'\(path)', line 7",
+                "    protection:  AfterFirstUnlock, where nobody says more", "    connections: 8 at once, at most",
+                "    requests:    100 a second, over time", "'\(path)', line 9",
                 "    who:         gid:35", "    groups:      none",
                 "    verbs:       none: it is refused when it connects",
             ]
@@ -69,15 +72,19 @@ import Testing
         #expect(isTold)
         let json = lines(try daemon.coffer(["entitlement", "list", "--json"]))
         #expect(json.count == 2)
-        #expect(json.last == #"{"file":"\#(path)","line":7,"clients":["gid:35"],"groups":[],"verbs":[]}"#)
+        #expect(json.first?.hasSuffix(#","maxConnections":8,"maxRequestsPerSecond":100}"#) == true, "\(json)")
+        #expect(json.last == #"{"file":"\#(path)","line":9,"clients":["gid:35"],"groups":[],"verbs":[]}"#)
     }
 
     @Test func `one's own rights are told, and which rule gives them`() throws {
-        let daemon = try daemon("[Client]\nUID=\(geteuid())\nGroups=mine\nVerbs=read write\n")
+        let daemon = try daemon("[Client]\nUID=\(geteuid())\nGroups=mine\nVerbs=read write\nMaxConnections=9\n")
         let own = lines(try daemon.coffer(["entitlement", "explain"]))
-        try #require(own.count == 4, "\(own)")
+        try #require(own.count == 5, "\(own)")
         #expect(own[0].contains("; user \(geteuid()); group") && own[0].contains("/coffer'"), "\(own)")
-        let rest = ["decided by:  '\(path)', line 1", "groups:      mine", "verbs:       read, write"]
+        let rest = [
+            "decided by:  '\(path)', line 1", "groups:      mine", "verbs:       read, write",
+            "connections: 9 at once, at most",
+        ]
         #expect(Array(own.dropFirst()) == rest)
         // Who may not administer the vault is not told of others.
         for arguments in [["list"], ["explain", "1"], ["explain", "mail.service"]] {

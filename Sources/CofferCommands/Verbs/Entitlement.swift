@@ -77,7 +77,7 @@ struct ListEntitlements: ParsableCommand {
         if format.json { return output.line(entitlement.json) }
         output.line(entitlement.place)
         output.line("    who:         " + entitlement.clients.map(\.description).joined(separator: " and "))
-        for line in rightsWords(entitlement.groups, entitlement.verbs, entitlement.protection) {
+        for line in words(entitlement.groups, entitlement.verbs, entitlement.protection, entitlement.limits) {
             output.line("    " + line)
         }
     }
@@ -111,7 +111,9 @@ struct ExplainAccess: ParsableCommand {
         output.line("decided by:  \(place ?? "the rule for those that no entitlement means")")
         if explanation.isRefused { return output.line("refused:     \(explanation.reason)") }
         if place == nil { output.line("because:     \(explanation.reason)") }
-        for line in rightsWords(explanation.groups, explanation.verbs, explanation.protection) { output.line(line) }
+        for line in words(explanation.groups, explanation.verbs, explanation.protection, explanation.limits) {
+            output.line(line)
+        }
     }
 
     private static func subject(_ text: String) throws(CofferError) -> AccessSubject {
@@ -133,12 +135,21 @@ struct ExplainAccess: ParsableCommand {
 }
 
 /// What rights come to, one kind a line.
-private func rightsWords(_ groups: [String], _ verbs: Set<Verb>, _ protection: Protection?) -> [String] {
+private func words(
+    _ groups: [String],
+    _ verbs: Set<Verb>,
+    _ protection: Protection?,
+    _ limits: ClientLimits
+) -> [String] {
     let held = Verb.allCases.filter(verbs.contains).map(\.rawValue)
-    return [
+    var lines = [
         "groups:      \(groups.isEmpty ? "none" : groups.joined(separator: ", "))",
         "verbs:       \(held.isEmpty ? "none: it is refused when it connects" : held.joined(separator: ", "))",
-    ] + (protection.map { ["protection:  \($0.name), where nobody says more"] } ?? [])
+    ]
+    if let protection { lines.append("protection:  \(protection.name), where nobody says more") }
+    if let connections = limits.connections { lines.append("connections: \(connections) at once, at most") }
+    if let requests = limits.requestsPerSecond { lines.append("requests:    \(requests) a second, over time") }
+    return lines
 }
 
 extension ClientIdentity {

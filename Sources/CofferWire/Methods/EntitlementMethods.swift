@@ -39,7 +39,8 @@ extension Entitlement: WireObject {
             clients: try reader.strings("clients").map { (text) throws(CofferError) in try ClientPattern(text) },
             groups: try reader.strings("groups"),
             verbs: try reader.verbs("verbs"),
-            protection: try reader.protection("protection")
+            protection: try reader.protection("protection"),
+            limits: try reader.limits()
         )
     }
 
@@ -48,7 +49,7 @@ extension Entitlement: WireObject {
             "file": .string(path), "line": .integer(Int64(line)),
             "clients": .array(clients.map { .string($0.description) }),
         ]
-        object.set(groups, verbs, protection)
+        object.set(groups, verbs, protection, limits)
         return object
     }
 }
@@ -120,6 +121,7 @@ extension AccessExplanation: WireObject {
             groups: try reader.strings("groups"),
             verbs: try reader.verbs("verbs"),
             protection: try reader.protection("protection"),
+            limits: try reader.limits(),
             credential: try reader.value("credential", of: CredentialAnswer.self)
         )
     }
@@ -130,17 +132,24 @@ extension AccessExplanation: WireObject {
         object.set("line", line)
         object.set("reason", reason)
         object.set("refused", isRefused)
-        object.set(groups, verbs, protection)
+        object.set(groups, verbs, protection, limits)
         if let credential { object.set("credential", .object(credential.json)) }
         return object
     }
 }
 
 extension JSONObject {
-    fileprivate mutating func set(_ groups: [String], _ verbs: Set<Verb>, _ protection: Protection?) {
+    fileprivate mutating func set(
+        _ groups: [String],
+        _ verbs: Set<Verb>,
+        _ protection: Protection?,
+        _ limits: ClientLimits
+    ) {
         set("groups", .array(groups.map { .string($0) }))
         set("verbs", .array(Verb.allCases.filter(verbs.contains).map { .string($0.rawValue) }))
         set("protection", protection?.name)
+        set("maxConnections", limits.connections)
+        set("maxRequestsPerSecond", limits.requestsPerSecond)
     }
 }
 
@@ -148,6 +157,13 @@ extension ParameterReader {
     fileprivate mutating func verbs(_ key: String) throws(CofferError) -> Set<Verb> {
         // One that a newer daemon knows means nothing here.
         Set(try strings(key).compactMap(Verb.init))
+    }
+
+    fileprivate mutating func limits() throws(CofferError) -> ClientLimits {
+        var limits = ClientLimits()
+        limits.connections = try optionalInteger("maxConnections").map { Int($0) }
+        limits.requestsPerSecond = try optionalInteger("maxRequestsPerSecond").map { Int($0) }
+        return limits
     }
 
     fileprivate mutating func protection(_ key: String) throws(CofferError) -> Protection? {
