@@ -31,34 +31,64 @@ final class Machine: Sendable {
     private let root: String
     private let keeper: Process
     private let lease: Pipe
+    private let answers = Pipe()
+    private let scratch: TemporaryDirectory
 
     /// Makes a machine and boots it.
     ///
-    /// A process of its own makes it, and destroys it when its standard input says something or ends: so the machine is
-    /// gone as well when the tests are killed.
-    init() throws {
+    /// A process of its own makes it, and destroys it when its standard input says so or ends: so the machine is gone as well
+    /// when the tests are killed.
+    ///
+    /// - Parameter firmware: Gives it a chip (a TPM), to which the firmware says that it is this.
+    init(firmware: String? = nil) throws {
         // Not in /tmp, which is in memory on many machines.
         root = "/var/tmp/coffer-machine-\(UUID().uuidString.prefix(8))"
         lease = Pipe()
         for end in [lease.fileHandleForReading, lease.fileHandleForWriting] {
             _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC)
         }
-        let scratch = try TemporaryDirectory()
-        let output = Pipe()
+        scratch = try TemporaryDirectory()
         keeper = Process()
         keeper.executableURL = URL(filePath: "/bin/bash")
         keeper.arguments = ["-c", Self.keeping, Self.tool, root, Project.binaries, Self.programs]
         keeper.environment = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
         keeper.standardInput = lease
-        keeper.standardOutput = output
+        keeper.standardOutput = answers
         keeper.standardError = FileHandle(forWritingAtPath: try scratch.write([], to: "errors"))
-        try keeper.run()
-        guard output.fileHandleForReading.availableData == Data("up\n".utf8) else {
+        try Self.withoutBlockedSignals { try keeper.run() }
+        try boot(firmware)
+        try write("u \(Self.serviceUser) - - /var/lib/coffer\n", to: "/etc/sysusers.d/coffer.conf")
+        try succeed(["systemd-sysusers"])
+    }
+
+    /// Starts a program that can be ended: the threads of tests block signals, and so would all that it starts.
+    private static func withoutBlockedSignals(_ start: () throws -> Void) rethrows {
+        var (none, former) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        try start()
+    }
+
+    private func boot(_ firmware: String?) throws {
+        let order = "boot \(firmware.map { "--tpm=\($0)" } ?? "")\n"
+        try lease.fileHandleForWriting.write(contentsOf: Data(order.utf8))
+        guard answers.fileHandleForReading.availableData == Data("up\n".utf8) else {
             keeper.waitUntilExit()
             throw MachineError(String(decoding: scratch.contents("errors") ?? [], as: UTF8.self))
         }
-        try write("u \(Self.serviceUser) - - /var/lib/coffer\n", to: "/etc/sysusers.d/coffer.conf")
-        try succeed(["systemd-sysusers"])
+    }
+
+    /// Switches the machine off, and on again.
+    ///
+    /// - Parameters:
+    ///   - firmware: What the firmware says to the chip that it is.
+    ///   - hasNewChip: Whether it gets another chip meanwhile.
+    func restart(firmware: String, hasNewChip: Bool = false) throws {
+        let stopped = try call(["stop", root])
+        guard stopped.status == 0 else { throw MachineError("not off after a minute: \(stopped.errors)") }
+        if hasNewChip { try FileManager.default.removeItem(atPath: root + "/tpm") }
+        try boot(firmware)
     }
 
     /// Destroys the machine.
@@ -67,11 +97,12 @@ final class Machine: Sendable {
         keeper.waitUntilExit()
     }
 
-    /// Makes the machine, waits, destroys it.
+    /// Makes the machine, boots it whenever it is told to, destroys it.
     ///
     /// The programs' libraries that the machine does not have itself are lent to it, such as those of Swift.
     private static let keeping = """
-        trap '' INT TERM HUP
+        # What is ignored, and not caught, all that is started here would ignore as well: the chip could not be ended.
+        trap : INT TERM HUP
         tool=$0 root=$1 binaries=$2 programs=$3
         finish() { "$tool" destroy "$root" 2>/dev/null; rm -rf "$root"; exit 1; }
         "$tool" create "$root" || finish
@@ -79,9 +110,11 @@ final class Machine: Sendable {
         for library in $(ldd "$binaries/cofferd" "$binaries/coffer" | awk '$2 == "=>" { print $3 }' | sort -u); do
             [[ -e $root/rootfs$library ]] || binds+=("--bind-ro=$library")
         done
-        "$tool" boot "$root" -- "${binds[@]}" || finish
-        echo up
-        read -r
+        while read -r order options; do
+            [[ $order == boot ]] || finish
+            "$tool" boot "$root" $options -- "${binds[@]}" || finish
+            echo up
+        done
         finish
         """
 

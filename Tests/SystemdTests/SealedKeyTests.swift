@@ -39,6 +39,31 @@ extension SystemdTests {
             try machine.succeed(["mv", "--force", secret + ".kept", secret])
         }
 
+        @Test func `a key sealed to the chip opens whatever the firmware is, and with another chip it does not`() throws
+        {
+            let machine = try Machine(firmware: "one")
+            defer { machine.destroy() }
+            try Machine.$shared.withValue(machine) {
+                let name = "coffer-chip"
+                let service = try Service(name, ["LoadCredentialEncrypted=device-key:\(name).device-key"])
+                try service.makeVault()
+                try service.put("open", "kept by the chip", "Always")
+                let places = ["--state", "/var/lib/\(name)", "--sealed", "/etc/credstore.encrypted/\(name).device-key"]
+                let seal = ["device-key", "seal", "--with-key", "tpm2"] + places
+                let sealed = try machine.run(["\(Machine.programs)/coffer"] + seal)
+                #expect(sealed.text.hasPrefix("sealed to this machine's chip\n"), "\(sealed.errors)")
+                #expect(try machine.run(["test", "-e", "/var/lib/\(name)/device.key"]).status == 1)
+                try machine.restart(firmware: "two")
+                #expect(try service.get("open") == "kept by the chip")
+                try machine.restart(firmware: "two", hasNewChip: true)
+                let refused = try service.coffer("get", "open")
+                #expect(refused.status != 0 && refused.text == "", "\(refused.text)")
+                #expect(try !service.isActive)
+                let checked = try machine.run(["\(Machine.programs)/coffer", "device-key", "check"] + places)
+                #expect(checked.status == 65, "\(checked.text)")
+            }
+        }
+
         @Test func `the key of another vault is not overwritten, and what is no key is not sealed`() throws {
             let machine = try #require(Machine.shared)
             try machine.succeed([
