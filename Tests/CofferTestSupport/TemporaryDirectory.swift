@@ -46,9 +46,14 @@ package final class TemporaryDirectory: Sendable {
 
 /// Where the project's files are.
 package enum Project {
-    /// The folder that holds Package.swift.
-    package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    /// The folder that holds Package.swift; what ``variable`` says where the tests run on a machine that does not have it.
+    package static let root =
+        ProcessInfo.processInfo.environment[variable]
+        ?? URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
+
+    /// The variable of the environment that names another folder.
+    package static let variable = "COFFER_PROJECT"
 
     /// The folder that holds the programs which were built together with the tests.
     package static let binaries: String = {

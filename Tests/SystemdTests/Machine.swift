@@ -105,9 +105,10 @@ final class Machine: Sendable {
         trap : INT TERM HUP
         tool=$0 root=$1 binaries=$2 programs=$3
         finish() { "$tool" destroy "$root" 2>/dev/null; rm -rf "$root"; exit 1; }
-        "$tool" create "$root" || finish
+        # Tests that run inside play at a terminal with it.
+        "$tool" create "$root" --include python3 || finish
         binds=("--bind-ro=$binaries:$programs")
-        for library in $(ldd "$binaries/cofferd" "$binaries/coffer" | awk '$2 == "=>" { print $3 }' | sort -u); do
+        for library in $(ldd "$binaries"/{cofferd,coffer,cofferPackageTests.xctest} | awk '$2 == "=>" { print $3 }' | sort -u); do
             [[ -e $root/rootfs$library ]] || binds+=("--bind-ro=$library")
         done
         while read -r order options; do
@@ -125,11 +126,12 @@ final class Machine: Sendable {
         _ command: [String],
         as person: String? = nil,
         environment: [String: String] = [:],
-        input: [UInt8] = []
+        input: [UInt8] = [],
+        seconds: Int = 60
     ) throws -> CommandResult {
         let variables = environment.flatMap { ["-E", "\($0.key)=\($0.value)"] }
         let verb = person.map { ["exec-user", root, $0] } ?? ["exec", root]
-        return try call(verb + variables + ["--"] + command, input: input)
+        return try call(verb + variables + ["--"] + command, input: input, seconds: seconds)
     }
 
     /// Runs a command that has to succeed, and returns what it prints.
@@ -160,8 +162,8 @@ final class Machine: Sendable {
         guard result.status == 0 else { throw MachineError(result.errors) }
     }
 
-    private func call(_ arguments: [String], input: [UInt8] = []) throws -> CommandResult {
-        try runCommand("/usr/bin/timeout", ["60", Self.tool] + arguments, input: input)
+    private func call(_ arguments: [String], input: [UInt8] = [], seconds: Int = 60) throws -> CommandResult {
+        try runCommand("/usr/bin/timeout", ["\(seconds)", Self.tool] + arguments, input: input)
     }
 }
 
