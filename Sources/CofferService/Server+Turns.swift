@@ -49,7 +49,8 @@ extension Server {
         queue(session.tenant)
     }
 
-    /// Has those who have something to do do it, until nobody has, or one has got all and so its answers are due.
+    /// Has those who have something to do do it, until nobody has, or one has got all and its answers wait for nothing but the
+    /// end of the turn.
     func serveTenants() {
         round += 1
         var isSomebodyDone = false
