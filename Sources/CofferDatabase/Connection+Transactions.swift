@@ -11,12 +11,12 @@ extension Connection {
     package func transaction<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
         let isOutermost = level == 0
         try isOutermost ? execute("BEGIN IMMEDIATE") : execute("SAVEPOINT inner")
+        if isOutermost { touchedRows.forget() }
         level += 1
         do {
             let result = try body()
             try isOutermost ? execute("COMMIT") : execute("RELEASE inner")
             level -= 1
-            if isOutermost { touchedRows.forget() }
             return result
         } catch {
             try isOutermost ? undoAll() : undoInner()
@@ -30,6 +30,7 @@ extension Connection {
     package func beginBatch() throws(DatabaseError) {
         guard level == 0 else { throw .misuse("a batch inside a transaction") }
         try execute("BEGIN IMMEDIATE")
+        touchedRows.forget()
         level = 1
         isInBatch = true
     }
@@ -78,7 +79,6 @@ extension Connection {
         level = 0
         isInBatch = false
         loss = nil
-        touchedRows.forget()
     }
 
     private func undoAll() throws(DatabaseError) {

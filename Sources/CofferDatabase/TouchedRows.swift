@@ -39,15 +39,17 @@ final class TouchedRows {
         rows.count == Self.capacity || rows.contains(Row(table: table, number: number))
     }
 
-    /// Begins anew, with the next transaction.
+    /// Begins anew, with a transaction.
     func forget() { rows.removeAll(keepingCapacity: true) }
 }
 
 extension Connection {
-    /// Whether the open batch has added, changed or removed a row; no, where none is open.
+    /// Whether the open transaction or batch has added, changed or removed a row; no, where none is open.
     ///
     /// - Parameters:
     ///   - row: The number of the row.
     ///   - table: Its table, which has to be one with row numbers.
-    package func hasTouched(_ row: Int64, of table: String) -> Bool { touchedRows.contains(row, of: table) }
+    package func hasTouched(_ row: Int64, of table: String) -> Bool {
+        level > 0 && touchedRows.contains(row, of: table)
+    }
 }
