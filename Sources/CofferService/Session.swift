@@ -340,6 +340,9 @@ final class Session {
     /// No more comes from the peer; what it has asked for is still carried out, and sent.
     func end() { isEnding = true }
 
+    /// Whether something is to be sent.
+    var hasAnswers: Bool { !outbox.isEmpty }
+
     /// Whether something that is to be sent has to wait for the end of the turn.
     var waitsForTurn: Bool { !outbox.allSatisfy(\.isEarly) }
 

@@ -89,7 +89,8 @@ final class Tenant {
     var isSending: Bool { !sending.isEmpty }
     /// Whether it is to be sent a few answers, and none that waits for the end of the turn.
     func mayAnswerEarly(_ sessions: [Int: Session], upTo count: Int) -> Bool {
-        isSending && sending.count <= count && !sending.contains { sessions[$0]?.waitsForTurn == true }
+        sending.count <= count && sending.contains { sessions[$0]?.hasAnswers == true }
+            && !sending.contains { sessions[$0]?.waitsForTurn == true }
     }
 
     // MARK: Limits
