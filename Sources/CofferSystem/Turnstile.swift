@@ -1,16 +1,19 @@
 internal import CofferCore
 
 /// Lets one at a time pass on an actor, the tenants in turns: what an actor alone does not promise across a wait.
-final class Turnstile {
+package final class Turnstile {
     private var isTaken = false
     private var waiting = FairQueue<CheckedContinuation<Void, Never>>()
+
+    /// Makes one that nobody has passed.
+    package init() {}
 
     /// Waits for its turn.
     ///
     /// Each `enter` is followed by one ``leave()``.
     ///
     /// - Parameter tenant: Who waits.
-    func enter(for tenant: Int, isolation: isolated (any Actor)? = #isolation) async {
+    package func enter(for tenant: Int, isolation: isolated (any Actor)? = #isolation) async {
         if isTaken {
             await withCheckedContinuation { waiting.append($0, for: tenant) }
         } else {
@@ -19,7 +22,7 @@ final class Turnstile {
     }
 
     /// Lets the next one pass.
-    func leave() {
+    package func leave() {
         if let next = waiting.removeFirst() { next.element.resume() } else { isTaken = false }
     }
 }
