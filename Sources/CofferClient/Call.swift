@@ -139,8 +139,10 @@ final class Call {
 
     /// Waits for its end: one waits at a time.
     func wait(on client: isolated CofferClient) async -> Outcome {
-        if let outcome { return outcome }
-        return await withCheckedContinuation(isolation: client) { waiter = $0 }
+        // Looked at where nobody comes in between: the call itself may let others go first.
+        await withCheckedContinuation(isolation: client) { continuation in
+            if let outcome { continuation.resume(returning: outcome) } else { waiter = continuation }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ final class ContentStream: @unchecked Sendable {
     private let loop: EventLoop
     private var watch: EventLoop.Watch?
     private var waiter: CheckedContinuation<Void, Never>?
+    private var wakingCount = 0
     /// The call, once it was begun.
     private(set) var call: Call?
     /// The bytes that have come through it.
@@ -57,8 +58,12 @@ final class ContentStream: @unchecked Sendable {
     func wait(for interest: EventLoop.Interest, on client: isolated CofferClient) async throws(CofferError) {
         if Task.isCancelled { throw .cancelled }
         if hasEnded || call?.outcome != nil && interest == .writable { return }
+        let before = wakingCount
         try startWatching(interest)
-        await withCheckedContinuation(isolation: client) { waiter = $0 }
+        // Looked at where nobody comes in between: the call itself may let others go first.
+        await withCheckedContinuation(isolation: client) { continuation in
+            if wakingCount == before { waiter = continuation } else { continuation.resume() }
+        }
     }
 
     private func startWatching(_ interest: EventLoop.Interest) throws(CofferError) {
@@ -75,6 +80,7 @@ final class ContentStream: @unchecked Sendable {
     }
 
     func wake() {
+        wakingCount += 1
         if let watch { loop.unwatch(watch) }
         watch = nil
         waiter?.resume()

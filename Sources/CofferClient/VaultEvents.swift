@@ -82,7 +82,14 @@ final class EventQueue: @unchecked Sendable {
                 return nil
             }
             if Task.isCancelled { throw .cancelled }
-            await withCheckedContinuation(isolation: client) { waiters.append($0) }
+            // Looked at where nobody comes in between: the call itself may let others go first.
+            await withCheckedContinuation(isolation: client) { waiter in
+                if events.isEmpty && end == nil && !Task.isCancelled {
+                    waiters.append(waiter)
+                } else {
+                    waiter.resume()
+                }
+            }
         }
     }
 }

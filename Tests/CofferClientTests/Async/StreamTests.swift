@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Pieces of a content that is a function of its place.
-private struct Pieces: AsyncSequence, Sendable {
+struct Pieces: AsyncSequence, Sendable {
     let content: [UInt8]
     var pieceCount = 10_000
     /// What happens behind the last one.

@@ -1,0 +1,62 @@
+import CofferClient
+import CofferCore
+import CofferSystem
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// Where a task prefers an executor of its own, the runtime lets others go first at each call that it makes on the client.
+@Suite struct `A client of tasks that prefer an executor of their own` {
+    private let loop: EventLoop
+    private let daemon: DaemonProcess
+
+    init() throws {
+        loop = try EventLoop.onOwnThread()
+        daemon = try DaemonProcess()
+        _ = try daemon.connect().makeVault(passcode: nil)
+    }
+
+    private func run(_ body: @escaping @Sendable (CofferClient) async throws -> Void) async throws {
+        try await Task(executorPreference: loop) { [path = daemon.socketPath] in
+            try await CofferClient.withConnection(to: path) { (client) async throws in try await body(client) }
+        }.value
+        loop.post { [loop] in loop.stop() }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `answers every call`() async throws {
+        try await run { client in
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask { for _ in 0..<500 { _ = try await client.status() } }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `tells every event`() async throws {
+        try await run { client in
+            var events = try await client.events(.items).makeAsyncIterator()
+            let writing = Task {
+                for number in 0..<500 { _ = try await client.put(ItemName("\(number)"), Secret([1])) }
+            }
+            var count = 0
+            while count < 500 {
+                guard case .itemsDidChange(let changes) = try await events.next() else { throw POSIXError(.EIO) }
+                count += changes.count
+            }
+            try await writing.value
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `moves contents in pieces`() async throws {
+        try await run { client in
+            let content = pseudoRandomBytes(300_000)
+            for number in 0..<20 {
+                let name = try ItemName("\(number)")
+                _ = try await client.put(name, from: Pieces(content: content, pieceCount: 1000))
+                #expect(try await collect(client.content(of: name)) == content)
+            }
+        }
+    }
+}
