@@ -233,7 +233,10 @@ final class PendingCommit {
     ///
     /// - Throws: Why it is not, and undone.
     func wait(isolation: isolated (any Actor)? = #isolation) async throws(CofferError) {
-        if outcome == nil { await withCheckedContinuation { waiters.append($0) } }
+        // Looked at where nobody comes in between: the call itself may let others go first.
+        await withCheckedContinuation { waiter in
+            if outcome == nil { waiters.append(waiter) } else { waiter.resume() }
+        }
         try outcome?.get()
     }
 }

@@ -156,31 +156,21 @@ extension Server {
         _ transfer: Transfer
     ) async throws(CofferError) {
         let file = handle.file
-        if file.hasWriter {
-            guard waits else {
-                throw CofferError(
-                    .notAvailable,
-                    "\(file.subject) is open for writing elsewhere",
-                    hint: "try again later, or wait for it: 'wait'"
-                )
-            }
-            await writers.wait(for: file, while: { self.isWanted(transfer) })
-            do {
-                try checkWanted(transfer)
-                try checkUsable(handle, for: .write)
-            } catch {
-                // The turn that it may have been given is the next one's.
-                if !file.hasWriter { writers.wake(file) }
-                throw error
-            }
+        guard await writers.enter(file, waits: waits, while: { self.isWanted(transfer) }) else {
+            try checkWanted(transfer)
+            try checkUsable(handle, for: .write)
+            throw CofferError(
+                .notAvailable,
+                "\(file.subject) is open for writing elsewhere",
+                hint: "try again later, or wait for it: 'wait'"
+            )
         }
-        file.hasWriter = true
         do {
             try checkWanted(transfer)
+            try checkUsable(handle, for: .write)
             try store.prepareWriting(file)
         } catch {
-            file.hasWriter = false
-            writers.wake(file)
+            writers.leave(file)
             throw .init(mapping: error, "can't open \(file.subject)")
         }
     }
@@ -348,8 +338,7 @@ extension Server {
         let file = handle.file
         if isWriter {
             if let store = handle.store { try? await synchronize(handle, store) }
-            file.hasWriter = false
-            writers.wake(file)
+            writers.leave(file)
         }
         file.handleCount -= 1
         handle.store?.close(file)

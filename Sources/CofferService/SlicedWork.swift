@@ -69,10 +69,11 @@ final class SliceBudget {
     ///
     /// - Parameter tenant: Whose work it is.
     func enter(for tenant: Int, isolation: isolated (any Actor)? = #isolation) async {
-        if hasRoom(for: tenant) {
+        // Decided where nobody comes in between: the call itself may let others go first.
+        await withCheckedContinuation { turn in
+            guard hasRoom(for: tenant) else { return waiting.append(turn, for: tenant) }
             counts[tenant, default: 0] += 1
-        } else {
-            await withCheckedContinuation { waiting.append($0, for: tenant) }
+            turn.resume()
         }
     }
 

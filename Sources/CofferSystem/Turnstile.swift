@@ -14,10 +14,11 @@ package final class Turnstile {
     ///
     /// - Parameter tenant: Who waits.
     package func enter(for tenant: Int, isolation: isolated (any Actor)? = #isolation) async {
-        if isTaken {
-            await withCheckedContinuation { waiting.append($0, for: tenant) }
-        } else {
+        // Decided where nobody comes in between: the call itself may let others go first.
+        await withCheckedContinuation { turn in
+            if isTaken { return waiting.append(turn, for: tenant) }
             isTaken = true
+            turn.resume()
         }
     }
 
