@@ -122,7 +122,7 @@ extension Server {
         let transfer = Transfer(session: number, number: request.number, tenant: session.tenant.number)
         underWay.append(LongRequest(work: work, request: request, transfer: transfer, session: session))
         // The end of a wait comes back by the way of the task's executor: without one of ours, through the global pool.
-        Task.immediate(executorPreference: loop) { await self.carryOutLongRequest() }
+        Task(executorPreference: loop) { await self.carryOutLongRequest() }
     }
 
     private func carryOutLongRequest() async {

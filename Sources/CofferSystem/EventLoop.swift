@@ -37,6 +37,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var handler: (@Sendable (Interest) -> Void)?
     }
 
+    private let isPreferred: Bool
     private let epoll: OwnedDescriptor
     private let wake: OwnedDescriptor
     private let jobs = Mutex<[UnownedJob]>([])
@@ -51,7 +52,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private var isGoingOn = false
 
     /// Makes a loop that belongs to the calling thread until another one runs it.
-    package init() throws(SystemError) {
+    ///
+    /// - Parameter isPreferred: Whether the tasks of the actors that live on it prefer it. Where what the runtime takes a job
+    ///   to run on is not what its task prefers, it lets others go first at each call that is awaited: that costs the task a
+    ///   turn of the loop.
+    package init(isPreferred: Bool = false) throws(SystemError) {
+        self.isPreferred = isPreferred
         epoll = OwnedDescriptor(owning: try retrying("epoll_create") { coffer_epoll_create() })
         wake = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
         thread = Atomic(UInt(pthread_self()))
@@ -285,12 +291,21 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
             defer { jobs = [] }
             return jobs
         }
-        for job in ready { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
+        for job in ready { run(job) }
         let bodies = posted.withLock { posted in
             defer { posted = [] }
             return posted
         }
         for body in bodies { body() }
+    }
+
+    private func run(_ job: UnownedJob) {
+        let executor = unsafe asUnownedSerialExecutor()
+        if isPreferred {
+            unsafe job.runSynchronously(isolatedTo: executor, taskExecutor: asUnownedTaskExecutor())
+        } else {
+            unsafe job.runSynchronously(on: executor)
+        }
     }
 
     // MARK: SerialExecutor

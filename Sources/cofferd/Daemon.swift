@@ -24,7 +24,7 @@ enum Daemon {
             configuration.tellState = ServiceManager.tellState
             // Without a socket that outlives it, nobody would start it again.
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
-            let loop = try EventLoop()
+            let loop = try EventLoop(isPreferred: true)
             let watchdog = try Watchdog(on: loop)
             let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep)
             configuration.surroundings = logind.surroundings

@@ -62,7 +62,7 @@ private final class RecordingServer {
             statePath: path,
             daemon: ClientIdentity(userID: geteuid(), groupID: getegid())
         )
-        let loop = try EventLoop()
+        let loop = try EventLoop(isPreferred: true)
         let server = try Server(loop: loop, configuration: configuration)
         try server.assumeIsolated { server in
             try server.start()

@@ -30,6 +30,13 @@ private actor Resident {
     }
 
     func stop() { loop.stop() }
+
+    /// The turns that calls take which wait for nothing.
+    func countTurns() async -> UInt64 {
+        let first = loop.turn
+        for _ in 0..<10 { await withCheckedContinuation { $0.resume() } }
+        return loop.turn - first
+    }
 }
 
 extension EventLoop {
@@ -202,6 +209,17 @@ extension EventLoop {
         stopper.stop()
         _ = try running.wait()
         #expect(count == 500)
+    }
+
+    @Test(arguments: [true, false])
+    func `costs a task that prefers it no turn where nothing is waited for`(_ isPreferred: Bool) async throws {
+        let loop = try EventLoop(isPreferred: isPreferred)
+        let resident = Resident(on: loop)
+        let running = loop.runInBackground()
+        let turnCount = await Task(executorPreference: loop) { await resident.countTurns() }.value
+        loop.post { [loop] in loop.stop() }
+        _ = try running.wait()
+        #expect((turnCount == 0) == isPreferred)
     }
 
     @Test func `lets a handler into its actor without a detour`() throws {

@@ -31,7 +31,7 @@ package final class TestServer: Sendable {
         configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
-        let loop = try EventLoop()
+        let loop = try EventLoop(isPreferred: true)
         var configuration = Configuration(
             statePath: directory.appending("state"),
             daemon: ClientIdentity(userID: ownerID, groupID: getegid()),
