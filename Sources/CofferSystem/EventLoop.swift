@@ -105,7 +105,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// Events of a ``Crowd`` stay with it.
     package func look() {
         checkIsolated()
-        for event in wait(in: epoll.number, milliseconds: 0) { deliver(event) }
+        let events = wait(in: epoll.number, milliseconds: 0)
+        for event in events { deliver(event) }
+        // What the end of a turn settles, it may have settled already.
+        if !events.isEmpty { isGoingOn = true }
     }
 
     /// Ends ``run()`` after the present turn.

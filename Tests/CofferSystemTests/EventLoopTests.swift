@@ -222,6 +222,25 @@ extension EventLoop {
         #expect((turnCount == 0) == isPreferred)
     }
 
+    @Test func `has a turn follow what it looked for at the end of one`() throws {
+        let pipe = try Pipe()
+        try pipe.writing.writeText("x")
+        let log = Shared<[String]>([])
+        _ = try loop.watch(pipe.reading, for: .readable) { [number = pipe.reading.number] _ in
+            var byte: UInt8 = 0
+            read(number, &byte, 1)
+            log.change { $0.append("came") }
+        }
+        let late = try LoopTimer(on: loop) { [loop] in
+            log.change { $0.append("late") }
+            loop.stop()
+        }
+        late.set(BootClock.system.now + 2_000_000_000)
+        loop.atEndOfTurn { [loop] in if log.value.isEmpty { loop.look() } else { loop.stop() } }
+        loop.run()
+        #expect(log.value == ["came"])
+    }
+
     @Test func `lets a handler into its actor without a detour`() throws {
         let resident = Resident(on: loop)
         let pipe = try Pipe()
