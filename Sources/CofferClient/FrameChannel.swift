@@ -50,6 +50,8 @@ struct FrameChannel: ~Copyable {
             frame = try buffer.withBytes { (bytes) throws(FrameError) in
                 try decoder.decode(bytes.extracting(first: end), at: &offset)
             }
+        } catch .noMemory {
+            throw .noSecretMemory
         } catch {
             throw CofferError(.protocolViolation, "the daemon's answer is not a frame: \(error.cofferError.message)")
         }

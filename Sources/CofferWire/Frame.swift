@@ -81,7 +81,7 @@ extension FrameError {
             CofferError(.dataTooLarge, "the frame's payload has \(count) bytes, more than allowed")
         case .emptyJSON: CofferError(.param, "the frame has no JSON")
         case .noRoom: .noRoomInTransit
-        case .noMemory: CofferError(.internal, "no locked memory is left for the frame's payload")
+        case .noMemory: .noSecretMemory
         }
     }
 }

@@ -163,6 +163,18 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
         #expect(found?.code == .protocolViolation)
     }
 
+    @Test func `fails where memory for the payload can't be locked, and does not blame the daemon`() async {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 128 << 10, rlim_max: 128 << 10)
+            try #require(setrlimit(Int32(__RLIMIT_MEMLOCK.rawValue), &limit) == 0)
+            // The superuser may lock any amount; nobody may not.
+            if geteuid() == 0 { try #require(setuid(65534) == 0) }
+            let found = try failure(success(1, String(repeating: "x", count: 100_000)), closes: false)
+            #expect(found == .noSecretMemory)
+            #expect(found?.message == CofferError.noSecretMemory.message)
+        }
+    }
+
     @Test func `fails where nobody listens, and says how to change that`() throws {
         do throws(CofferError) {
             _ = try BlockingClient(socketPath: "/nonexistent/coffer.sock")
