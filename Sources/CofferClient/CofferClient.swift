@@ -4,10 +4,11 @@ package import CofferWire
 
 /// A connection to `cofferd` that many tasks use at once.
 ///
-/// Calls suspend until the daemon has answered; each is answered for itself, and a slow one holds no other up. A task that is
-/// cancelled ends its call: with `userCanceled`, and then nothing has happened, or with the answer, where the daemon was
-/// quicker. A connection that breaks is made again as its ``ReconnectPolicy`` says; what only asks is asked again, and what
-/// changes something is never sent twice: it ends with ``CofferCore/ErrorCode/outcomeUnknown``.
+/// Calls suspend until the daemon has answered; each is answered for itself, and a slow one holds none up but those that have
+/// to do with the same: what lists or counts waits for what is being stored, and so does a lock. A task that is cancelled ends
+/// its call: with `userCanceled`, and then nothing has happened, or with the answer, where the daemon was quicker. A
+/// connection that breaks is made again as its ``ReconnectPolicy`` says; what only asks is asked again, and what changes
+/// something is never sent twice: it ends with ``CofferCore/ErrorCode/outcomeUnknown``.
 public actor CofferClient {
     /// The one thread of the connections of a process: nothing on it waits for anything but all of them.
     private static let sharedLoop: Result<EventLoop, SystemError> = Result { () throws(SystemError) in

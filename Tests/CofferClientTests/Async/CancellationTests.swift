@@ -150,7 +150,7 @@ import Testing
                 await failure { () throws(CofferError) in try await client.put(name, from: endless.stream) }
             }
             // Somewhere in the middle, or before: nothing of it may stay.
-            _ = try await client.status()
+            try await passTime(with: daemon)
             task.cancel()
             let error = await task.value
             #expect(error?.code == .userCanceled)
@@ -186,6 +186,11 @@ import Testing
     }
 }
 
+/// Lets something happen on another connection: on the one that stores, everything that looks at the store waits for it.
+private func passTime(with daemon: DaemonProcess) async throws {
+    _ = try await CofferClient.withConnection(to: daemon.socketPath) { client in try await client.status() }
+}
+
 @Suite struct `A daemon that is killed` {
     private let name: ItemName
     private let large = pseudoRandomBytes(3_000_000)
@@ -202,7 +207,7 @@ import Testing
             let task = Task {
                 await failure { () throws(CofferError) in try await client.put(name, from: pieces.stream) }
             }
-            _ = try await client.status()
+            try await passTime(with: daemon)
             kill(processID, SIGKILL)
             for _ in 0..<100 { pieces.continuation.yield(try Secret([UInt8](repeating: 1, count: 50_000))) }
             pieces.continuation.finish()
