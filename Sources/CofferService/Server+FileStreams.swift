@@ -107,9 +107,7 @@ extension Server {
         await fileOpenings.enter(for: transfer.tenant)
         defer { fileOpenings.leave() }
         do {
-            let file = try await open(item, name, in: group, for: .read, salvaging: salvaging, store, transfer)
-            file.handleCount += 1
-            return file
+            return try await open(item, name, in: group, for: .read, salvaging: salvaging, store, transfer)
         } catch {
             throw .init(mapping: error, "can't read \(name.quoted)")
         }

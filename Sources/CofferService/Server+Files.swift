@@ -27,7 +27,6 @@ extension Server {
             let store = try self.vault.catalog.files
             let opened = try await self.openOrMake(params, access, in: group, store, transfer)
             let file = opened.file
-            file.handleCount += 1
             let handle = FileHandle(file, access, appends: params.appends, in: store, of: caller.tenant)
             var isWriter = false
             do throws(CofferError) {
@@ -119,10 +118,13 @@ extension Server {
             return file
         }
         try await catalog.pendingCommit?.wait()
+        file.handleCount += 1
         return file
     }
 
     /// Opens a file that exists; its rows are gone through over some turns, if there are many.
+    ///
+    /// - Returns: The file, with the caller's handle counted: who closes the last one besides leaves it open.
     func open(
         _ item: FileItem,
         _ name: ItemName,
@@ -141,7 +143,10 @@ extension Server {
                 guard vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
             }
             let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
-            if let file = finished { return file }
+            if let file = finished {
+                file.handleCount += 1
+                return file
+            }
             guard let changed = try store.find(name, in: group) else {
                 throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")
             }
