@@ -62,7 +62,7 @@ extension FileStore {
                 WritePlan.Piece(
                     index: index,
                     source: source,
-                    slot: file.slotForWriting(index),
+                    slot: file.takeSlot(),
                     range: range,
                     byteCount: max(source.byteCount, range.upperBound)
                 )
@@ -85,7 +85,7 @@ extension FileStore {
         let piece = WritePlan.Piece(
             index: index,
             source: .slot(slot),
-            slot: file.slotForWriting(index),
+            slot: file.takeSlot(),
             range: 0..<0,
             byteCount: rest
         )

@@ -142,16 +142,11 @@ package final class OpenFile {
 
     // MARK: Slots
 
-    /// A slot to write a chunk to: that in which it is, if nobody else knows of it yet.
-    func slotForWriting(_ index: Int64) -> Int64 {
-        if readCount == 0, let slot = pending.chunks[index], !pinned.contains(slot.number) { return slot.number }
-        return slots.take()
-    }
+    /// A slot to write a chunk to: never that in which it is, which has what is there if the writing fails, or is read.
+    func takeSlot() -> Int64 { slots.take() }
 
     /// Gives slots back that were taken, and not written after all.
-    func giveBack(_ plan: WritePlan) {
-        for piece in plan.pieces where pending.chunks[piece.index]?.number != piece.slot { slots.free(piece.slot) }
-    }
+    func giveBack(_ plan: WritePlan) { for piece in plan.pieces { freeSlot(piece.slot) } }
 
     /// The bytes of the overlay in which there is room for so many chunks more.
     func reserve(_ count: Int) -> Range<Int64> { slots.reserve(count) }
@@ -168,11 +163,7 @@ package final class OpenFile {
     /// Takes over what was written.
     func apply(_ written: [WritePlan.Written], upTo end: Int64) {
         for piece in written {
-            if let before = pending.chunks.updateValue(piece.slot, forKey: piece.index),
-                before.number != piece.slot.number
-            {
-                freeSlot(before.number)
-            }
+            if let before = pending.chunks.updateValue(piece.slot, forKey: piece.index) { freeSlot(before.number) }
         }
         if end > byteCount { setByteCount(end) }
     }

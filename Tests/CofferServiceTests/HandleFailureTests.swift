@@ -159,6 +159,26 @@ import Testing
         return directory
     }
 
+    @Test func `a write that fails in its middle leaves what was written before, synced or not`() throws {
+        let fault = Fault()
+        let (server, client) = try makeServer(fault)
+        let file = try client.openFile(try ItemName("a"), for: .readWrite)
+        var expected = Self.first
+        // Not synced: known to the daemon only.
+        try file.put(Array(Self.piece.prefix(100)), at: Int64(Self.chunk))
+        expected.replaceSubrange(Self.chunk..<(Self.chunk + 100), with: Self.piece.prefix(100))
+        // The chunk once more, and the one behind it, which fails.
+        fault.fail(2)
+        let outcome = try Outcome { try file.put(Self.piece, at: Int64(Self.chunk + 100)) }
+        #expect(outcome == .refused(.io))
+        #expect(fault.hasFired)
+        fault.fail(0)
+        #expect(try file.get() == expected)
+        try file.close()
+        #expect(try content("a", with: client) == expected)
+        withExtendedLifetime(server) {}
+    }
+
     @Test(arguments: [(EIO, ErrorCode.io), (ENOSPC, .diskFull)], [false, true])
     func `whatever fails once, or from then on, each sync is there as a whole, and nothing is left behind`(
         failure: (code: Int32, error: ErrorCode),
