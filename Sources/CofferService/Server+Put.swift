@@ -76,9 +76,11 @@ extension Server {
     ) throws(CofferError) -> Work {
         let group = try caller.group(params.wishes.group)
         let vaultID = try vault.keys.vaultID
+        let isTransfer = attachments.hasDescriptor
         return { (transfer) async throws(CofferError) in
             let cancellation = try self.makeCancellation(for: transfer)
             let intake = try await self.take(attachments, cancellation, transfer)
+            if isTransfer { try self.checkSender(of: transfer) }
             // What comes from a pipe takes its time: the vault may have been erased, and another one made.
             guard try self.vault.keys.vaultID == vaultID else { throw .vaultIsGone }
             let before = try self.stored(params.name, in: group)?.info
@@ -126,6 +128,13 @@ extension Server {
         } catch {
             throw error.cofferError("can't begin the transfer")
         }
+    }
+
+    /// Gives up what came through a descriptor, where the client has gone that sent it: its end may be none.
+    private func checkSender(of transfer: Transfer) throws(CofferError) {
+        // The event may have come, and its tenant not had its turn.
+        if let session = sessions[transfer.session], session.hasHungUp { session.hangUp() }
+        try checkWanted(transfer)
     }
 
     /// Reads of a descriptor as much as a keychain item may have, and one byte more: then its place is decided, and no more
@@ -259,6 +268,7 @@ extension Server {
         let pending: PendingCommit?
         let losses: [String]
         do {
+            try checkSender(of: transfer)
             guard try vault.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
             (pending, losses) = try commit(write, byteCount, target)
         } catch {

@@ -213,6 +213,9 @@ final class Session {
         fail(error)
     }
 
+    /// Whether the client has gone, whatever was heard of it.
+    var hasHungUp: Bool { socket.hasHungUp }
+
     // MARK: Waiting bytes
 
     /// Whether so much waits to be sent that no more is to be answered.

@@ -185,6 +185,13 @@ extension OwnedDescriptor {
         return (try? retrying("poll") { unsafe poll(&wanted, 1, milliseconds) }) == 1
     }
 
+    /// Whether the peer of a stream socket has closed it.
+    package var hasHungUp: Bool {
+        var wanted = pollfd(fd: number, events: 0, revents: 0)
+        guard (try? retrying("poll") { unsafe poll(&wanted, 1, 0) }) == 1 else { return false }
+        return wanted.revents & Int16(POLLHUP | POLLERR) != 0
+    }
+
     /// Receives bytes and a descriptor from a stream socket.
     ///
     /// - Parameter buffer: Where to.

@@ -1,0 +1,36 @@
+import CofferClient
+import CofferCore
+import CofferSystem
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// A client that ends while its content comes: the kernel closes its connection, and what the content came through.
+@Suite struct InterruptedPutTests {
+    @Test(arguments: [2000, 200_000])
+    func `what comes of a client that has gone takes the place of nothing`(_ byteCount: Int) throws {
+        let place = try HeldServer()
+        let client = try place.connect()
+        try client.makeVault(passcode: nil)
+        let old = pseudoRandomBytes(byteCount, seed: 1)
+        try client.put("a", old) { $0.store = byteCount < 10_000 ? .keychain : .file }
+        var connection = try place.connectRaw()
+        let pipe = Pipe()
+        try connection.send(.itemPut, ["name": "a"], passing: pipe.fileHandleForReading.fileDescriptor)
+        let part = Background {
+            try pipe.fileHandleForWriting.write(contentsOf: pseudoRandomBytes(byteCount / 2, seed: 2))
+        }
+        try part.wait()
+        // The daemon takes what there is, and waits for more. Then it is at something else: the thread that takes the content
+        // in finds its end before the daemon looks who has gone.
+        usleep(100_000)
+        try place.whileHeld {
+            shutdown(connection.socket.number, Int32(SHUT_RDWR))
+            try pipe.fileHandleForWriting.close()
+            usleep(200_000)
+        }
+        #expect(settles { try client.status().state == .noPasscode })
+        #expect(try client.get("a") == old)
+    }
+}
