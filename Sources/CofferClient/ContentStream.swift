@@ -57,7 +57,13 @@ final class ContentStream: @unchecked Sendable {
     /// Waits until the socket is ready, the call has ended or somebody wakes it.
     func wait(for interest: EventLoop.Interest, on client: isolated CofferClient) async throws(CofferError) {
         if Task.isCancelled { throw .cancelled }
-        if hasEnded || call?.outcome != nil && interest == .writable { return }
+        if hasEnded { return }
+        switch call?.outcome {
+        case nil: break
+        case .failure: return
+        // What came before the answer is still to be read.
+        case .success: if interest == .writable { return }
+        }
         let before = wakingCount
         try startWatching(interest)
         // Looked at where nobody comes in between: the call itself may let others go first.
