@@ -32,6 +32,8 @@ package actor Server {
     var orphanedHandles: [FileHandle] = []
     /// Counts locks, so that an unlock that was overtaken by one is noticed.
     var lockCount = 0
+    /// Counts how often all that was shown was ended, so that what is being tried meanwhile is not shown afterwards.
+    var contextEndCount = 0
     /// When the vault locks, and what follows.
     var schedule: LockSchedule
     /// Why it locks, or would if it did now; `nil` where a client has asked for it.
@@ -56,6 +58,7 @@ package actor Server {
     /// When nobody needed the server any more, if it is to shut down then.
     var idleSince: UInt64?
     var idleTimer: (any ClockTimer)?
+    private var isToShutDown = false
     /// The state of the vault's keys that was told last.
     var toldState: VaultState?
     /// What those who watch were told last.
@@ -171,6 +174,12 @@ package actor Server {
             throw error.cofferError("can't watch the socket")
         }
         listeners.append(listener)
+    }
+
+    /// Stops at the end of the turn: what is looked for within one may come in the middle of a change.
+    package func shutDownSoon() {
+        isToShutDown = true
+        loop.goOn()
     }
 
     /// Stops: running transfers end, every key is wiped, and the catalog is closed in good order.
@@ -373,7 +382,7 @@ package actor Server {
         sendAnswers()
         if transit.takeEmptied() { Heap.giveBack() }
         tellChangedState()
-        shutDownIfIdle()
+        if isToShutDown { shutDown() } else { shutDownIfIdle() }
     }
 
     private func commit(_ catalog: Catalog) {

@@ -33,7 +33,7 @@ enum Daemon {
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
                 if signal == SIGHUP { return reload(options, server) }
                 ServiceManager.tellStopping()
-                server.assumeIsolated { $0.shutDown() }
+                server.assumeIsolated { $0.shutDownSoon() }
             }
             try server.assumeIsolated { server in
                 try server.start()
