@@ -22,10 +22,10 @@ extension Server {
             let credential = Handoff(try given(payload, as: .passcode))
             return { (transfer) async throws(CofferError) in
                 try self.refuseWithoutPasscode()
-                let lockCount = self.lockCount
+                let endCount = self.contextEndCount
                 _ = try await self.authenticate(for: .contextAuthenticate, credential, as: .passcode, transfer)
-                // A lock that came meanwhile has ended all that was shown.
-                if lockCount == self.lockCount { context.showPasscode(until: self.deadline(params)) }
+                // A lock that came meanwhile has ended all that was shown, whoever has locked.
+                if endCount == self.contextEndCount { context.showPasscode(until: self.deadline(params)) }
                 return Reply(Nothing())
             }
         case .applicationPassword:
@@ -37,12 +37,12 @@ extension Server {
                 try await self.takeTurn(of: .contextAuthenticate, transfer)
                 defer { self.keyOperations.leave() }
                 guard let password = password.take() else { throw .carriedOutTwice }
-                let lockCount = self.lockCount
+                let endCount = self.contextEndCount
                 let stretching = try self.vault.catalog.keychain.passwordStretching
                 let stretched = try await self.keyWorkers.run { () throws(CofferError) in
                     try stretching.stretch(password)
                 }
-                if lockCount == self.lockCount { context.show(stretched, until: self.deadline(params)) }
+                if endCount == self.contextEndCount { context.show(stretched, until: self.deadline(params)) }
                 return Reply(Nothing())
             }
         }
@@ -66,6 +66,7 @@ extension Server {
     /// Ends what was shown on every connection, and forgets what listings have looked at: the keys go, or what opens them is
     /// another one.
     func endContexts() {
+        contextEndCount += 1
         for session in sessions.values { session.caller.context.end() }
         listings.forgetAll()
     }

@@ -112,6 +112,7 @@ extension Server {
         let new = Handoff(try newPasscode(attachments.takePayload(), cost: params.kdf))
         try attachments.refuseLeftovers(of: .passcodeSet)
         return { (transfer) async throws(CofferError) in
+            let lockCount = self.lockCount
             let granted = try await self.authenticate(
                 for: .passcodeSet,
                 Handoff(.nothing),
@@ -123,6 +124,8 @@ extension Server {
             }
             try self.vault.keys.adopt(granted.takeKeys())
             self.keysHaveChanged(by: caller)
+            // There was nothing that a lock could take when it came; there is now.
+            if lockCount != self.lockCount { self.lock(graceSeconds: 0) }
             return Reply(try self.vaultStatus())
         }
     }

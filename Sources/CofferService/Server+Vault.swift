@@ -127,6 +127,7 @@ extension Server {
         // Those who changed something in this turn get their answers: it was done, and then erased.
         try? vault.openCatalog?.commit()
         lockCount += 1
+        endContexts()
         defer { keysHaveChanged() }
         try vault.erase()
         withholdPayloads(in: .noVault)

@@ -222,6 +222,16 @@ import Testing
         #expect(try vault.client.status().state == .locked)
     }
 
+    @Test func `what was shown of a vault is not shown of the next one`() throws {
+        let vault = try Fixture()
+        try vault.show(.passcode, reuse: 300)
+        let other = try vault.server.connect()
+        try other.eraseWhateverIsThere()
+        try other.makeVault(passcode: "another one")
+        try vault.add([.devicePasscode])
+        #expect(try refusal { _ = try vault.read() }?.code == .interactionRequired)
+    }
+
     @Test func `locked comes first`() throws {
         let vault = try Fixture()
         try vault.add([.devicePasscode, .applicationPassword])
