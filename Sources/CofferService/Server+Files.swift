@@ -33,7 +33,7 @@ extension Server {
                 if access.writes { try await self.becomeWriter(handle, waits: params.waits, store, transfer) }
                 isWriter = access.writes
                 try self.checkUsable(handle, for: access.writes ? .write : .read)
-                if params.truncates && !opened.isNew { try await self.cut(handle, to: 0, store) }
+                if params.truncates && !opened.isNew { try await self.cut(handle, to: 0) }
             } catch {
                 await self.release(handle, isWriter: isWriter)
                 throw error
@@ -219,30 +219,59 @@ extension Server {
         let handle = try caller.handles[params.handle]
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
         return .later { (_) async throws(CofferError) in
-            let store = try self.checkUsable(handle, for: .write)
             let file = handle.file
-            guard let bytes = payload.take() else { throw .carriedOutTwice }
-            let offset = handle.appends ? file.byteCount : params.offset ?? file.byteCount
-            let end = offset + Int64(bytes.count)
-            let plan: WritePlan
-            do {
-                plan = try store.planWriting(bytes.count, at: offset, of: file)
-            } catch {
-                throw .init(mapping: error, "can't write \(file.subject)")
+            let offset = try await self.change(handle) { (store) throws(CofferError) in
+                guard let bytes = payload.take() else { throw .carriedOutTwice }
+                let offset = handle.appends ? file.byteCount : params.offset ?? file.byteCount
+                try await self.write(bytes, at: offset, to: handle, store)
+                return offset
             }
-            let content: SecretBytes? = bytes
-            let handoff = Handoff(content)
-            do throws(CofferError) {
-                let written = try await self.workers.run(for: handle.tenant) { () throws(CofferError) in
-                    try plan.perform(handoff.take())
-                }
-                store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
-            } catch {
-                store.discard(plan, of: file)
-                throw error
+            if file.pendingCount > Self.mostPendingChunks, let store = handle.store {
+                try await self.synchronize(handle, store)
             }
-            if file.pendingCount > Self.mostPendingChunks { try await self.synchronize(handle, store) }
             return Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))
+        }
+    }
+
+    /// Changes an open file, when it is this change's turn.
+    private func change<Result>(
+        _ handle: FileHandle,
+        _ body: (FileStore) async throws(CofferError) -> Result
+    ) async throws(CofferError) -> Result {
+        let file = handle.file
+        await file.turnstile.enter(for: handle.tenant)
+        defer {
+            file.turnstile.leave()
+            // A lock that came meanwhile found nothing to keep.
+            if file.isRevoked { keepWhatWasWritten() }
+        }
+        return try await body(try checkUsable(handle, for: .write))
+    }
+
+    private func write(
+        _ bytes: consuming SecretBytes,
+        at offset: Int64,
+        to handle: FileHandle,
+        _ store: FileStore
+    ) async throws(CofferError) {
+        let file = handle.file
+        let end = offset + Int64(bytes.count)
+        let plan: WritePlan
+        do {
+            plan = try store.planWriting(bytes.count, at: offset, of: file)
+        } catch {
+            throw .init(mapping: error, "can't write \(file.subject)")
+        }
+        let content: SecretBytes? = bytes
+        let handoff = Handoff(content)
+        do throws(CofferError) {
+            let written = try await workers.run(for: handle.tenant) { () throws(CofferError) in
+                try plan.perform(handoff.take())
+            }
+            store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
+        } catch {
+            store.discard(plan, of: file)
+            throw error
         }
     }
 
@@ -251,10 +280,13 @@ extension Server {
         let handle = try caller.handles[params.handle]
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
         return .later { (_) async throws(CofferError) in
-            let store = try self.checkUsable(handle, for: .write)
-            try await self.cut(handle, to: params.byteCount, store)
+            try await self.cut(handle, to: params.byteCount)
             return Reply(Nothing())
         }
+    }
+
+    private func cut(_ handle: FileHandle, to count: Int64) async throws(CofferError) {
+        try await change(handle) { (store) throws(CofferError) in try await self.cut(handle, to: count, store) }
     }
 
     private func cut(_ handle: FileHandle, to count: Int64, _ store: FileStore) async throws(CofferError) {
@@ -282,11 +314,13 @@ extension Server {
         let handle = try caller.handles[params.handle]
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
         return .later { (_) async throws(CofferError) in
-            let store = try self.checkUsable(handle, for: .write)
-            let end = params.offset + params.length
-            let plan = try store.planAllocating(params.offset..<end, of: handle.file)
-            try await self.workers.run(for: handle.tenant) { () throws(CofferError) in try plan.perform() }
-            store.extend(handle.file, to: end)
+            try await self.change(handle) { (store) throws(CofferError) in
+                let end = params.offset + params.length
+                let plan = try store.planAllocating(params.offset..<end, of: handle.file)
+                try await self.workers.run(for: handle.tenant) { () throws(CofferError) in try plan.perform() }
+                try self.checkUsable(handle, for: .write)
+                store.extend(handle.file, to: end)
+            }
             return Reply(FileByteCount(byteCount: handle.file.byteCount))
         }
     }
@@ -309,6 +343,8 @@ extension Server {
     }
 
     func synchronize(_ file: OpenFile, _ store: FileStore, for tenant: Int = 0) async throws(CofferError) {
+        await file.turnstile.enter(for: tenant)
+        defer { file.turnstile.leave() }
         if file.isBeingCommitted, let catalog = vault.openCatalog, catalog.files === store {
             try await catalog.pendingCommit?.wait()
         }

@@ -2,7 +2,8 @@ internal import CofferCore
 
 /// Lets one at a time pass on an actor, the tenants in turns: what an actor alone does not promise across a wait.
 package final class Turnstile {
-    private var isTaken = false
+    /// Whether somebody has passed, and not left.
+    package private(set) var isTaken = false
     private var waiting = FairQueue<CheckedContinuation<Void, Never>>()
 
     /// Makes one that nobody has passed.

@@ -159,6 +159,41 @@ import Testing
         return directory
     }
 
+    @Test func `what is written while another handle syncs is no part of that sync`() throws {
+        let hold = Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>(nil)
+        let server = try TestServer(
+            fileSystem: FileSystem(intercept: { (operation) throws(SystemError) in
+                guard operation == .synchronize, let held = hold.value else { return }
+                held.reached.signal()
+                held.release.wait()
+            })
+        )
+        let client = try server.connect()
+        try client.makeVault(passcode: nil)
+        try client.put("a", Self.first) { $0.kind = .document }
+        let file = try client.openFile(try ItemName("a"), for: .readWrite)
+        try file.put(Array(Self.piece.prefix(10)), at: 0)
+        let (reached, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        hold.value = (reached, release)
+        let syncing = Background { try server.connect().openFile(try ItemName("a")).sync() }
+        reached.wait()
+        hold.value = nil
+        let isWritten = Shared(false)
+        let writing = Background {
+            try file.put(Array(Self.piece.prefix(10)), at: Int64(Self.chunk))
+            isWritten.value = true
+        }
+        // It would be in a moment: the sync has looked at what there is, and not committed it.
+        usleep(200_000)
+        #expect(!isWritten.value)
+        release.signal()
+        try syncing.wait()
+        try writing.wait()
+        var expected = Self.first
+        for start in [0, Self.chunk] { expected.replaceSubrange(start..<(start + 10), with: Self.piece.prefix(10)) }
+        #expect(try file.get() == expected)
+    }
+
     @Test func `a write that fails in its middle leaves what was written before, synced or not`() throws {
         let fault = Fault()
         let (server, client) = try makeServer(fault)
