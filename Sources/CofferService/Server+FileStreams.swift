@@ -1,3 +1,4 @@
+internal import CofferAccess
 internal import CofferCore
 internal import CofferFiles
 internal import CofferMemory
@@ -10,20 +11,23 @@ internal import Glibc
 
 extension Server {
     /// Gives a part of a file whose chunks lie in several places.
+    ///
+    /// Another file may take the name before this one is open. So the part is one of the file that was opened.
     func getThroughHandle(
         _ item: FileItem,
         _ params: GetParameters,
-        _ range: Range<Int64>,
         in group: String,
         to descriptor: consuming OwnedDescriptor?,
+        under lease: LeaseTerms?,
         after commit: PendingCommit?
     ) throws(CofferError) -> Work {
         let store = try vault.catalog.files
         let handoff = Handoff(descriptor)
         return { (transfer) async throws(CofferError) in
             try await commit?.wait()
-            let file = try await self.openForStreaming(item, params.name, in: group, store, transfer)
+            let file = try await self.openForStreaming(item, params.name, in: group, under: lease, store, transfer)
             defer { self.endStreaming(file, store) }
+            let range = try Self.range(params, in: file.byteCount)
             guard let output = handoff.take() else {
                 let content = try await self.collect(range, of: file, params.name, store, transfer)
                 return Reply(
@@ -101,13 +105,23 @@ extension Server {
         _ name: ItemName,
         in group: String,
         salvaging: Bool = false,
+        under lease: LeaseTerms? = nil,
         _ store: FileStore,
         _ transfer: Transfer
     ) async throws(CofferError) -> OpenFile {
         await fileOpenings.enter(for: transfer.tenant)
         defer { fileOpenings.leave() }
         do {
-            return try await open(item, name, in: group, for: .read, salvaging: salvaging, store, transfer)
+            return try await open(
+                item,
+                name,
+                in: group,
+                for: .read,
+                salvaging: salvaging,
+                under: lease,
+                store,
+                transfer
+            )
         } catch {
             throw .init(mapping: error, "can't read \(name.quoted)")
         }

@@ -1,3 +1,4 @@
+internal import CofferAccess
 internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
@@ -124,6 +125,8 @@ extension Server {
 
     /// Opens a file that exists; its rows are gone through over some turns, if there are many.
     ///
+    /// If another file takes the name meanwhile, that one is opened, unless a lease allows the request: it is for one item.
+    ///
     /// - Returns: The file, with the caller's handle counted: who closes the last one besides leaves it open.
     func open(
         _ item: FileItem,
@@ -131,6 +134,7 @@ extension Server {
         in group: String,
         for operation: ItemOperation,
         salvaging: Bool = false,
+        under lease: LeaseTerms? = nil,
         _ store: FileStore,
         _ transfer: Transfer
     ) async throws -> OpenFile {
@@ -147,11 +151,18 @@ extension Server {
                 file.handleCount += 1
                 return file
             }
-            guard let changed = try store.find(name, in: group) else {
-                throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")
-            }
-            item = changed
+            item = try find(name, in: group, again: store)
+            if let lease, item.created != lease.itemCreated { throw CofferError.replacedMeanwhile(name) }
         }
+    }
+
+    /// Finds a file that has changed since it was found first.
+    private func find(_ name: ItemName, in group: String, again store: FileStore) throws -> FileItem {
+        if let item = try store.find(name, in: group) { return item }
+        if try vault.catalog.keychain.find(GenericPasswordKey(name, in: group)) != nil {
+            throw CofferError.replacedMeanwhile(name)
+        }
+        throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")
     }
 
     private func becomeWriter(
@@ -344,6 +355,14 @@ extension Server {
 }
 
 extension CofferError {
+    fileprivate static func replacedMeanwhile(_ name: ItemName) -> CofferError {
+        CofferError(
+            .notAvailable,
+            "another item has taken the name \(name.quoted) while it was being opened",
+            hint: "run the command again"
+        )
+    }
+
     fileprivate static func fileExists(_ name: ItemName) -> CofferError {
         CofferError(
             .duplicateItem,

@@ -1,3 +1,4 @@
+internal import CofferAccess
 internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
@@ -49,13 +50,16 @@ extension Server {
 
     /// A secret comes back at once; a file is streamed to the descriptor that was passed, or comes back if it is small.
     ///
-    /// - Parameter commit: What has to be on the disk before anything of a file is given out; an answer at once waits for the
-    ///   end of the turn by itself.
+    /// - Parameters:
+    ///   - lease: The lease that allows it, if one does: it is for the item that it was granted for, and for no other.
+    ///   - commit: What has to be on the disk before anything of a file is given out; an answer at once waits for the end of
+    ///     the turn by itself.
     func getItem(
         _ params: GetParameters,
         _ attachments: Attachments,
         in group: String,
         _ context: AuthenticationContext,
+        under lease: LeaseTerms? = nil,
         after commit: PendingCommit? = nil
     ) throws(CofferError) -> Answer {
         let descriptor = try attachments.takeDescriptor()
@@ -74,10 +78,12 @@ extension Server {
             guard let file = try catalog.files.find(params.name, in: group) else {
                 throw CofferError.notFound(params.name)
             }
-            let range = try Self.range(params, in: file.byteCount)
             if catalog.files.hasChunks(file) {
-                return .later(try getThroughHandle(file, params, range, in: group, to: descriptor, after: commit))
+                return .later(
+                    try getThroughHandle(file, params, in: group, to: descriptor, under: lease, after: commit)
+                )
             }
+            let range = try Self.range(params, in: file.byteCount)
             let read = try catalog.files.prepareRead(file)
             switch consume descriptor {
             case .some(let descriptor):
@@ -111,7 +117,8 @@ extension Server {
         return Reply(result, payload: part, protection: .keychain(accessibility))
     }
 
-    private static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
+    /// The part of an item's bytes that is asked for.
+    static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
         let start = params.offset ?? 0
         guard start <= count else {
             throw CofferError(.param, "the range begins at \(start), and \(params.name.quoted) has \(count) bytes")

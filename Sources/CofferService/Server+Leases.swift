@@ -74,6 +74,7 @@ extension Server {
                     request.attachments,
                     in: terms.group,
                     caller.context,
+                    under: terms,
                     after: catalog.pendingCommit
                 )
             }

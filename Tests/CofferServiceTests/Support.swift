@@ -50,7 +50,9 @@ struct TimedServer {
 struct RawConnection: ~Copyable {
     let socket: OwnedDescriptor
     private var decoder = FrameDecoder()
-    private var waiting: [Incoming] = []
+    private var waiting: [(message: Incoming, payload: [UInt8])] = []
+    /// What came with the message that was received last.
+    private(set) var payload: [UInt8] = []
     private var nextID: Int64 = 1
     private var methods: [RequestID: CofferWire.Method] = [:]
 
@@ -86,10 +88,15 @@ struct RawConnection: ~Copyable {
             if count <= 0 { return nil }
             var offset = 0
             while let frame = try decoder.decode(piece.span.bytes.extracting(first: count), at: &offset) {
-                waiting.append(try Incoming(try frame.json.get()))
+                let message = try Incoming(try frame.json.get())
+                switch frame.takePayload() {
+                case .none: waiting.append((message, []))
+                case .some(let bytes): waiting.append((message, bytes.exposeBytes()))
+                }
             }
         }
-        let message = waiting.removeFirst()
+        let message: Incoming
+        (message, payload) = waiting.removeFirst()
         try check(message)
         return message
     }
