@@ -52,6 +52,14 @@ extension VaultStatus {
     }
 }
 
+extension VaultFault {
+    /// Writes what is wrong, and what to do.
+    func write(to output: Output) {
+        output.line("fault: \(what)")
+        output.line("hint: \(hint)")
+    }
+}
+
 extension BlockingClient {
     /// Whether a recovery key opens the vault.
     func hasRecoveryKey() throws(CofferError) -> Bool { try keyslots().contains { $0.kind == .recoveryKey } }

@@ -132,6 +132,8 @@ public struct VaultStatus: Hashable, Sendable {
     public let passcodeItemCount: Int?
     /// What is wrong with the daemon's configuration file, of which the last good state is used; `nil` where it is right.
     public let configurationTrouble: String?
+    /// What is wrong with the vault as a whole; empty if nothing is.
+    public let faults: [VaultFault]
     /// The version of the daemon.
     public let version: String
     /// The protocol that it speaks.
@@ -150,6 +152,7 @@ public struct VaultStatus: Hashable, Sendable {
         erasesData: Bool = false,
         passcodeItemCount: Int? = nil,
         configurationTrouble: String? = nil,
+        faults: [VaultFault] = [],
         version: String = Version.program,
         protocolNumber: Int = Version.protocolNumber
     ) {
@@ -164,6 +167,7 @@ public struct VaultStatus: Hashable, Sendable {
         self.erasesData = erasesData
         self.passcodeItemCount = passcodeItemCount
         self.configurationTrouble = configurationTrouble
+        self.faults = faults
         self.version = version
         self.protocolNumber = protocolNumber
     }

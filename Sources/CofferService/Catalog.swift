@@ -24,6 +24,8 @@ final class Catalog {
     /// Who may read what until that ends by itself.
     let leases: LeaseStore
     private let connection: Connection
+    /// What is wrong with it as a whole, found when it was opened.
+    private(set) var faults: [VaultFault] = []
     /// What is told of the changes of the turn.
     let changes = ItemChangeLog()
     /// The end of the turn, for those who wait for it.

@@ -14,6 +14,8 @@ package struct Configuration: Sendable {
     package var idleExitSeconds: Int?
     /// Told the state of the vault at the start, and each time that it has changed; `nil` where the vault can't be used.
     package var tellState: @Sendable (VaultState?) -> Void = { _ in }
+    /// Receives each fault of the vault as a whole when the vault is opened.
+    package var tellFault: @Sendable (VaultFault) -> Void = { _ in }
     /// What of that which happens around it locks it.
     package var presencePolicy = Presence.Policy()
     /// Where it learns that; `nil` where nobody tells.

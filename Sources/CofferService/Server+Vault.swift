@@ -26,7 +26,8 @@ extension Server {
             attemptsEnded: keys?.attemptsEnded ?? false,
             erasesData: keys?.erasesData ?? false,
             passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
-            configurationTrouble: trouble
+            configurationTrouble: trouble,
+            faults: catalog?.faults ?? []
         )
     }
 

@@ -39,6 +39,7 @@ final class Vault {
         case .vault(let keys):
             let catalog = try Catalog(in: directory, keys: keys)
             open = Open(keys: keys, catalog: catalog)
+            for fault in catalog.faults { configuration.tellFault(fault) }
             return keys.state
         }
     }

@@ -154,6 +154,20 @@ package struct ParameterReader: Sendable {
         try objects(key).map { (object) throws(CofferError) in try Value(result: .object(object)) }
     }
 
+    /// Reads a list of objects of one kind, which may be absent.
+    ///
+    /// - Parameters:
+    ///   - key: The name of the parameter.
+    ///   - type: What the objects are.
+    /// - Returns: What they describe; nothing if the list is absent.
+    /// - Throws: `param` if it is something else, `protocolViolation` if one is not of that kind.
+    package mutating func optionalValues<Value: WireObject>(
+        _ key: String,
+        of type: Value.Type
+    ) throws(CofferError) -> [Value] {
+        take(key) == nil ? [] : try values(key, of: type)
+    }
+
     /// Reads an object of some kind, which may be absent.
     ///
     /// - Parameters:

@@ -22,6 +22,9 @@ enum Daemon {
             }
             if options.tellsJournal { configuration.journal = Journal().tell }
             configuration.tellState = ServiceManager.tellState
+            configuration.tellFault = { fault in
+                write("warning: \(fault.what)\nhint: \(fault.hint)\n", to: STDERR_FILENO)
+            }
             // Without a socket that outlives it, nobody would start it again.
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
             let loop = try EventLoop(isPreferred: true)

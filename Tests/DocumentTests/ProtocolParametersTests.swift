@@ -73,7 +73,8 @@ import Testing
             fileCount: 1,
             graceMilliseconds: 1,
             vaultID: ItemID(),
-            retrySeconds: 1
+            retrySeconds: 1,
+            faults: [VaultFault(what: "", hint: "")]
         )
         let placement = Placement(
             protection: .keychain(.always),

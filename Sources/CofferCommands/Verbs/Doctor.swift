@@ -61,6 +61,8 @@ struct Doctor: ParsableCommand {
 
     private func check(_ client: BlockingClient) throws {
         let output = Output.standardOutput
+        let faults = try client.status().faults
+        for fault in faults { format.json ? output.line(fault.json) : fault.write(to: output) }
         let progress = CheckProgress()
         var survey = Survey()
         var cursor: String?
@@ -75,11 +77,12 @@ struct Doctor: ParsableCommand {
         progress?.finish()
         let waiting = try allEntries(client)
         if format.json {
-            output.line(survey.json(quarantined: waiting.count))
+            output.line(survey.json(quarantined: waiting.count, faults: faults.count))
         } else {
-            for line in survey.lines(of: waiting, repairs: `repair`) { output.line(line) }
+            let lines = survey.lines(of: waiting, repairs: `repair`)
+            for line in faults.isEmpty ? lines : lines.filter({ $0 != Survey.isWell }) { output.line(line) }
         }
-        if survey.unrepairedCount > 0 { throw ExitStatus.damaged }
+        if survey.unrepairedCount > 0 || !faults.isEmpty { throw ExitStatus.damaged }
     }
 
     private func allEntries(_ client: BlockingClient) throws(CofferError) -> [QuarantineEntry] {
@@ -200,13 +203,16 @@ private struct Survey {
         unrepairedCount += page.findings.count { !$0.isRepaired }
     }
 
-    func json(quarantined: Int) -> JSONObject {
+    /// What is printed if nothing was found.
+    static let isWell = "all is well"
+
+    func json(quarantined: Int, faults: Int) -> JSONObject {
         var stages = JSONObject()
         for stage in CheckStage.allCases { stages.set(stage.rawValue, .integer(Int64(checked[stage] ?? 0))) }
         return [
             "checked": .object(stages), "sealed": .integer(Int64(sealedCount)),
             "damaged": .integer(Int64(unrepairedCount)), "repaired": .integer(Int64(repairedCount)),
-            "inQuarantine": .integer(Int64(quarantined)),
+            "inQuarantine": .integer(Int64(quarantined)), "faults": .integer(Int64(faults)),
         ]
     }
 
@@ -229,7 +235,7 @@ private struct Survey {
         lines.append(
             unrepairedCount > 0
                 ? "found \(unrepairedCount) damaged; 'coffer doctor --repair' puts them out of the way, nothing is thrown away"
-                : repairedCount > 0 ? "all that is left is well" : "all is well"
+                : repairedCount > 0 ? "all that is left is well" : Self.isWell
         )
         return lines
     }

@@ -28,6 +28,10 @@ struct Status: ParsableCommand {
             Output.standardOutput.line("files:     \(files)")
         }
         if let vaultID = status.vaultID { Output.standardOutput.line("vault:     \(vaultID.hexadecimal)") }
+        for fault in status.faults {
+            Output.standardOutput.line("fault:     \(fault.what)")
+            Output.standardOutput.line("hint:      \(fault.hint)")
+        }
         Output.standardOutput.line("daemon:    cofferd \(status.version), protocol \(status.protocolNumber)")
     }
 

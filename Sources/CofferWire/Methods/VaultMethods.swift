@@ -122,6 +122,14 @@ package struct EraseParameters: WireObject {
     }
 }
 
+extension VaultFault: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        self.init(what: try reader.string("what"), hint: try reader.string("hint"))
+    }
+
+    package var json: JSONObject { ["what": .string(what), "hint": .string(hint)] }
+}
+
 extension VaultStatus: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init(
@@ -136,6 +144,7 @@ extension VaultStatus: WireObject {
             erasesData: try reader.optionalBool("erasesData") ?? false,
             passcodeItemCount: try reader.optionalInteger("passcodeItems").map { Int($0) },
             configurationTrouble: try reader.optionalString("configurationTrouble"),
+            faults: try reader.optionalValues("faults", of: VaultFault.self),
             version: try reader.string("version"),
             protocolNumber: Int(try reader.integer("protocol"))
         )
@@ -156,6 +165,7 @@ extension VaultStatus: WireObject {
             object.set("passcodeItems", passcodeItemCount)
         }
         object.set("configurationTrouble", configurationTrouble)
+        if !faults.isEmpty { object.set("faults", .array(faults.map { .object($0.json) })) }
         object.set("version", version)
         object.set("protocol", protocolNumber)
         return object
