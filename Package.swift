@@ -114,6 +114,14 @@ let tests: [Target] =
             dependencies: ["CofferClient", "CofferCore"],
             path: "proto-docs/examples/swift"
         ),
+        .executableTarget(
+            name: "campaigns",
+            dependencies: [
+                "CofferClient", "cofferd", "CofferCore", "CofferMemory", "CofferTestSupport", "CofferWire", "CSQLite",
+            ],
+            path: "Tests/Campaigns"
+        ),
+        .testTarget(name: "CampaignTests", dependencies: ["campaigns", "cofferd", "CofferTestSupport"]),
         .testTarget(name: "LayeringTests", dependencies: ["CofferTestSupport"]),
         .testTarget(
             name: "DocumentTests",
@@ -173,7 +181,7 @@ for target in package.targets where target.type != .system && !cTargets.contains
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .treatAllWarnings(as: .error),
     ]
-    if target.type != .test && !["CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name) {
+    if target.type != .test && !["campaigns", "CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name) {
         settings.append(.strictMemorySafety())
     }
     target.swiftSettings = settings

@@ -41,7 +41,26 @@ package final class DaemonProcess {
     /// Whether it lives.
     package var isRunning: Bool { process?.isRunning ?? false }
 
+    /// How a daemon has ended.
+    package enum Ending: Equatable {
+        case exit(Int32)
+        case signal(Int32)
+    }
+
+    /// How it has ended; `nil` while it lives.
+    package var ending: Ending? {
+        guard let process, !process.isRunning else { return nil }
+        return process.terminationReason == .exit
+            ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
+    }
+
     private func start() throws {
+        try launch()
+        try awaitListening()
+    }
+
+    /// Starts the daemon, and does not wait until it listens.
+    package func launch() throws {
         let process = Process()
         let words =
             launcher + ["\(Project.binaries)/cofferd", "--socket", socketPath, "--state", statePath] + arguments
@@ -54,8 +73,15 @@ package final class DaemonProcess {
         process.standardError = FileHandle.nullDevice
         try process.run()
         self.process = process
+    }
+
+    /// Waits until the daemon listens.
+    ///
+    /// - Throws: Where it does not come to it, or has ended.
+    package func awaitListening() throws {
         for _ in 0..<500 {
             if (try? connect()) != nil { return }
+            if ending != nil { throw POSIXError(.ECHILD) }
             usleep(10_000)
         }
         throw POSIXError(.ETIMEDOUT)

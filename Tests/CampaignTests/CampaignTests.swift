@@ -1,0 +1,43 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// A few cases of each campaign, with the same seed each time: `packaging/campaign` runs more of them.
+@Suite struct CampaignTests {
+    @Test func `a kill at a random instant loses nothing that was acknowledged and leaves nothing half done`() throws {
+        try run("kills", 12)
+    }
+
+    @Test func `a changed byte of any file is named or harmless`() throws { try run("flips", 20) }
+
+    @Test func `an impossible value in any column is answered or named`() throws { try run("rows", 20) }
+
+    @Test(arguments: [[], ["nonsense"], ["kills", "many"]])
+    func `packaging/campaign refuses what it does not know`(arguments: [String]) throws {
+        #expect(try campaign(arguments).status == 64)
+    }
+
+    @Test func `packaging/campaign names every campaign in its help`() throws {
+        let help = try campaign(["--help"])
+        #expect(help.status == 0)
+        let listed = help.text.matches(of: /\n  ([a-z]+)\s/).map { String($0.1) }
+        let refused = try campaign(["nonsense"]).errors
+        #expect(!listed.isEmpty)
+        #expect(refused.hasSuffix(", of \(listed.joined(separator: ", "))\n"), "\(refused)")
+    }
+
+    private func run(_ name: String, _ count: Int, seed: Int = 17) throws {
+        let result = try campaign([name, "\(count)", "\(seed)"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        #expect(result.text.hasPrefix("seed \(seed)\n"))
+        #expect(result.text.contains("\n\(name): tried \(count), bad 0"), "\(result.text)")
+    }
+
+    private func campaign(_ arguments: [String]) throws -> CommandResult {
+        try runCommand(
+            "\(Project.root)/packaging/campaign",
+            arguments,
+            environment: ["COFFER_BIN": Project.binaries, "TMPDIR": "/tmp", "HOME": "/nonexistent"]
+        )
+    }
+}

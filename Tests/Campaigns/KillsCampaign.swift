@@ -1,0 +1,107 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferTestSupport
+import CofferWire
+import Foundation
+
+/// A daemon that is killed at random instants, under writers and in its start.
+///
+/// What was acknowledged is there, nothing is half done, and nothing is left over.
+final class KillsCampaign {
+    private let daemon: DaemonProcess
+    private let writers: [Writer]
+    private let keys: KeyChanges
+    private var random: Generator
+
+    static func run(_ report: Report) throws {
+        var campaign: KillsCampaign?
+        for number in report.cases {
+            let isGood = report.attempt(number) {
+                let current = try campaign ?? KillsCampaign(report.generator(of: number))
+                campaign = current
+                try current.kill(number, report)
+            }
+            // What follows a fault would tell of it again.
+            if !isGood || number % 250 == 249 { campaign = nil }
+        }
+    }
+
+    private init(_ random: Generator) throws {
+        daemon = try DaemonProcess(launchedBy: DaemonProcess.endingWithUs)
+        self.random = random
+        keys = KeyChanges(self.random.next())
+        writers = (0..<3).map { Writer("w\($0)/", Generator(seed: random.seedOfWriters, UInt64($0))) }
+        let none: SecretBytes? = nil
+        _ = try daemon.connectUnchecked().initialize(passcode: none, kdf: nil)
+    }
+
+    private func kill(_ number: Int, _ report: Report) throws {
+        let isInStart = random.chance(0.2)
+        if isInStart {
+            try killInStart()
+        } else {
+            try killAtWork(report)
+        }
+        report.tally(isInStart ? "in the start" : "at work")
+        try daemon.restart()
+        let client = try daemon.connectUnchecked()
+        try keys.unlock(client)
+        try check(client, isEverything: number % 25 == 24)
+        if number % 10 == 9 {
+            let findings = try client.verifyAll()
+            try expect(findings.isEmpty, "the audit: \(findings)")
+        }
+    }
+
+    private func killInStart() throws {
+        daemon.kill()
+        try daemon.launch()
+        usleep(UInt32(random.below(120_000)))
+        daemon.kill()
+    }
+
+    private func killAtWork(_ report: Report) throws {
+        let active = writers.prefix(1 + random.below(writers.count))
+        let changesKeys = random.chance(0.25)
+        let works = try active.map { writer in
+            let client = try daemon.connectUnchecked()
+            return Background { try writer.work(client) }
+        }
+        let keysClient = try daemon.connectUnchecked()
+        let keysWork = changesKeys ? Background { [keys] in try keys.work(keysClient) } : nil
+        usleep(UInt32(random.below(changesKeys ? 400_000 : 80_000)))
+        try daemon.expectAlive()
+        daemon.kill()
+        for work in works { report.tally("acknowledged", try work.wait()) }
+        if let keysWork { report.tally("acknowledged", try keysWork.wait()) }
+    }
+
+    private func check(_ client: BlockingClient, isEverything: Bool) throws {
+        let listed = try client.listAll()
+        try expect(listed.damagedCount == 0, "\(listed.damagedCount) items are damaged")
+        for writer in writers {
+            let own = listed.items.filter { $0.key.hasPrefix(writer.prefix) }
+            try writer.check(client, own, isEverything: isEverything)
+        }
+        let known = writers.reduce(0) { $0 + $1.known.count }
+        try expect(listed.items.count == known, "\(listed.items.count) items are there, and \(known) were stored")
+        let findings = try client.checkAll()
+        try expect(findings.isEmpty, "doctor: \(findings.map(\.damage.words))")
+        let fileCount = listed.items.values.count { $0.protection.store == .file }
+        let contents = try daemon.contentIDs()
+        try expect(contents.count == fileCount, "\(contents.count) contents are there, for \(fileCount) files")
+        let staging = try FileManager.default.contentsOfDirectory(atPath: daemon.statePath + "/blobs/staging")
+        try expect(staging.isEmpty, "left in 'staging': \(staging)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: daemon.statePath)
+        try expect(!names.contains { $0.hasSuffix(".new") }, "left in the state directory: \(names)")
+    }
+}
+
+extension Generator {
+    /// A seed for others, without going on.
+    fileprivate var seedOfWriters: UInt64 {
+        var copy = self
+        return copy.next()
+    }
+}

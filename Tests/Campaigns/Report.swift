@@ -1,0 +1,122 @@
+import Foundation
+
+/// What must not be.
+struct Fault: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Throws where something must not be.
+func expect(_ holds: Bool, _ fault: @autoclosure () -> String) throws {
+    if !holds { throw Fault(fault()) }
+}
+
+/// Counts what was tried, and tells what was bad.
+final class Report {
+    /// Number and seed of the campaign.
+    let count: Int
+    let seed: UInt64
+    private let name: String
+    private let only: Int?
+    private var triedCount = 0
+    private var badCount = 0
+    private var current: Int?
+    private var leftOut = [Int](repeating: 0, count: KnownFault.all.count)
+    private var figures: [String: Int] = [:]
+
+    init(_ name: String, count: Int, seed: UInt64, only: Int?) {
+        self.name = name
+        self.count = count
+        self.seed = seed
+        self.only = only
+    }
+
+    /// The numbers of the cases.
+    var cases: Range<Int> { only.map { $0..<($0 + 1) } ?? 0..<count }
+
+    /// The numbers by chance of a case, the same whichever cases came before.
+    func generator(of number: Int) -> Generator { Generator(seed: seed, UInt64(number)) }
+
+    /// Runs a case.
+    ///
+    /// - Returns: Whether nothing was bad.
+    @discardableResult func attempt(_ number: Int, _ body: () throws -> Void) -> Bool {
+        triedCount += 1
+        current = number
+        defer { current = nil }
+        let before = badCount
+        Watchdog.shared.begin("seed \(seed), case \(number): no answer within \(Watchdog.seconds) s")
+        defer { Watchdog.shared.end() }
+        do { try body() } catch { add("\(error)") }
+        return badCount == before
+    }
+
+    /// Tells of a fault, if it is not a known one.
+    func add(_ text: String) {
+        let known = KnownFault.all.firstIndex { $0.campaign == name && text.contains($0.pattern) }
+        if let known { return leftOut[known] += 1 }
+        badCount += 1
+        print("bad: seed \(seed), \(current.map { "case \($0)" } ?? "outside of a case"): \(text)")
+        fflush(nil)
+        if let current, name != "kills" {
+            print("repeat: packaging/campaign \(name) 1 \(seed) \(current)")
+        } else {
+            print("repeat: packaging/campaign \(name) \(count) \(seed) (the instants of the kills are the machine's)")
+        }
+    }
+
+    /// Counts something that the last line tells.
+    func tally(_ figure: String, _ count: Int = 1) { figures[figure, default: 0] += count }
+
+    /// Prints the figures.
+    ///
+    /// - Returns: The exit code.
+    func finish() -> Int32 {
+        for (fault, count) in zip(KnownFault.all, leftOut) where fault.campaign == name {
+            print("left out: \(count) of a known fault: \(fault.sentence)")
+        }
+        let rest = figures.sorted { $0.key < $1.key }.map { ", \($0.key) \($0.value)" }.joined()
+        print("\(name): tried \(triedCount), bad \(badCount)\(rest)")
+        if triedCount == 0 { return 1 }
+        return badCount == 0 ? 0 : 1
+    }
+}
+
+/// Ends the campaign when a request stays without an answer.
+final class Watchdog: @unchecked Sendable {
+    static let seconds = 120
+    static let shared = Watchdog()
+
+    // Sendable: all of it is behind the lock.
+    private let lock = NSLock()
+    private var deadline: ContinuousClock.Instant?
+    private var text = ""
+
+    private init() {
+        Thread { [self] in
+            while true {
+                sleep(1)
+                look()
+            }
+        }.start()
+    }
+
+    func begin(_ text: String) {
+        lock.withLock {
+            self.text = text
+            deadline = .now + .seconds(Self.seconds)
+        }
+    }
+
+    func end() { lock.withLock { deadline = nil } }
+
+    private func look() {
+        lock.withLock {
+            guard let deadline, ContinuousClock.now > deadline else { return }
+            print("bad: \(text)")
+            fflush(nil)
+            _exit(1)
+        }
+    }
+}

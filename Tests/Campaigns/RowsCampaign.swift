@@ -1,0 +1,166 @@
+import CSQLite
+import CofferTestSupport
+import Foundation
+
+/// Impossible values in every column of every table.
+///
+/// A daemon answers or names the damage. It stays alive, and other items are what they were.
+enum RowsCampaign {
+    static func run(_ report: Report) throws {
+        var random = report.generator(of: .max)
+        let vault = try SampleVault(.stopped, &random)
+        try vault.expectWhole()
+        var places = try RawDatabase(vault.statePath + "/vault.sqlite").columns()
+            .flatMap { column in Value.all.filter { $0.fits(column) }.map { (column, $0) } }
+        places.shuffle(using: &random)
+        report.tally("values in all", places.count)
+        for number in report.cases {
+            let (column, value) = places[number % places.count]
+            report.attempt(number) {
+                var random = report.generator(of: number)
+                do {
+                    try attack(vault, column, value, &random, report)
+                } catch {
+                    throw Fault("\(column.table).\(column.name) \(value): \(error)")
+                }
+            }
+        }
+    }
+
+    private static func attack(
+        _ vault: SampleVault,
+        _ column: Column,
+        _ value: Value,
+        _ random: inout Generator,
+        _ report: Report
+    ) throws {
+        let directory = try copyState(vault.statePath)
+        do {
+            let database = try RawDatabase(directory.appending("state/vault.sqlite"))
+            guard try database.put(value, into: column, &random) else { return report.tally("not taken by SQLite") }
+        }
+        let daemon = try DaemonProcess(in: directory, launchedBy: DaemonProcess.endingWithUs)
+        let found = try vault.inspect(daemon)
+        report.tally(found.hasNothing ? "harmless" : "named")
+        let concerned = Set((found.refused.keys + found.missing).map { $0.components(separatedBy: ",")[0] })
+        let isWhole = found.named.contains { $0.hasPrefix("status") || $0.hasPrefix("unlock") }
+        if !isWhole {
+            let most = column.mostItems(of: vault.contents.count)
+            try expect(concerned.count <= most, "\(concerned.sorted()) suffer from one row; named: \(found.named)")
+        }
+        try repair(vault, daemon, found)
+    }
+
+    /// A repair ends, and does no harm to what was whole.
+    private static func repair(
+        _ vault: SampleVault,
+        _ daemon: DaemonProcess,
+        _ before: SampleVault.Inspection
+    ) throws {
+        let client = try daemon.connect()
+        do { _ = try client.checkAll(repairs: true) } catch { try daemon.expectAlive() }
+        let after = try vault.inspect(daemon, wasRepaired: true)
+        let suffering = Set(after.refused.keys).subtracting(before.refused.keys).subtracting(before.missing)
+        try expect(suffering.isEmpty, "\(suffering.sorted()) suffer from a repair")
+    }
+
+    /// A column of a table.
+    struct Column {
+        let table: String
+        let name: String
+        let type: String
+        let isRequired: Bool
+
+        /// How many items a damaged row of it may take along.
+        func mostItems(of count: Int) -> Int {
+            switch table {
+            case "catalog_settings", "schema_migrations": count
+            // A directory has those in it.
+            case "file_nodes": name == "parent" || name == "id" ? 4 : 3
+            case "keychain_items", "file_chunks", "keychain_history", "keychain_tags": 1
+            default: 0
+            }
+        }
+    }
+
+    /// A value, as SQL says it.
+    struct Value: CustomStringConvertible {
+        let description: String
+        /// The type that it has; nothing where it follows the column's.
+        let type: String
+
+        /// Whether a strict table takes it.
+        func fits(_ column: Column) -> Bool {
+            if type == "NULL" { return !column.isRequired }
+            return type.isEmpty || column.type == type || column.type == "ANY"
+        }
+
+        static let all: [Value] = {
+            let integers = [-1, 0, 1, 2, 3, 255, 65_536, 1 << 31, 1 << 32, Int64.max - 1, .max, .min]
+            let blobs = [0, 1, 15, 16, 17, 31, 33, 40, 72, 104, 65_535, 65_536, 1 << 20]
+            let texts = ["''", "'x'", "CAST(x'FF00FE' AS TEXT)", "printf('%.70000c', 'x')"]
+            let changedIntegers = ["$ + 1", "$ - 1", "-$", "$ + (1 << 32)"]
+            let changedBlobs = [
+                "CAST($ || x'00' AS BLOB)", "substr($, 1, length($) - 1)", "CAST($ || $ AS BLOB)", "substr($, 2)",
+            ]
+            let other = "(SELECT ! FROM @ ORDER BY random() LIMIT 1)"
+            return (integers.map { "\($0)" } + changedIntegers).map { Value(description: $0, type: "INTEGER") }
+                + (blobs.map { "zeroblob(\($0))" } + changedBlobs).map { Value(description: $0, type: "BLOB") }
+                + texts.map { Value(description: $0, type: "TEXT") }
+                + [Value(description: "NULL", type: "NULL"), Value(description: other, type: "")]
+        }()
+    }
+}
+
+/// A database as anybody opens it who has SQLite.
+private final class RawDatabase {
+    private var handle: OpaquePointer?
+
+    init(_ path: String) throws {
+        let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil)
+        try expect(code == SQLITE_OK, "can't open '\(path)': \(code)")
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// The columns of the tables that have rows.
+    func columns() throws -> [RowsCampaign.Column] {
+        try rows(
+            """
+            SELECT t.name, c.name, c.type, c."notnull" OR c.pk > 0 FROM sqlite_schema t, pragma_table_info(t.name) c
+            WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY 1, c.cid
+            """
+        ).filter { try rows("SELECT EXISTS (SELECT 1 FROM \($0[0]))")[0][0] == "1" }.map {
+            RowsCampaign.Column(table: $0[0], name: $0[1], type: $0[2], isRequired: $0[3] == "1")
+        }
+    }
+
+    /// Writes a value into a row.
+    ///
+    /// - Returns: Whether the table takes it.
+    func put(_ value: RowsCampaign.Value, into column: RowsCampaign.Column, _ random: inout Generator) throws -> Bool {
+        let (table, name) = (column.table, column.name)
+        let count = Int(try rows("SELECT count(*) FROM \(table)")[0][0]) ?? 0
+        // By their primary key: some tables have no row number.
+        let keys = try rows("SELECT name FROM pragma_table_info('\(table)') WHERE pk > 0 ORDER BY pk").map { $0[0] }
+        let key = keys.isEmpty ? "rowid" : keys.joined(separator: ", ")
+        let sql = value.description.replacing("$", with: name).replacing("!", with: name).replacing("@", with: table)
+        let row = "(SELECT \(key) FROM \(table) ORDER BY \(key) LIMIT 1 OFFSET \(random.below(count)))"
+        let code = sqlite3_exec(handle, "UPDATE \(table) SET \(name) = \(sql) WHERE (\(key)) = \(row)", nil, nil, nil)
+        return code == SQLITE_OK
+    }
+
+    private func rows(_ sql: String) throws -> [[String]] {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+        try expect(code == SQLITE_OK, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
+        defer { sqlite3_finalize(statement) }
+        var all: [[String]] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            all.append(
+                (0..<sqlite3_column_count(statement)).map { String(cString: sqlite3_column_text(statement, $0)) }
+            )
+        }
+        return all
+    }
+}

@@ -1,0 +1,2 @@
+// One call: closures at the top level of a program belong to the main actor.
+Campaigns.main()
