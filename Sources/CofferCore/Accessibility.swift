@@ -41,6 +41,13 @@ extension Accessibility {
     public var isDeprecated: Bool { self == .always || self == .alwaysThisDeviceOnly }
 }
 
+extension [Accessibility] {
+    /// The one that is there in the fewest states; `nil` if there is none.
+    package var strictest: Accessibility? {
+        first { !$0.isAvailable(in: .locked) } ?? first { !$0.isAvailable(in: .beforeFirstUnlock) } ?? first
+    }
+}
+
 extension Accessibility {
     /// The accessibility that stands for the same states as a file's class, for an item that moves between the stores.
     ///

@@ -30,6 +30,8 @@ public enum Damage: String, CaseIterable, Hashable, Sendable {
     case missingTags
     /// Something is found by what it has not, or by what nothing has.
     case strayTags
+    /// Its key is wrapped for another class than its item has.
+    case otherClass
     /// What it belongs to is missing or damaged.
     case missingOwner
     /// There are more or fewer than are counted.
@@ -46,6 +48,7 @@ public enum Damage: String, CaseIterable, Hashable, Sendable {
         case .name: "it is filed under another name than its own"
         case .missingTags: "it is not found by some of its attributes"
         case .strayTags: "an entry of the search leads to what it has not, or to nothing"
+        case .otherClass: "it is of another class than its item"
         case .missingOwner: "what it belongs to is missing or damaged"
         case .count: "there are more or fewer than were counted"
         }

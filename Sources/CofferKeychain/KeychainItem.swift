@@ -136,6 +136,19 @@ package struct KeychainItem: Sendable {
         )
     }
 
+    /// The item as a former value of it was sealed: under the class that its row has.
+    func with(_ accessibility: Accessibility) -> KeychainItem {
+        KeychainItem(
+            row: row,
+            id: id,
+            attributes: attributes,
+            accessibility: accessibility,
+            created: created,
+            modified: modified,
+            secretByteCount: secretByteCount
+        )
+    }
+
     /// What the owner said it is.
     package var kind: ItemKind? { attributes.kind }
 

@@ -116,7 +116,7 @@ extension KeychainStore {
         seen.damage = .row
         seen.reference = try? ItemID(row.blob(1))
         guard let id = seen.reference, let classKey = try? row.integer(2), let tag = try? row.blob(3),
-            Accessibility.allCases.contains(where: { ClassKeyName($0).rawValue == classKey })
+            Accessibility(classKey: classKey) != nil
         else { return }
         seen.damage = .metadata
         let context = Self.metadataContext(id, classKey, tag)
@@ -225,8 +225,16 @@ extension KeychainStore {
             guard let seen else { continue }
             if seen.isSealed { slice.sealedCount += 1 }
             guard let damage = seen.damage else { continue }
-            if order.repairs { slice.quarantinedCount += try quarantineHistory(number, damage, order.now) }
-            slice.findings.append(Finding(.formerValues, seen, damage, .quarantine, order))
+            if order.repairs {
+                if damage == .otherClass {
+                    try connection.transaction { try alignHistory(number) }
+                } else {
+                    slice.quarantinedCount += try quarantineHistory(number, damage, order.now)
+                }
+            }
+            slice.findings.append(
+                Finding(.formerValues, seen, damage, damage == .otherClass ? .rewrite : .quarantine, order)
+            )
         }
         if numbers.count < order.limit { slice.next = nil }
         return slice
@@ -253,7 +261,7 @@ extension KeychainStore {
             }
             seen.attributes = item.attributes
             let classKey = try row.integer(1)
-            guard classKey == Int64(ClassKeyName(item.accessibility).rawValue) else {
+            guard Accessibility(classKey: classKey) != nil else {
                 seen.damage = .row
                 return seen
             }
@@ -271,8 +279,16 @@ extension KeychainStore {
             try seen.look {
                 try row.withBlob(3) { wrapped in
                     try row.withBlob(4) { sealed in
-                        try openSecret(of: item, wrapped, sealed, with: nil).count == value.byteCount
+                        let former = item.with(value.accessibility)
+                        return try openSecret(of: former, wrapped, sealed, with: nil).count == value.byteCount
                     }
+                }
+            }
+            if seen.damage == nil && value.accessibility != item.accessibility {
+                if value.isAvailable(in: keys.state, as: item.accessibility) {
+                    seen.damage = .otherClass
+                } else {
+                    seen.isSealed = true
                 }
             }
         } catch let error as DatabaseError where error.kind == .damaged {

@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
@@ -12,6 +12,15 @@ package struct EarlierValue: Sendable {
     package let replaced: Int64
     /// The bytes of the secret.
     package let byteCount: Int
+    /// The class that its row is sealed under: the item's, unless an older version changed the item's alone.
+    package let accessibility: Accessibility
+
+    /// Whether it can be read in `state`, as a value of an item of another class.
+    ///
+    /// What an item was is as secret as what it is.
+    func isAvailable(in state: VaultState, as itemAccessibility: Accessibility) -> Bool {
+        accessibility.isAvailable(in: state) && itemAccessibility.isAvailable(in: state)
+    }
 }
 
 // An earlier value is a row of its own: the wrapped key and the sealed secret as they were, and what is said of them, sealed and
@@ -68,9 +77,13 @@ extension KeychainStore {
             .blob(item.id.bytes),
             .integer(number)
         ) { row in
-            _ = try self.earlierValue(of: item, in: row)
+            let value = try self.earlierValue(of: item, in: row)
+            guard value.isAvailable(in: self.keys.state, as: item.accessibility) else {
+                throw CofferError.locked(item.attributes.quoted, in: self.keys.state, for: .read)
+            }
+            let former = item.with(value.accessibility)
             return try row.withBlob(3) { wrapped in
-                try row.withBlob(4) { sealed in try self.openSecret(of: item, wrapped, sealed, with: context) }
+                try row.withBlob(4) { sealed in try self.openSecret(of: former, wrapped, sealed, with: context) }
             }
         }
         guard let secret else {
@@ -139,16 +152,40 @@ extension KeychainStore {
     }
 
     /// Follows the item to another class key: what it was is as secret as what it is.
+    ///
+    /// - Throws: `interactionNotAllowed` if the class key of one of them is not there, `decode` if one is damaged.
     func rewrapHistory(of item: KeychainItem, to accessibility: Accessibility) throws {
-        for value in try history(of: item) {
-            let sealed = try connection.row(
-                "SELECT wrapped_key, secret FROM keychain_history WHERE id = ?",
-                .integer(value.number)
-            ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
-            guard var sealed else { continue }
-            sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item, to: accessibility)
-            try writeHistory(value, sealed, of: item, accessibility)
+        for value in try history(of: item) where value.accessibility != accessibility {
+            try rewrap(value, of: item, to: accessibility)
         }
+    }
+
+    private func rewrap(_ value: EarlierValue, of item: KeychainItem, to accessibility: Accessibility) throws {
+        let sealed = try connection.row(
+            "SELECT wrapped_key, secret FROM keychain_history WHERE id = ?",
+            .integer(value.number)
+        ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
+        guard var sealed else { return }
+        sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item.with(value.accessibility), to: accessibility)
+        try writeHistory(value, sealed, of: item, accessibility)
+    }
+
+    /// Brings a former value to the class of its item, if the keys of both are there.
+    ///
+    /// - Parameter number: The number of its row.
+    /// - Throws: `decode` if it, or its item, is damaged; ``DatabaseError``.
+    func alignHistory(_ number: Int64) throws {
+        let found = try connection.row(
+            "SELECT id, class_key, metadata, wrapped_key, secret, uuid FROM keychain_history WHERE id = ?",
+            .integer(number)
+        ) { row -> (item: KeychainItem, value: EarlierValue)? in
+            guard let reference = ItemID(try row.blob(5)), let item = try self.find(reference) else { return nil }
+            return (item, try self.earlierValue(of: item, in: row))
+        }
+        guard let (item, value) = found ?? nil, value.accessibility != item.accessibility,
+            value.isAvailable(in: keys.state, as: item.accessibility)
+        else { return }
+        try rewrap(value, of: item, to: item.accessibility)
     }
 
     /// Puts what was sealed anew into the place of an earlier value.
@@ -187,8 +224,12 @@ extension KeychainStore {
     }
 
     func earlierValue(of item: KeychainItem, in row: borrowing Row) throws -> EarlierValue {
-        let context = Self.historyContext(item.id, try row.integer(1))
+        let classKey = try row.integer(1)
         let subject = "an earlier value of \(item.attributes.quoted)"
+        guard let accessibility = Accessibility(classKey: classKey) else {
+            throw CofferError.damaged(subject, found: "its row has impossible values")
+        }
+        let context = Self.historyContext(item.id, classKey)
         do {
             let opened = try row.withBlob(2) { sealed in
                 try AEAD.open(sealed, under: keys.catalog.keychainMetadata, context: context)
@@ -202,7 +243,12 @@ extension KeychainStore {
             guard isEqualInConstantTime(tag, secretTag(try row.blob(3), try row.blob(4))) else {
                 throw CofferError.damaged(subject, found: "its secret is not the one that its metadata names")
             }
-            return EarlierValue(number: try row.integer(0), replaced: replaced, byteCount: byteCount)
+            return EarlierValue(
+                number: try row.integer(0),
+                replaced: replaced,
+                byteCount: byteCount,
+                accessibility: accessibility
+            )
         } catch is CryptoError {
             throw CofferError.damaged(subject, found: "its metadata is not authentic")
         } catch is ByteReader.Malformed {

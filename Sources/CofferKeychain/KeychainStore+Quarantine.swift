@@ -120,6 +120,8 @@ extension KeychainStore {
                     "SELECT row, class_key, metadata, wrapped_key, secret, uuid FROM keychain_quarantine WHERE id = ?",
                     .integer(number)
                 ) { row in try self.examination(ofHistory: row) } ?? Examination()
+            // One that was moved for its class alone is brought to that of its item when it goes back.
+            if isolated.seen.damage == .otherClass { isolated.seen.damage = nil }
             // The values of a damaged item wait for it.
             let isWaiting = isolated.seen.damage == nil && isolated.seen.attributes == nil
             if isWaiting { isolated.seen.damage = .missingOwner }
@@ -170,6 +172,7 @@ extension KeychainStore {
                     """,
                     .integer(number)
                 )
+                try alignHistory(connection.lastInsertedRowID)
             } else {
                 try connection.execute(
                     """

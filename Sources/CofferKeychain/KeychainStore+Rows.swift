@@ -74,6 +74,7 @@ extension KeychainStore {
         try connection.transaction {
             try keepHistory(of: item, limit: attributes.historyLimit, now: now)
             try write(metadata, sealed, item, accessibility)
+            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
         }
     }
 
@@ -101,8 +102,8 @@ extension KeychainStore {
             secretTag: secretTag(sealed.wrappedKey, sealed.secret)
         )
         try connection.transaction {
-            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
             try trimHistory(of: item.id, to: attributes.historyLimit)
+            if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
             try write(metadata, sealed, item, accessibility)
         }
     }

@@ -59,7 +59,7 @@ extension KeychainStore {
         let subject = attributes?.quoted ?? "a keychain item"
         let classKey = try row.integer(2)
         guard let id = ItemID(try row.blob(1)),
-            let accessibility = Accessibility.allCases.first(where: { ClassKeyName($0).rawValue == classKey })
+            let accessibility = Accessibility(classKey: classKey)
         else { throw CofferError.damaged(subject, found: "its row has impossible values") }
         let context = Self.metadataContext(id, classKey, try row.blob(3))
         let metadata: ItemMetadata
@@ -164,5 +164,15 @@ extension KeychainStore {
 
     static func secretContext(_ id: ItemID) -> [UInt8] {
         Array("coffer keychain secret v1".utf8) + id.bytes
+    }
+}
+
+extension Accessibility {
+    /// The accessibility that the code of a class key in a row stands for; `nil` if it stands for none.
+    init?(classKey: Int64) {
+        guard let accessibility = Self.allCases.first(where: { ClassKeyName($0).rawValue == classKey }) else {
+            return nil
+        }
+        self = accessibility
     }
 }

@@ -422,6 +422,12 @@ package final class KeychainStore {
                     """
                 )
             }
+            // A former value of another class has no item any more.
+            try connection.execute(
+                """
+                DELETE FROM keychain_history WHERE uuid IN (SELECT uuid FROM keychain_items WHERE class_key = 22)
+                """
+            )
             try connection.execute("DELETE FROM keychain_items WHERE class_key = 22")
             try connection.execute("DELETE FROM keychain_history WHERE class_key = 22")
             try connection.execute("DELETE FROM keychain_quarantine WHERE class_key = 22")

@@ -264,10 +264,6 @@ final class KeychainSearch: SlicedWork {
 
     /// The protection of what may be handed over in the fewest states.
     private var strictest: Protection? {
-        let accessibilities = opened.map(\.accessibility)
-        let chosen =
-            accessibilities.first { !$0.isAvailable(in: .locked) }
-            ?? accessibilities.first { !$0.isAvailable(in: .beforeFirstUnlock) } ?? accessibilities.first
-        return chosen.map { .keychain($0) }
+        opened.map(\.accessibility).strictest.map { .keychain($0) }
     }
 }

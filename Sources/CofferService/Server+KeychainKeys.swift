@@ -67,7 +67,8 @@ extension Server {
         // Says which there are where there is none of that number.
         let secret = try keychain.earlierSecret(params.number ?? values[0].number, of: item, with: caller.context)
         try refuseReading(item)
-        return Reply(KeychainHistory(values: shown), payload: secret, protection: .keychain(item.accessibility))
+        let strictest = (values.map(\.accessibility) + [item.accessibility]).strictest
+        return Reply(KeychainHistory(values: shown), payload: secret, protection: strictest.map { .keychain($0) })
     }
 
     /// Gives an item an earlier value of its secret back; the present one goes to the history.

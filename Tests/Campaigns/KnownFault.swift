@@ -22,11 +22,6 @@ struct KnownFault: Sendable {
             sentence: "damage of the schema is told as a fault of the daemon"
         ),
         KnownFault(
-            campaign: "kills",
-            pattern: "doctor: [\"its row has impossible values\"",
-            sentence: "another accessibility makes the former values of a secret unreadable"
-        ),
-        KnownFault(
             campaign: "rows",
             pattern: "the daemon has ended: signal(4)",
             sentence: "an impossible value ends the daemon"
