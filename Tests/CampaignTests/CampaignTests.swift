@@ -4,6 +4,14 @@ import Testing
 
 /// A few cases of each campaign, with the same seed each time: `packaging/campaign` runs more of them.
 @Suite struct CampaignTests {
+    @Test func `a call that fails is told by its code, and neither loses anything nor does half of it`() throws {
+        try run("calls", 10)
+    }
+
+    @Test func `power that goes at any instant loses nothing that was answered`() throws { try run("power", 16) }
+
+    @Test func `a sequence of operations by chance is answered as its model says`() throws { try run("sequences", 4) }
+
     @Test func `a kill at a random instant loses nothing that was acknowledged and leaves nothing half done`() throws {
         try run("kills", 12)
     }

@@ -67,6 +67,16 @@ extension DaemonProcess {
         )
     }
 
+    /// Throws where something is left over of what was begun, or removed.
+    func expectNothingLeft(files fileCount: Int) throws {
+        let contents = try contentIDs()
+        try expect(contents.count == fileCount, "\(contents.count) contents are there, for \(fileCount) files")
+        let staging = try FileManager.default.contentsOfDirectory(atPath: statePath + "/blobs/staging")
+        try expect(staging.isEmpty, "left in 'staging': \(staging)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: statePath)
+        try expect(!names.contains { $0.hasSuffix(".new") }, "left in the state directory: \(names)")
+    }
+
     /// Throws where the daemon has ended.
     func expectAlive() throws {
         if let ending { throw Fault("the daemon has ended: \(ending)") }

@@ -29,7 +29,7 @@ enum FlipsCampaign {
             let found = try vault.inspect(daemon)
             report.tally(found.hasNothing ? "harmless" : "named")
         } catch {
-            throw Fault("\(file): \(change): \(error)")
+            throw Fault("\(file): \(change): \(inWords(error))")
         }
     }
 

@@ -81,20 +81,11 @@ final class KillsCampaign {
         let listed = try client.listAll()
         try expect(listed.damagedCount == 0, "\(listed.damagedCount) items are damaged")
         for writer in writers {
-            let own = listed.items.filter { $0.key.hasPrefix(writer.prefix) }
-            try writer.check(client, own, isEverything: isEverything)
+            try writer.check(client, listed.items, isEverything: isEverything)
         }
-        let known = writers.reduce(0) { $0 + $1.known.count }
-        try expect(listed.items.count == known, "\(listed.items.count) items are there, and \(known) were stored")
         let findings = try client.checkAll()
         try expect(findings.isEmpty, "doctor: \(findings.map(\.damage.words))")
-        let fileCount = listed.items.values.count { $0.protection.store == .file }
-        let contents = try daemon.contentIDs()
-        try expect(contents.count == fileCount, "\(contents.count) contents are there, for \(fileCount) files")
-        let staging = try FileManager.default.contentsOfDirectory(atPath: daemon.statePath + "/blobs/staging")
-        try expect(staging.isEmpty, "left in 'staging': \(staging)")
-        let names = try FileManager.default.contentsOfDirectory(atPath: daemon.statePath)
-        try expect(!names.contains { $0.hasSuffix(".new") }, "left in the state directory: \(names)")
+        try daemon.expectNothingLeft(files: listed.items.values.count { $0.protection.store == .file })
     }
 }
 

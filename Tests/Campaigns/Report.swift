@@ -1,3 +1,4 @@
+import CofferCore
 import Foundation
 
 /// What must not be.
@@ -10,6 +11,11 @@ struct Fault: Error, CustomStringConvertible {
 /// Throws where something must not be.
 func expect(_ holds: Bool, _ fault: @autoclosure () -> String) throws {
     if !holds { throw Fault(fault()) }
+}
+
+/// An error as a line tells it.
+func inWords(_ error: any Error) -> String {
+    (error as? CofferError).map { "\($0.code.rawValue): \($0.message)" } ?? "\(error)"
 }
 
 /// Counts what was tried, and tells what was bad.
@@ -48,7 +54,7 @@ final class Report {
         let before = badCount
         Watchdog.shared.begin("seed \(seed), case \(number): no answer within \(Watchdog.seconds) s")
         defer { Watchdog.shared.end() }
-        do { try body() } catch { add("\(error)") }
+        do { try body() } catch { add(inWords(error)) }
         return badCount == before
     }
 

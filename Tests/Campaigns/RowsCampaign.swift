@@ -21,7 +21,7 @@ enum RowsCampaign {
                 do {
                     try attack(vault, column, value, &random, report)
                 } catch {
-                    throw Fault("\(column.table).\(column.name) \(value): \(error)")
+                    throw Fault("\(column.table).\(column.name) \(value): \(inWords(error))")
                 }
             }
         }

@@ -5,34 +5,28 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// An item as it was stored.
-struct Stored {
-    var content: [UInt8]
-    /// `nil` where that is not known.
-    var protection: Protection?
-
-    func fits(_ other: Stored) -> Bool {
-        content == other.content && (protection == nil || other.protection == nil || protection == other.protection)
-    }
-}
-
 /// Changes items of its own until the daemon goes, and knows what has to be there then.
 final class Writer: @unchecked Sendable {
     // Sendable: one thread at a time.
     let prefix: String
-    /// What was acknowledged.
-    private(set) var known: [String: Stored] = [:]
+    private(set) var expectation = Expectation()
+    private(set) var journal = Journal()
+    /// How far a recording is.
+    private let position: () -> Int64
     private var random: Generator
-    /// What a request without an answer may have done: any of these changes, as a whole.
-    private var alternatives: [[String: Stored?]] = []
-    /// Items of which a request without an answer may have removed or protected each by itself.
-    private var loose: [String: Stored?] = [:]
     private var touched: Set<String> = []
     private var count = 0
+    /// How far the recording was before what is uncertain was begun.
+    private var start: Int64?
+    /// Whether what is uncertain was written through a handle, which a later sync may keep.
+    private var isWriting = false
 
-    init(_ prefix: String, _ random: Generator) {
+    private var known: [String: Stored] { expectation.known }
+
+    init(_ prefix: String, _ random: Generator, position: @escaping () -> Int64 = { 0 }) {
         self.prefix = prefix
         self.random = random
+        self.position = position
     }
 
     /// Changes items until the daemon goes.
@@ -48,7 +42,28 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    private func step(_ client: BlockingClient) throws {
+    /// Makes one change, which may be refused.
+    ///
+    /// - Returns: The refusal.
+    func attempt(_ client: BlockingClient) throws -> CofferError? {
+        do {
+            try step(client)
+            return nil
+        } catch let error as CofferError {
+            // What was refused has not happened; but what was written through a handle may be synced when it goes.
+            if isWriting {
+                for (name, stored) in expectation.alternatives.joined() {
+                    expectation.open[name, default: []].append(stored)
+                }
+            }
+            expectation.alternatives = []
+            (isWriting, start) = (false, nil)
+            return error
+        }
+    }
+
+    /// Makes one change.
+    func step(_ client: BlockingClient) throws {
         switch random.below(12) {
         case 0...2: try putSecret(client)
         case 3...4: try putFile(client)
@@ -62,16 +77,46 @@ final class Writer: @unchecked Sendable {
     }
 
     /// Remembers what a request may do, sends it, and takes its answer down.
-    private func change(_ changes: [String: Stored?], _ request: () throws -> Void) throws {
-        alternatives.append(changes)
-        touched.formUnion(changes.keys)
-        try request()
-        apply(changes)
-        alternatives = []
-        count += 1
+    ///
+    /// - Parameter request: Gives the protection of the items that are there now, if it is told.
+    private func change(_ changes: Changes, _ request: () throws -> Protection?) throws {
+        begin(changes)
+        var changes = changes
+        if let protection = try request() {
+            for name in changes.keys { changes[name]??.protection = protection }
+        }
+        end(changes)
     }
 
-    private func apply(_ changes: [String: Stored?]) { for (name, stored) in changes { known[name] = stored } }
+    /// A request that may have done a part when it ends.
+    private func changeEach(_ changes: Changes, _ request: () throws -> Void) throws {
+        start = position()
+        touched.formUnion(changes.keys)
+        for (name, stored) in changes { expectation.open[name] = [stored] }
+        try request()
+        end(changes, isEach: true)
+    }
+
+    private func begin(_ changes: Changes) {
+        if expectation.alternatives.isEmpty { start = position() }
+        expectation.alternatives.append(changes)
+        touched.formUnion(changes.keys)
+    }
+
+    private func end(_ changes: Changes, isEach: Bool = false) {
+        let entry = Journal.Entry(
+            start: start ?? 0,
+            end: position(),
+            changes: changes,
+            alternatives: expectation.alternatives,
+            open: isEach ? expectation.open : [:]
+        )
+        journal.entries.append(entry)
+        expectation.apply(changes)
+        expectation.alternatives = []
+        if isEach { for name in changes.keys { expectation.open[name] = nil } }
+        count += 1
+    }
 
     // MARK: Puts
 
@@ -81,9 +126,7 @@ final class Writer: @unchecked Sendable {
         _ content: [UInt8],
         _ describe: @escaping (inout ItemWishes) -> Void
     ) throws {
-        var placement: Placement?
-        try change([name: Stored(content: content)]) { placement = try client.put(name, content, describe) }
-        known[name]?.protection = placement?.protection
+        try change([name: Stored(content: content)]) { try client.put(name, content, describe).protection }
     }
 
     private func putSecret(_ client: BlockingClient) throws {
@@ -115,14 +158,15 @@ final class Writer: @unchecked Sendable {
 
     private func rewrite(_ client: BlockingClient) throws {
         let name = "\(prefix)h\(random.below(2))"
+        if expectation.open[name] != nil { return }
         let protection = known[name]?.protection
         var draft = known[name]?.content ?? []
         func stored() -> [String: Stored?] { [name: Stored(content: draft, protection: protection)] }
         let isEmptied = random.chance(0.15)
         if isEmptied { draft = [] }
         // It is made, or emptied, by the opening, or with the first sync.
-        alternatives = [stored()]
-        touched.insert(name)
+        begin(stored())
+        isWriting = true
         let file = try client.openFile(try ItemName(name), for: .write, isEmptied ? [.create, .truncate] : .create)
         for _ in 0..<(1 + random.below(3)) {
             for _ in 0..<(1 + random.below(3)) {
@@ -130,37 +174,51 @@ final class Writer: @unchecked Sendable {
                     let size = random.size(upTo: 200_000)
                     draft = Array(draft.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - draft.count))
                     // The daemon may sync by itself what was written.
-                    alternatives.append(stored())
+                    begin(stored())
                     try file.truncate(to: Int64(size))
                 } else {
                     let bytes = random.content(1 + random.size(upTo: 60_000))
                     let place = random.size(upTo: 150_000)
                     draft += [UInt8](repeating: 0, count: max(0, place + bytes.count - draft.count))
                     draft.replaceSubrange(place..<(place + bytes.count), with: bytes)
-                    alternatives.append(stored())
+                    begin(stored())
                     try file.put(bytes, at: Int64(place))
                 }
             }
-            try change(stored()) { try file.sync() }
+            try change(stored()) {
+                try file.sync()
+                return nil
+            }
         }
-        try change(stored()) { try file.close() }
+        try change(stored()) {
+            try file.close()
+            return nil
+        }
+        isWriting = false
     }
 
     // MARK: Changes
 
+    /// The items of which it is known what they are.
+    private var certain: [String] { known.keys.filter { expectation.open[$0] == nil }.sorted() }
+
     private func remove(_ client: BlockingClient) throws {
-        guard let name = known.keys.sorted().randomElement(using: &random) else { return }
-        try change([name: nil]) { try client.remove(try ItemName(name)) }
+        guard let name = certain.randomElement(using: &random) else { return }
+        try change([name: nil]) {
+            try client.remove(try ItemName(name))
+            return nil
+        }
     }
 
     private func protect(_ client: BlockingClient) throws {
-        guard let name = known.keys.sorted().randomElement(using: &random), let stored = known[name],
+        guard let name = certain.randomElement(using: &random), let stored = known[name],
             let old = stored.protection
         else { return }
         let new: Protection =
             old.store == .file ? .file(random.pick(ProtectionClass.allCases)) : .keychain(random.pick(accessibilities))
         try change([name: Stored(content: stored.content, protection: new)]) {
             _ = try client.protect(try ItemName(name), as: new)
+            return nil
         }
     }
 
@@ -171,6 +229,7 @@ final class Writer: @unchecked Sendable {
         if target == name { return }
         try change([name: nil, target: stored]) {
             try client.move(try ItemName(name), to: try ItemName(target), replace: true)
+            return nil
         }
     }
 
@@ -179,6 +238,7 @@ final class Writer: @unchecked Sendable {
     private func useTree(_ client: BlockingClient) throws {
         let tree = "\(prefix)t\(random.below(2))"
         let inside = known.filter { $0.key.hasPrefix(tree + "/") }
+        if expectation.open.keys.contains(where: { $0.hasPrefix(tree) }) { return }
         if inside.count < 6 {
             for number in 0..<6 {
                 let content = random.content(random.size(upTo: 5000))
@@ -188,7 +248,9 @@ final class Writer: @unchecked Sendable {
         }
         switch random.below(3) {
         case 0:
-            try changeEach(inside.mapValues { _ in nil }) { try client.removeFile(try ItemName(tree), recursive: true) }
+            try changeEach(inside.mapValues { _ in nil as Stored? }) {
+                try client.removeFile(try ItemName(tree), recursive: true)
+            }
         case 1:
             let protectionClass = random.pick(ProtectionClass.allCases)
             let changed = inside.mapValues {
@@ -199,76 +261,40 @@ final class Writer: @unchecked Sendable {
             }
         default:
             let target = "\(prefix)t\(2 + random.below(2))"
-            if known.keys.contains(where: { $0.hasPrefix(target + "/") }) { return }
-            var changes: [String: Stored?] = [:]
+            if (Array(known.keys) + Array(expectation.open.keys)).contains(where: { $0.hasPrefix(target + "/") }) {
+                return
+            }
+            var changes: Changes = [:]
             for (name, stored) in inside {
                 changes.updateValue(nil, forKey: name)
-                changes[target + name.dropFirst(tree.count)] = stored
+                changes.updateValue(stored, forKey: target + name.dropFirst(tree.count))
             }
-            try change(changes) { _ = try client.moveFile(try ItemName(tree), to: try ItemName(target)) }
+            try change(changes) {
+                try client.moveFile(try ItemName(tree), to: try ItemName(target))
+                return nil
+            }
         }
-    }
-
-    /// A request that may have done a part when it ends.
-    private func changeEach(_ changes: [String: Stored?], _ request: () throws -> Void) throws {
-        loose = changes
-        touched.formUnion(changes.keys)
-        try request()
-        apply(changes)
-        loose = [:]
-        count += 1
     }
 
     // MARK: Checking
 
-    /// Compares what is there with what was acknowledged, and goes on from there.
+    /// Compares what is there with what was acknowledged.
     ///
     /// - Parameters:
-    ///   - items: The listed items of this writer.
+    ///   - items: The listed items.
     ///   - isEverything: Whether also what was not touched since the last time is read.
-    func check(_ client: BlockingClient, _ items: [String: ItemInfo], isEverything: Bool) throws {
-        let uncertain = Set(alternatives.flatMap(\.keys)).union(loose.keys)
-        var read: [String: Stored] = [:]
-        for name in (isEverything ? Set(items.keys) : touched).sorted() {
-            guard let item = items[name] else { continue }
-            read[name] = Stored(content: try client.get(name), protection: item.protection)
-        }
-        for (name, stored) in known where !uncertain.contains(name) {
-            guard let item = items[name] else { throw Fault("'\(name)' is lost") }
-            let isRight = stored.fits(read[name] ?? Stored(content: stored.content, protection: item.protection))
-            try expect(
-                isRight,
-                "'\(name)' is another: \(stored) was stored, and is \(read[name].map { "\($0)" } ?? "")"
-            )
-        }
-        try settle(read)
-        alternatives = []
-        loose = [:]
+    ///   - settles: Whether what is there now is what is known from now on.
+    func check(
+        _ client: BlockingClient,
+        _ items: [String: ItemInfo],
+        isEverything: Bool = true,
+        settles: Bool = true
+    ) throws {
+        let own = items.filter { $0.key.hasPrefix(prefix) }
+        let read = try expectation.check(client, own, reading: isEverything ? nil : touched)
+        if !settles { return }
+        expectation.settle(read)
         touched = []
+        (isWriting, start) = (false, nil)
     }
-
-    private func settle(_ read: [String: Stored]) throws {
-        for (name, new) in loose {
-            let isOld = Self.fits(known[name], read[name])
-            try expect(isOld || Self.fits(new, read[name]), "'\(name)' is neither as it was nor as it was to be")
-            known[name] = read[name]
-        }
-        let names = Set(alternatives.flatMap(\.keys))
-        let before = known.mapValues { $0 as Stored? }
-        let candidates = [before] + alternatives.map { changes in before.merging(changes) { $1 } }
-        let isOne = candidates.contains { candidate in
-            names.allSatisfy { Self.fits(candidate[$0] ?? nil, read[$0]) }
-        }
-        try expect(isOne, "\(names.sorted()) are half done: \(read.filter { names.contains($0.key) })")
-        for name in names { known[name] = read[name] }
-    }
-
-    private static func fits(_ expected: Stored?, _ actual: Stored?) -> Bool {
-        guard let expected, let actual else { return expected == nil && actual == nil }
-        return expected.fits(actual)
-    }
-}
-
-extension Stored: CustomStringConvertible {
-    var description: String { "\(content.count) bytes \(content.prefix(4)), \(protection.map { "\($0)" } ?? "?")" }
 }

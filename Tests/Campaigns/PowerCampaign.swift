@@ -1,0 +1,142 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferTestSupport
+import CofferWire
+import Foundation
+
+/// Power that goes at any instant, on disks that lose what was not synced.
+///
+/// A real daemon's calls are recorded. Of the record the disks are made that a cut could leave, and a real daemon opens each.
+enum PowerCampaign {
+    private static let casesOfRecording = 40
+
+    static func run(_ report: Report) throws {
+        let preload = try Preload()
+        var current: (number: Int, recording: Recording)?
+        for number in report.cases {
+            report.attempt(number) {
+                let group = number / casesOfRecording
+                if current?.number != group {
+                    current = (group, try Recording(report.generator(of: group + 1_000_000), preload))
+                }
+                var random = report.generator(of: number)
+                if let current { try cut(current.recording, &random, report) }
+            }
+        }
+    }
+
+    private static func cut(_ recording: Recording, _ random: inout Generator, _ report: Report) throws {
+        let ends = recording.disk.ends
+        // At an answer, where all of it has to be there, or between any two calls.
+        let position = random.chance(0.5) ? random.pick(recording.answers) : Int64(random.pick(ends))
+        let loss = random.pick(RecordedDisk.Loss.allCases)
+        let entries = random.pick(RecordedDisk.Entries.allCases)
+        let directory = try TemporaryDirectory()
+        try recording.disk.cut(at: Int(position), loss, entries, &random, into: directory.appending("state"))
+        do {
+            try recording.check(directory, at: position, report)
+        } catch {
+            throw Fault(
+                "cut at byte \(position) of \(recording.disk.byteCount), \(entries), \(loss) is lost: \(inWords(error))"
+            )
+        }
+        report.tally("\(entries), \(loss) lost")
+    }
+}
+
+/// A daemon that was at work, what it did to its files, and what it answered meanwhile.
+private struct Recording {
+    let disk: RecordedDisk
+    /// How far the recording was when each answer had come.
+    let answers: [Int64]
+    private let writers: [Writer]
+    /// Passcodes, and how far the recording was before and behind the change to each.
+    private let passcodes: [(start: Int64, end: Int64, passcode: String)]
+
+    private static let stepsOfWriter = 25
+
+    init(_ random: Generator, _ preload: Preload) throws {
+        var random = random
+        let directory = try TemporaryDirectory()
+        let statePath = directory.appending("state")
+        guard mkdir(statePath, 0o700) == 0 else { throw Fault("mkdir: \(errno)") }
+        var status = stat()
+        guard stat(statePath, &status) == 0 else { throw Fault("stat: \(errno)") }
+        let control = try Control(in: directory)
+        let logPath = directory.appending("log")
+        let launcher = preload.launcher(statePath: statePath, control, logPath: logPath)
+        let daemon = try DaemonProcess(in: directory, launchedBy: launcher)
+        let seed = random.next()
+        writers = (0..<2).map {
+            Writer("w\($0)/", Generator(seed: seed, UInt64($0)), position: { control.position })
+        }
+        passcodes = try Self.work(daemon, control, writers)
+        try daemon.expectAlive()
+        daemon.stop()
+        disk = try RecordedDisk(logPath, root: UInt64(status.st_ino))
+        answers = writers.flatMap { $0.journal.entries.map(\.end) } + passcodes.map(\.end)
+    }
+
+    private static func work(
+        _ daemon: DaemonProcess,
+        _ control: Control,
+        _ writers: [Writer]
+    ) throws -> [(start: Int64, end: Int64, passcode: String)] {
+        let client = try daemon.connectUnchecked()
+        var passcodes: [(start: Int64, end: Int64, passcode: String)] = []
+        func note(_ passcode: String, _ request: () throws -> Void) throws {
+            let start = control.position
+            try request()
+            passcodes.append((start, control.position, passcode))
+        }
+        try note(DaemonProcess.passcode) { try client.makeVault() }
+        for passcode in ["second", "third"] {
+            let works = try writers.map { writer in
+                let client = try daemon.connectUnchecked()
+                return Background { for _ in 0..<Self.stepsOfWriter { try writer.step(client) } }
+            }
+            try note(passcode) {
+                let old = try SecretBytes((passcodes.last?.passcode ?? "").utf8)
+                let new = try SecretBytes(passcode.utf8)
+                _ = try client.changePasscode(with: old, to: new, kdf: .interactive)
+            }
+            for work in works { try work.wait() }
+        }
+        return passcodes
+    }
+
+    /// Opens what a cut has left, and throws where something is missing that was answered before.
+    func check(_ directory: TemporaryDirectory, at position: Int64, _ report: Report) throws {
+        let daemon = try DaemonProcess(in: directory, launchedBy: DaemonProcess.endingWithUs)
+        let client = try daemon.connectUnchecked()
+        guard try client.status().state != .noVault else {
+            try expect(passcodes[0].end > position, "there is no vault, and it was answered")
+            try client.makeVault()
+            return report.tally("before there was a vault")
+        }
+        try expect(passcodes[0].start <= position, "there is a vault, and nobody has asked for it")
+        try unlock(client, at: position)
+        let listed = try client.listAll()
+        try expect(listed.damagedCount == 0, "\(listed.damagedCount) items are damaged")
+        for writer in writers {
+            let own = listed.items.filter { $0.key.hasPrefix(writer.prefix) }
+            _ = try writer.journal.expectation(at: position).check(client, own)
+        }
+        let findings = try client.checkAll()
+        try expect(findings.isEmpty, "doctor: \(findings.map(\.damage.words))")
+        let audit = try client.verifyAll()
+        try expect(audit.isEmpty, "the audit: \(audit)")
+        let fileCount = listed.items.values.count { $0.protection.store == .file }
+        if try daemon.contentIDs().count > fileCount { report.tally("with a content left over") }
+        try daemon.expectAlive()
+    }
+
+    private func unlock(_ client: BlockingClient, at position: Int64) throws {
+        let current = passcodes.last { $0.end <= position } ?? passcodes[0]
+        if try Outcome({ try client.unlock(current.passcode) }) == .done { return }
+        let pending = passcodes.first { $0.start <= position && $0.end > position }
+        guard let pending else { throw Fault("the passcode does not open the vault") }
+        try client.unlock(pending.passcode)
+    }
+}
