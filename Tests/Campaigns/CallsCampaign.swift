@@ -142,7 +142,7 @@ enum CallsCampaign {
             let state = try daemon.connect().status().state
             try expect(
                 (outcome == nil) == (state != .noVault),
-                "\(outcome.map { "\($0)" } ?? "answered"), and it is \(state)"
+                "\(outcome.map { "the refusal \($0.rawValue)" } ?? "answered"), and it is \(state)"
             )
             try daemon.restart()
             let later = try daemon.connect().status().state

@@ -70,7 +70,7 @@ final class KillsCampaign {
         }
         let keysClient = try daemon.connectUnchecked()
         let keysWork = changesKeys ? Background { [keys] in try keys.work(keysClient) } : nil
-        usleep(UInt32(random.below(changesKeys ? 400_000 : 80_000)))
+        usleep(UInt32(random.below(changesKeys ? 400_000 : 160_000)))
         try daemon.expectAlive()
         daemon.kill()
         for work in works { report.tally("acknowledged", try work.wait()) }

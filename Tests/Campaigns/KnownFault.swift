@@ -7,6 +7,16 @@ struct KnownFault: Sendable {
 
     static let all = [
         KnownFault(
+            campaign: "calls",
+            pattern: "in initialization: the refusal",
+            sentence: "an init is refused, and the vault is there"
+        ),
+        KnownFault(
+            campaign: "calls",
+            pattern: "refused with decode: can't read the vault",
+            sentence: "a read that fails is told as damage"
+        ),
+        KnownFault(
             campaign: "flips",
             pattern: "vault.sqlite-wal:",
             sentence: "a byte changed in the log takes back what was acknowledged, and nothing says so"
