@@ -103,8 +103,8 @@ let tests: [Target] =
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "CofferCore", "CofferCrypto", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
-                "CofferRouting", "CofferService", "CofferWire",
+                "CofferAccess", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
+                "CofferKeys", "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),

@@ -54,7 +54,9 @@ struct AuditBlock {
             let index = try reader.read(UInt16.self)
             guard index == Self.none || index < clients.count else { throw ByteReader.Malformed() }
             let client = index == Self.none ? nil : clients[Int(index)]
-            records.append(try reader.readRecord(of: client, first + number))
+            let (sum, overflow) = first.addingReportingOverflow(number)
+            guard !overflow else { throw ByteReader.Malformed() }
+            records.append(try reader.readRecord(of: client, sum))
         }
         guard reader.isAtEnd, !records.isEmpty else { throw ByteReader.Malformed() }
         self.records = records

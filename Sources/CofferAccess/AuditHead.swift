@@ -9,6 +9,9 @@ struct AuditHead: Equatable {
     /// The bytes of a link of the chain.
     static let chainBytes = 32
 
+    /// What no number of a record reaches, so that there is room for more behind each.
+    static let numberBound = Int64.max / 2
+
     /// The number of the record that comes next.
     var next: Int64 = 1
     /// The link of the last block.
@@ -65,7 +68,11 @@ struct AuditHead: Equatable {
                 )
             )
         }
-        guard reader.isAtEnd, next >= 1 else { throw ByteReader.Malformed() }
+        guard reader.isAtEnd, (1...Self.numberBound).contains(next), (0..<next).contains(lostUpTo),
+            (0...Self.numberBound).contains(byteCount), (0..<next).contains(summary.recordCount),
+            summary.tallies.allSatisfy({ min($0.allowedCount, $0.refusedCount) >= 0 }),
+            summary.tallies.allSatisfy({ max($0.allowedCount, $0.refusedCount) <= Self.numberBound })
+        else { throw ByteReader.Malformed() }
     }
 }
 

@@ -39,9 +39,11 @@ package final class AuditLog {
         let stored = sealed.flatMap { try? AuditHead(decoding: Self.open($0, Self.headContext(keys), keys)) }
         head = stored ?? beginning
         guard stored == nil else { return }
-        let last = try connection.row("SELECT first, chain FROM audit_blocks ORDER BY first DESC LIMIT 1") { row in
-            (number: try row.integer(0), chain: try row.blob(1))
-        }
+        // A number that no log reaches was put there, and must not use up those that come.
+        let last = try connection.row(
+            "SELECT first, chain FROM audit_blocks WHERE first < ? ORDER BY first DESC LIMIT 1",
+            .integer(AuditHead.numberBound / 2)
+        ) { row in (number: max(0, try row.integer(0)), chain: try row.blob(1)) }
         guard sealed != nil || last != nil else { return }
         // Where the last block ends is not known any more: numbers go on well behind it.
         head.next = (last?.number ?? 0) + Int64(Limits.auditBlockRecords)

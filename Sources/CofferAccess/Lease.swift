@@ -116,7 +116,7 @@ extension Lease {
         let uses = Int(try reader.read(UInt32.self))
         let granted = try reader.read(Int64.self)
         let reason = try reader.readText()
-        guard reader.isAtEnd else { throw ByteReader.Malformed() }
+        guard reader.isAtEnd, end <= UInt64(Int64.max) else { throw ByteReader.Malformed() }
         let terms = LeaseTerms(
             group: group,
             name: name,

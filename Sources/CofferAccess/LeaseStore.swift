@@ -55,7 +55,7 @@ package final class LeaseStore {
         var found = Contents()
         try connection.rows("SELECT number, sealed FROM leases ORDER BY number") { row in
             let number = try row.integer(0)
-            if let lease = try row.withBlob(1, { open($0, of: number) }) {
+            if let lease = try? row.withBlob(1, { open($0, of: number) }) {
                 found.leases.append(lease)
             } else {
                 found.damaged.append(number)

@@ -137,6 +137,8 @@ public enum Limits {
     public static let leaseUses = 1_000_000
     /// The bytes of what somebody says that a lease is for.
     public static let leaseReasonBytes = 512
+    /// The bytes of a value in a row of the catalog: a block of the audit in which each record is of another program.
+    public static let columnBytes = 4 << 20
     /// The bytes of a credential and of its name: a service manager takes no more.
     public static let credentialBytes = 1 << 20
     /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.

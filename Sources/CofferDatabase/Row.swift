@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import CofferCore
 
 /// The row that a statement stands on.
 ///
@@ -45,6 +46,7 @@ package struct Row: ~Copyable {
         // In this order: the first call may convert, and the second one counts what it made.
         let start = unsafe sqlite3_column_text(statement, Int32(column))
         let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
+        try expectBounded(count, in: column)
         let bytes = unsafe UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
         guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
             throw .damaged("column \(column) is not Unicode text")
@@ -99,6 +101,7 @@ package struct Row: ~Copyable {
         // An empty blob has no address, and a blob without memory to expand it into has none either.
         let start = unsafe sqlite3_column_blob(statement, Int32(column))
         let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
+        try expectBounded(count, in: column)
         return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
     }
 
@@ -113,6 +116,11 @@ package struct Row: ~Copyable {
             throw .misuse("the statement has no column \(column)")
         }
         throw .damaged("column \(column) holds \(Self.name(of: found)) in place of \(Self.name(of: expected))")
+    }
+
+    /// Refuses what is larger than anything that is stored, before it is copied.
+    private func expectBounded(_ byteCount: Int, in column: Int) throws(DatabaseError) {
+        guard byteCount <= Limits.columnBytes else { throw .damaged("column \(column) holds \(byteCount) bytes") }
     }
 
     private static func name(of type: Int32) -> String {

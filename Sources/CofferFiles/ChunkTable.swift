@@ -9,6 +9,8 @@ internal import CofferKeys
 /// nobody who has only the disk can make come out right: a row that is missing, added or older is found when they are read.
 struct ChunkTable {
     static let tagBytes = 16
+    /// The most chunks that a file has.
+    private static let chunkCount = Limits.fileBytes / Int64(Limits.chunkBytes)
 
     let connection: Connection
     let keys: VaultKeys
@@ -89,10 +91,11 @@ struct ChunkTable {
             byteCount: Int(try row.integer(2)),
             tag: try row.blob(3)
         )
-        guard slot.number >= 0, slot.number <= Limits.fileBytes / Int64(Limits.chunkBytes),
+        let chunk = try row.integer(0)
+        guard (0...chunkCount).contains(chunk), (0...chunkCount).contains(slot.number),
             (0...Limits.chunkBytes).contains(slot.byteCount), slot.tag.count == CipherSuite.tagBytes
         else { throw ContentFormat.Finding("a row of its chunks has impossible values") }
-        return (try row.integer(0), slot)
+        return (chunk, slot)
     }
 }
 

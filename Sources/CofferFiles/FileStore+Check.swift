@@ -351,6 +351,10 @@ extension FileTree {
     fileprivate static func hasPossibleValues(_ row: borrowing Row) -> Bool {
         guard let number = try? row.integer(3), let kind = Kind(rawValue: number) else { return false }
         guard let code = try? row.integer(4), let content = try? row.optionalBlob(5) else { return kind == .directory }
+        let protectionClass = ProtectionClass.allCases.first { Self.code(of: $0) == code }
+        guard let wrappedKey = try? row.blob(6), wrappedKey.count == wrappedKeyBytes(of: protectionClass) else {
+            return false
+        }
         return (kind == .file) == (content.count == ItemID.byteCount) && (kind == .file) == (code != 0)
     }
 }

@@ -187,6 +187,9 @@ extension FileStore {
                 metadata.modified = now
                 try tree.update(node, to: metadata)
             }
+        } catch let finding as ContentFormat.Finding {
+            file.undoCommit()
+            throw CofferError.damaged(file.subject, found: finding.words)
         } catch {
             file.undoCommit()
             throw error

@@ -102,7 +102,7 @@ struct FileTree {
     }
 
     func fileCount() throws -> Int {
-        try connection.row("SELECT files FROM file_count") { Int(try $0.integer(0)) } ?? 0
+        try connection.row("SELECT files FROM file_count") { max(0, Int(try $0.integer(0))) } ?? 0
     }
 
     /// Whether a row names a content, be it in its place or out of the way.
@@ -206,10 +206,11 @@ struct FileTree {
         let classKey = try row.integer(4)
         let content = try row.optionalBlob(5).flatMap { ItemID($0) }
         let protectionClass = ProtectionClass.allCases.first { Self.code(of: $0) == classKey }
-        guard let kind = Kind(rawValue: try row.integer(3)),
-            (kind == .file) == (protectionClass != nil), (kind == .file) == (content != nil)
-        else { throw CofferError.damaged(subject, found: "its row has impossible values") }
         let wrappedKey = try row.blob(6)
+        guard let kind = Kind(rawValue: try row.integer(3)),
+            (kind == .file) == (protectionClass != nil), (kind == .file) == (content != nil),
+            wrappedKey.count == Self.wrappedKeyBytes(of: protectionClass)
+        else { throw CofferError.damaged(subject, found: "its row has impossible values") }
         let id = try row.integer(0)
         let parent = try row.integer(1)
         let context = Self.context(id, parent, try row.blob(2), kind, classKey, content, wrappedKey)
@@ -250,6 +251,12 @@ struct FileTree {
 
     static func code(of protectionClass: ProtectionClass?) -> Int64 {
         protectionClass.map { Int64(ClassKeyName($0).rawValue) } ?? 0
+    }
+
+    /// The bytes of the wrapped key of a file of a class; none of a directory.
+    static func wrappedKeyBytes(of protectionClass: ProtectionClass?) -> Int {
+        guard let protectionClass else { return 0 }
+        return protectionClass == .completeUnlessOpen ? KeyAgreement.wrappedBytes : KeyWrap.wrappedBytes
     }
 
     static func context(

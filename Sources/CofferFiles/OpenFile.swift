@@ -117,7 +117,7 @@ package final class OpenFile {
     var isUnlinked: Bool { orphans != nil }
 
     func unlink(keeping rows: [(chunk: Int64, slot: ChunkSlot)]) {
-        orphans = Dictionary(uniqueKeysWithValues: rows.map { ($0.chunk, $0.slot) })
+        orphans = Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }
     }
 
     /// The transaction that took the row away was undone.
@@ -245,6 +245,8 @@ extension OpenFile.Changes {
 /// The slots of an overlay: which are free.
 struct SlotSpace {
     private var free: [Int64] = []
+    /// Free as well, the first ones last: as ranges, since a row may name a slot far behind all others.
+    private var gaps: [Range<Int64>] = []
     /// Free, but somebody may be reading them.
     private var freed: [Int64] = []
     private var end: Int64
@@ -253,13 +255,20 @@ struct SlotSpace {
     init(used: [Int64]) {
         end = (used.max() ?? -1) + 1
         guard used.count < end else { return }
-        var isUsed = [Bool](repeating: false, count: Int(end))
-        for number in used { isUsed[Int(number)] = true }
-        free = isUsed.indices.filter { !isUsed[$0] }.map { Int64($0) }.reversed()
+        var next: Int64 = 0
+        for number in used.sorted() {
+            if number > next { gaps.append(next..<number) }
+            next = max(next, number + 1)
+        }
+        gaps.reverse()
     }
 
     mutating func take() -> Int64 {
         if let number = free.popLast() { return number }
+        if let gap = gaps.popLast() {
+            if gap.count > 1 { gaps.append(gap.lowerBound + 1..<gap.upperBound) }
+            return gap.lowerBound
+        }
         defer { end += 1 }
         return end
     }
@@ -274,9 +283,9 @@ struct SlotSpace {
 
     /// Makes so many slots at the end free, and says where they are on the disk.
     mutating func reserve(_ count: Int) -> Range<Int64> {
-        let missing = max(0, count - free.count)
+        let missing = max(0, count - gaps.reduce(free.count) { $0 + $1.count })
         let first = end
-        free.insert(contentsOf: (0..<missing).map { first + Int64($0) }.reversed(), at: 0)
+        if missing > 0 { gaps.insert(first..<first + Int64(missing), at: 0) }
         end += Int64(missing)
         return Overlay.offset(ofSlot: first)..<Overlay.offset(ofSlot: end)
     }

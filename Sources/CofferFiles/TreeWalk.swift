@@ -221,13 +221,16 @@ extension FileTree {
                 node = .success(try decode(row, subject))
             } catch let error as CofferError {
                 node = .failure(error)
+            } catch let error as DatabaseError where error.kind == .damaged {
+                // A value of another type than the schema lets in, or of no size that one has: this row's damage alone.
+                node = .failure(.damaged(subject, found: "its row has impossible values"))
             }
             return RawNode(
                 id: try row.integer(0),
                 parent: parent,
                 tag: tag,
-                kind: try row.integer(3),
-                content: try row.optionalBlob(5).flatMap { ItemID($0) },
+                kind: (try? row.integer(3)) ?? 0,
+                content: (try? row.optionalBlob(5)).flatMap { $0 }.flatMap { ItemID($0) },
                 node: node
             )
         }

@@ -64,6 +64,8 @@ struct ItemMetadata {
     }
 
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
+        // What a text becomes where it is compared is still counted by 2 bytes.
+        guard bytes.count <= 4 * Limits.metadataBytes else { throw ByteReader.Malformed() }
         var reader = ByteReader(bytes)
         switch try reader.read(UInt8.self) {
         case 1: self = try Self.version1(&reader)

@@ -130,7 +130,7 @@ package final class KeychainStore {
 
     /// How many items there are.
     package func count() throws -> Int {
-        try connection.row("SELECT items FROM keychain_count") { Int(try $0.integer(0)) } ?? 0
+        try connection.row("SELECT items FROM keychain_count") { max(0, Int(try $0.integer(0))) } ?? 0
     }
 
     // MARK: Changing

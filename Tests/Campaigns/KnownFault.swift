@@ -38,11 +38,6 @@ struct KnownFault: Sendable {
         ),
         KnownFault(
             campaign: "rows",
-            pattern: "the daemon has ended: signal(4)",
-            sentence: "an impossible value ends the daemon"
-        ),
-        KnownFault(
-            campaign: "rows",
             pattern: "openrpc.json does not describe this: /values/",
             sentence: "a former value is listed by a number that the protocol does not have"
         ),

@@ -78,7 +78,7 @@ extension Finding {
         case "class": try open.connection.execute("UPDATE file_nodes SET class_key = 0 WHERE id = ?", .integer(number))
         default: try open.connection.execute("UPDATE file_nodes SET wrapped_key = x'00' WHERE id = ?", .integer(number))
         }
-        let damage = ["kind", "class"].contains(what) ? "row" : "metadata"
+        let damage = what == "metadata" ? "metadata" : "row"
         // One that is no file any more was counted as one.
         let found = [damage] + (what == "kind" ? ["count"] : [])
         #expect(try open.store.check().map(\.damage.rawValue) == found)

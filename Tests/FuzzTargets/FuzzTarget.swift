@@ -20,6 +20,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case patterns
     /// Recovery keys as they are typed.
     case recoveryKeys = "recovery-keys"
+    /// The rows of the catalog.
+    case rows
 
     /// Gives the reader some bytes.
     ///
@@ -36,6 +38,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .messages: try checkMessage(input)
         case .patterns: try checkPattern(input)
         case .recoveryKeys: try checkRecoveryKey(input)
+        case .rows: try checkRow(input)
         }
     }
 }

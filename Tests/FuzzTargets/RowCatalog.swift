@@ -1,0 +1,152 @@
+import CofferAccess
+import CofferCore
+import CofferCrypto
+import CofferDatabase
+import CofferFiles
+import CofferKeychain
+import CofferKeys
+import CofferMemory
+import CofferSystem
+import Glibc
+
+/// A catalog with rows in every table, made once: each input changes it within a transaction that is undone.
+final class RowCatalog {
+    static let group = "default"
+
+    let connection: Connection
+    let keys: VaultKeys
+    private let contents: ContentDirectory
+
+    init() throws {
+        var template = Array("/tmp/coffer-rows-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError("mkdtemp") }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let directory = try Directory(makingPath: path)
+        let source = try DeviceKeySource(in: directory, credentialsPath: nil)
+        _ = try VaultKeys.create(
+            in: directory,
+            source,
+            VaultPlan(passcode: nil, recoveryPublicKey: nil, erasesData: false)
+        )
+        guard case .vault(let keys) = try VaultKeys.open(in: directory, source, at: 0) else {
+            throw SystemError("open")
+        }
+        self.keys = keys
+        connection = try Connection(path: path + "/vault.sqlite")
+        try connection.migrate(
+            (KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations)
+                .sorted { $0.generation < $1.generation },
+            applicationID: 1
+        )
+        contents = try ContentDirectory(in: directory)
+        try fill()
+        // What a flipped byte of the file does, and no statement: any type in any column.
+        try connection.execute("PRAGMA writable_schema = ON")
+        try connection.execute(
+            "UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), ', WITHOUT', 'WITHOUT')"
+        )
+        try connection.execute("PRAGMA writable_schema = RESET")
+        // All of it is held by what is open: nothing is left in the file system.
+        try Directory(openingPath: "/tmp").removeTree(String(path.dropFirst("/tmp/".count)))
+    }
+
+    var keychain: KeychainStore { KeychainStore(connection: connection, keys: keys) }
+    var files: FileStore { FileStore(connection: connection, keys: keys, contents: contents) }
+
+    // MARK: Filling
+
+    private func fill() throws {
+        let keychain = keychain
+        for (account, accessibility) in [("a", Accessibility.whenUnlocked), ("b", .always)] {
+            for secret in ["first", "second", "third"] {
+                try keychain.put(
+                    GenericPasswordKey(group: Self.group, service: "s", account: account),
+                    secret: try SecretBytes(copying: Array(secret.utf8).span.bytes),
+                    accessibility: accessibility,
+                    kind: .token,
+                    created: nil,
+                    now: 1000
+                )
+            }
+        }
+        var server = ItemAttributes(.internetPassword, in: Self.group)
+        server.values = [.server: .text("example.org"), .port: .integer(443), .expiryDate: .date(2000)]
+        server.user = ["colour": "red"]
+        _ = try keychain.add(server, secret: try SecretBytes(zeros: 8), accessibility: .afterFirstUnlock, now: 1000)
+        try fillFiles()
+        let audit = try AuditLog(connection: connection, keys: keys)
+        for action in ["item.get", "item.put"] {
+            audit.note(
+                AuditRecord(time: 1, client: ClientIdentity(userID: 1, groupID: 1), action: action, state: .noPasscode)
+            )
+            try audit.write(at: 1)
+            _ = audit.confirm()
+        }
+        let leases = LeaseStore(connection: connection, keys: keys)
+        for uses in [nil, 5] {
+            let terms = LeaseTerms(
+                group: Self.group,
+                name: try ItemName("s/a"),
+                itemCreated: 1000,
+                client: try ClientPattern("uid:1"),
+                bootID: "boot",
+                end: 1_000_000,
+                granted: 1,
+                reason: "because"
+            )
+            _ = try leases.add(terms, uses: uses)
+        }
+        try connection.execute("INSERT INTO keychain_untagged VALUES (1)")
+        try connection.execute("INSERT INTO file_dead_contents VALUES (randomblob(16))")
+        try connection.execute(
+            """
+            INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+            SELECT 'keychainItems', 'row', 1, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+            FROM keychain_items WHERE id = 2
+            """
+        )
+        try connection.execute(
+            """
+            INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
+            SELECT 'formerValues', 'row', 1, id, uuid, class_key, metadata, wrapped_key, secret FROM keychain_history
+            """
+        )
+        try connection.execute(
+            """
+            INSERT INTO file_quarantine (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+            SELECT 'row', 1, id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE kind = 2
+            """
+        )
+    }
+
+    private func fillFiles() throws {
+        let files = files
+        for (path, protectionClass) in [("f", ProtectionClass.complete), ("d/g", .completeUnlessOpen)] {
+            let name = try ItemName(path)
+            let write = try files.prepareWrite(name, in: Self.group, as: protectionClass)
+            let count = try write.perform(prefix: try SecretBytes(zeros: 100), rest: nil)
+            try files.commit(
+                write,
+                at: name,
+                in: Self.group,
+                byteCount: count,
+                kind: .document,
+                created: nil,
+                now: 1000
+            )
+            files.finished(write)
+        }
+        files.settle()
+        let open = try files.create(try ItemName("h"), in: Self.group, as: .none, now: 1000)
+        for chunk in [Int64(0), 2] {
+            let bytes: SecretBytes? = try SecretBytes(zeros: 10)
+            let place = chunk * Int64(Limits.chunkBytes)
+            let written = try files.planWriting(10, at: place, of: open).perform(bytes)
+            files.apply(written, upTo: place + 10, to: open)
+        }
+        try files.planSyncing(open).perform()
+        try files.commit(open, now: 1000)
+        files.settle()
+        files.close(open)
+    }
+}

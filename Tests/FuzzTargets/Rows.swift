@@ -1,0 +1,252 @@
+import CofferAccess
+import CofferCore
+import CofferCrypto
+import CofferDatabase
+import CofferFiles
+import CofferKeychain
+import CofferKeys
+import CofferMemory
+import Synchronization
+
+/// Rows may have any values: each way of reading and changing them ends with an answer or an error, and the others answer.
+///
+/// The first byte says what is replaced: a value as it is, or a part of what is sealed, by those who have the keys. The second one
+/// names the column, the third one the row; the rest is the value.
+func checkRow(_ input: [UInt8]) throws(FuzzFinding) {
+    guard input.count >= 4 else { return }
+    let outcome = catalog.withLock { state -> Result<Void, FuzzFinding> in
+        do throws(FuzzFinding) {
+            try state.check(input)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+    try outcome.get()
+}
+
+private let catalog = Mutex(RowCheck())
+
+/// Values that arithmetic and allocation have to bear.
+private let extremes: [Int64] = [
+    .min, .min + 1, -65536, -1, 0, 1, 22, 255, 256, 65535, 65536, 1 << 24, 1 << 31, 1 << 32, 1 << 40, 1 << 62,
+    .max - 256, .max - 1, .max,
+]
+
+private struct RowCheck: ~Copyable {
+    private var made: RowCatalog?
+
+    init() {}
+
+    mutating func check(_ input: [UInt8]) throws(FuzzFinding) {
+        do {
+            let catalog = try made ?? RowCatalog()
+            made = catalog
+            let connection = catalog.connection
+            try connection.beginBatch()
+            defer { try? connection.rollbackBatch() }
+            // A constraint may refuse the value.
+            do { try Self.replace(input, catalog) } catch is DatabaseError { return }
+            for use in Self.uses(of: catalog) {
+                do {
+                    try connection.transaction { try use() }
+                } catch is CofferError {
+                } catch let error as DatabaseError {
+                    try require(error.kind != .misuse, "\(error)")
+                }
+            }
+        } catch let error as FuzzFinding {
+            throw error
+        } catch {
+            throw FuzzFinding(description: "an error that nobody expected: \(error)")
+        }
+    }
+
+    // MARK: What is replaced
+
+    private static func replace(_ input: [UInt8], _ catalog: RowCatalog) throws {
+        let (mode, place, row) = (input[0], Int(input[1]), Int64(input[2] % 8))
+        if mode % 2 == 1 { return try reseal(place, row, Array(input[3...]), catalog) }
+        let columns = RowTable.all.flatMap { table in table.columns.indices.map { (table, Int64($0)) } }
+        let (table, column) = columns[place % columns.count]
+        let (value, isFraction) = value(input[3], Array(input[4...]))
+        try catalog.connection.execute(
+            table.update,
+            value,
+            .integer(isFraction ? 1 : 0),
+            .integer(column),
+            .integer(row)
+        )
+    }
+
+    private static func value(_ kind: UInt8, _ bytes: [UInt8]) -> (DatabaseValue, isFraction: Bool) {
+        let number = bytes.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        switch kind % 8 {
+        case 0: return (.null, false)
+        case 1: return (.integer(number), false)
+        case 2: return (.integer(extremes[Int(bytes.first ?? 0) % extremes.count]), false)
+        case 3: return (.integer(number), true)
+        case 4: return (.text(String(decoding: bytes, as: UTF8.self)), false)
+        case 5: return (.blob([UInt8](repeating: 0, count: Int(truncatingIfNeeded: number & 0x1F_FFFF))), false)
+        default: return (.blob(bytes), false)
+        }
+    }
+
+    /// Replaces a part of what is sealed, and seals it as those do who have the keys.
+    private static func reseal(_ place: Int, _ row: Int64, _ change: [UInt8], _ catalog: RowCatalog) throws {
+        let sealed = SealedColumn.all[place % SealedColumn.all.count]
+        try sealed.change(row, in: catalog) { plaintext in
+            guard change.count >= 2 else { return change }
+            // All of it, or some bytes in the midst.
+            if change[0] == 0 { return Array(change[1...]) }
+            var changed = plaintext
+            let start = min(Int(change[1]), changed.count)
+            let end = min(start + change.count - 2, changed.count)
+            changed.replaceSubrange(start..<end, with: change[2...])
+            return changed
+        }
+    }
+
+    // MARK: What is done then
+
+    private static func uses(of catalog: RowCatalog) -> [() throws -> Void] {
+        keychainUses(catalog) + fileUses(catalog) + accessUses(catalog)
+    }
+
+    private static let order = CheckOrder(groups: [RowCatalog.group], repairs: false, now: 1)
+    private static let repair = CheckOrder(groups: [RowCatalog.group], repairs: true, now: 1)
+
+    private static func keychainUses(_ catalog: RowCatalog) -> [() throws -> Void] {
+        let store = catalog.keychain
+        let keys = ["a", "b"].map { GenericPasswordKey(group: RowCatalog.group, service: "s", account: $0) }
+        var uses: [() throws -> Void] = [
+            { try store.tagOlderItems() }, { _ = try store.count() }, { try store.forEachItem { _ = try? $0.get() } },
+            { _ = try store.search(ItemQuery(groups: [RowCatalog.group])) },
+            { _ = try store.quarantined(after: 0, order) }, { _ = try store.countWantingPasscode() },
+        ]
+        for key in keys {
+            uses.append({ _ = try store.open(key) })
+            uses.append({
+                guard let item = try store.find(key) else { return }
+                for value in try store.history(of: item) { _ = try store.earlierSecret(value.number, of: item) }
+            })
+            uses.append({
+                guard let item = try store.find(key) else { return }
+                try store.protect(item, as: .afterFirstUnlockThisDeviceOnly, now: 1)
+            })
+        }
+        for order in [order, repair] {
+            uses.append({ _ = try store.checkItems(after: .min, order) })
+            uses.append({ _ = try store.checkTags(after: nil, order) })
+            uses.append({ _ = try store.checkHistory(after: .min, order) })
+            uses.append({ _ = try store.checkCount(order) })
+        }
+        uses.append({
+            for entry in try store.quarantined(after: .min, order) { _ = try store.putBack(entry.number, order) }
+        })
+        for key in keys {
+            uses.append({
+                let secret = try SecretBytes(zeros: 5)
+                try store.put(key, secret: secret, accessibility: .always, kind: nil, created: nil, now: 2)
+            })
+            uses.append({ _ = try store.remove(key) })
+        }
+        uses.append({ try store.removeWantingPasscode() })
+        return uses
+    }
+
+    private static func fileUses(_ catalog: RowCatalog) -> [() throws -> Void] {
+        let store = catalog.files
+        let group = RowCatalog.group
+        let names = ["f", "d/g", "h"].compactMap { try? ItemName($0) }
+        var uses: [() throws -> Void] = [
+            { _ = try store.count() },
+            {
+                var walk = store.walk(below: nil, in: group, isRecursive: true)
+                while try walk.next() != nil {}
+            },
+            {
+                var directory: Int64?
+                while let lost = try store.lostFiles(behind: directory) { directory = lost.directory }
+            },
+            { _ = try store.quarantined(after: .min, order) },
+        ]
+        for name in names {
+            uses.append({
+                guard let file = try store.find(name, in: group) else { return }
+                if store.hasChunks(file) { return }
+                let read = try store.prepareRead(file)
+                defer { store.finished(read) }
+                _ = try read.collect(0..<min(file.byteCount, 1 << 20))
+            })
+            for salvages in [false, true] {
+                uses.append({ try open(name, salvages, store) })
+            }
+            uses.append({
+                guard let file = try store.find(name, in: group) else { return }
+                try store.protect(file, as: .completeUntilFirstUserAuthentication, now: 2)
+            })
+        }
+        uses.append({ _ = try store.check(after: .min, order) })
+        uses.append({ _ = try store.checkCount(order) })
+        uses.append({ _ = try store.check(after: .min, repair) })
+        uses.append({ _ = try store.checkCount(repair) })
+        uses.append({
+            for entry in try store.quarantined(after: .min, order) { _ = try store.putBack(entry.number, order) }
+        })
+        uses.append({
+            try store.move(try ItemName("f"), to: try ItemName("e/f"), in: group, replaces: true, now: 3)
+        })
+        for name in names { uses.append({ try store.removeEntry(name, in: group) }) }
+        uses.append({
+            guard var removal = try store.beginRemoval(of: try ItemName("d"), in: group) else { return }
+            while try !store.goOn(with: &removal, until: { true }) {}
+        })
+        return uses
+    }
+
+    /// Opens a file as handles do, reads its beginning and its end, and cuts it.
+    private static func open(_ name: ItemName, _ salvages: Bool, _ store: FileStore) throws {
+        guard let file = try store.find(name, in: RowCatalog.group) else { return }
+        let opening = try store.beginOpening(file, for: .read)
+        while try store.goOn(opening, limit: 1) {}
+        guard let open = try salvages ? store.finishSalvaging(opening) : store.finish(opening) else { return }
+        defer { store.close(open) }
+        for start in [0, max(0, open.byteCount - 10)] {
+            let plan = try store.planReading(start..<start + 10, of: open)
+            defer { store.finishedReading(open) }
+            _ = try plan.collect()
+        }
+        guard !salvages else { return }
+        _ = try store.planAllocating(0..<Limits.fileBytes, of: open)
+        store.truncate(open, to: 5)
+        try store.commit(open, now: 4)
+        store.abandon(isCertain: false)
+    }
+
+    private static func accessUses(_ catalog: RowCatalog) -> [() throws -> Void] {
+        let (connection, keys) = (catalog.connection, catalog.keys)
+        return [
+            {
+                let leases = LeaseStore(connection: connection, keys: keys)
+                for lease in try leases.all { try leases.countUse(of: lease) }
+                for number in try leases.damaged { try leases.remove(number) }
+            },
+            {
+                let audit = try AuditLog(connection: connection, keys: keys)
+                var number: Int64? = 0
+                for _ in 0..<8 {
+                    guard let from = number else { break }
+                    number = try audit.page(after: from, AuditQuery(), limit: 10).next
+                }
+                number = 0
+                for _ in 0..<8 {
+                    guard let from = number else { break }
+                    number = try audit.verify(after: from).next
+                }
+                audit.note(AuditRecord(time: 1, client: nil, action: "item.get", state: .noPasscode))
+                try audit.write(at: 1)
+            },
+        ]
+    }
+}
