@@ -19,7 +19,8 @@ extension FileStore {
         committing = []
         creating = []
         unlinking = []
-        removed += toRemove.filter { id in (try? contents.remove(id)) != nil }
+        // What cannot be looked up stays, until the store comes up.
+        removed += toRemove.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
         toRemove = []
     }
 
@@ -78,7 +79,8 @@ extension FileStore {
             return true
         }
         if dead.isEmpty { return }
-        for id in dead { try contents.remove(id) }
+        // One that a row names after all is not dead, whatever this table says.
+        for id in dead where try !tree.contains(id) { try contents.remove(id) }
         try connection.execute("DELETE FROM file_dead_contents")
     }
 }

@@ -137,7 +137,16 @@ final class OpenStore {
 }
 
 extension Vault {
+    /// The contents that are staged, and not in their places yet.
     var staged: [String] {
+        get throws {
+            let placed = Set(try placed.map { ($0 as NSString).lastPathComponent })
+            return try stagedNames.filter { !placed.contains($0) }
+        }
+    }
+
+    /// The contents that have a staged name, be they in their places or not.
+    var stagedNames: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: temporary.path("blobs/staging")) }
     }
 

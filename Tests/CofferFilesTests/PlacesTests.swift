@@ -1,0 +1,72 @@
+import CofferCore
+import CofferDatabase
+import CofferFiles
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// The names of a content: by POSIX, a name is on the disk when its own directory was synced, and no sooner.
+@Suite struct `A content in its place` {
+    private let saboteur = Saboteur()
+    private let open: OpenStore
+
+    init() throws {
+        let vault = try Vault(hasPasscode: false)
+        open = try OpenStore(vault, try vault.open(.noPasscode), fileSystem: saboteur.fileSystem)
+    }
+
+    private func put(_ count: Int) throws { for number in 0..<count { try open.put("\(number)", "content \(number)") } }
+
+    private func declareDead(_ path: String) throws {
+        let id = try open.store.prepareRead(try #require(try open.find(path))).id
+        try open.connection.execute("INSERT INTO file_dead_contents (content) VALUES (?)", .blob(id.bytes))
+    }
+
+    private func deadCount() throws -> Int { try open.count("SELECT count(*) FROM file_dead_contents") }
+
+    @Test func `stays if a row names it, though the table of the dead does as well`() throws {
+        try put(2)
+        try declareDead("0")
+        try open.store.recover()
+        #expect(try open.text("0") == "content 0")
+        #expect(try deadCount() == 0)
+    }
+
+    @Test func `stays if a row in quarantine names it`() throws {
+        try put(2)
+        try declareDead("0")
+        try open.connection.execute(
+            """
+            INSERT INTO file_quarantine (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+            SELECT 'row', 1, id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
+            """
+        )
+        try open.connection.execute("DELETE FROM file_nodes")
+        try open.store.recover()
+        #expect(try open.vault.placed.count == 2)
+        #expect(try deadCount() == 0)
+    }
+
+    @Test func `stays if it was staged when it was declared dead`() throws {
+        try open.put("0", Array("content 0".utf8), settles: false)
+        try declareDead("0")
+        try open.store.recover()
+        #expect(try open.text("0") == "content 0")
+        #expect(try open.vault.stagedNames == [])
+    }
+
+    @Test func `stays when its file goes, if a row in quarantine names it as well`() throws {
+        try put(1)
+        try open.connection.execute(
+            """
+            INSERT INTO file_quarantine (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+            SELECT 'row', 1, 7, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
+            """
+        )
+        try open.remove("0")
+        #expect(try open.vault.placed.count == 1)
+        try open.store.recover()
+        #expect(try open.vault.placed.count == 1)
+        #expect(try deadCount() == 0)
+    }
+}
