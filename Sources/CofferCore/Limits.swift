@@ -139,6 +139,8 @@ public enum Limits {
     public static let leaseReasonBytes = 512
     /// The bytes of a value in a row of the catalog: a block of the audit in which each record is of another program.
     public static let columnBytes = 4 << 20
+    /// Contents whose places are synced together: until then, each has its name among the staged ones as well.
+    public static let stagedPlaces = 8
     /// The bytes of a credential and of its name: a service manager takes no more.
     public static let credentialBytes = 1 << 20
     /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.

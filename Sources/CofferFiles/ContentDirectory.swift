@@ -1,11 +1,13 @@
 internal import CofferCore
 package import CofferSystem
 internal import Glibc
+internal import Synchronization
 
 /// Where contents lie: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the catalog names
 /// them.
 ///
-/// A content is staged and synced, then named in the catalog, then moved to its place. Whatever a crash leaves is in
+/// A content is staged and synced, then named in the catalog, then linked to its place. Its staged name goes when the directory
+/// of its place was synced: a sync of `staging` never makes a content lose its only name. Whatever a crash leaves is in
 /// `staging`, which is small; so coming up costs the same for any number of files.
 package final class ContentDirectory: Sendable {
     /// Its name in the state directory.
@@ -15,6 +17,9 @@ package final class ContentDirectory: Sendable {
 
     private let root: Directory
     private let staging: Directory
+    /// The staged names of contents in places that may not be synced, and when they were placed.
+    private let placed = Mutex<[String: UInt64]>([:])
+    private let clock = Atomic<UInt64>(0)
 
     /// Opens the directory, made if it is not there.
     ///
@@ -31,6 +36,7 @@ package final class ContentDirectory: Sendable {
     /// Makes a staged content survive a power cut.
     func synchronize(_ content: borrowing OwnedDescriptor) throws(SystemError) {
         try staging.synchronize(content)
+        sweep(from: Limits.stagedPlaces)
         try staging.synchronize()
     }
 
@@ -57,31 +63,58 @@ package final class ContentDirectory: Sendable {
 
     func synchronizeOverlay(_ overlay: borrowing OwnedDescriptor, isStaged: Bool) throws(SystemError) {
         try staging.synchronize(overlay)
-        if isStaged { try staging.synchronize() }
+        guard isStaged else { return }
+        sweep(from: Limits.stagedPlaces)
+        try staging.synchronize()
     }
 
-    func placeOverlay(_ id: ItemID) throws(SystemError) {
-        let name = id.hexadecimal
-        let directory = try root.subdirectory(String(name.prefix(2)))
-        try staging.rename(name + Self.overlaySuffix, to: name + Self.overlaySuffix, in: directory)
-    }
+    func placeOverlay(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal + Self.overlaySuffix) }
 
     func discardStagedOverlay(_ id: ItemID) { try? staging.remove(id.hexadecimal + Self.overlaySuffix) }
 
-    /// Moves a staged content to its place.
-    func place(_ id: ItemID) throws(SystemError) {
-        let name = id.hexadecimal
+    /// Gives a staged content its place.
+    func place(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal) }
+
+    private func place(_ name: String) throws(SystemError) {
         let directory = try root.subdirectory(String(name.prefix(2)))
-        try staging.rename(name, to: name, in: directory)
+        if try staging.link(name, to: directory) {
+            let now = clock.wrappingAdd(1, ordering: .relaxed).newValue
+            placed.withLock { $0[name] = now }
+        } else {
+            // It has one name only, which has to stay.
+            try directory.synchronize()
+        }
+    }
+
+    /// Takes the staged names of contents away whose places are synced then; what fails is left for the next time.
+    ///
+    /// - Parameter count: How many there have to be: the disk is waited for.
+    func sweep(from count: Int = 1) {
+        let due = placed.withLock { $0.count < count ? [:] : $0 }
+        do throws(SystemError) {
+            for part in Set(due.keys.map { String($0.prefix(2)) }) { try root.subdirectory(part).synchronize() }
+        } catch {
+            return
+        }
+        placed.withLock { placed in
+            // One that was placed anew meanwhile is another one.
+            for (name, time) in due where placed[name] == time && (try? staging.remove(name)) != nil {
+                placed[name] = nil
+            }
+        }
     }
 
     func remove(_ id: ItemID) throws(SystemError) {
+        forget(id.hexadecimal)
         try root.remove(Self.place(of: id))
         try staging.remove(id.hexadecimal)
         try removeOverlay(id)
     }
 
+    private func forget(_ name: String) { placed.withLock { $0[name] = nil } }
+
     private func removeOverlay(_ id: ItemID) throws(SystemError) {
+        forget(id.hexadecimal + Self.overlaySuffix)
         try root.remove(Self.place(of: id) + Self.overlaySuffix)
         try staging.remove(id.hexadecimal + Self.overlaySuffix)
     }

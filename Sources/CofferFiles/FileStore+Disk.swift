@@ -73,6 +73,7 @@ extension FileStore {
                 contents.discardStaged(named: name)
             }
         }
+        contents.sweep()
         var dead: [ItemID] = []
         try connection.rows("SELECT content FROM file_dead_contents") { row in
             if let id = ItemID(try row.blob(0)) { dead.append(id) }

@@ -166,6 +166,25 @@ package final class Directory: Sendable {
         _ = try retrying("rename") { unsafe renameat(descriptor.number, name, there, newName) }
     }
 
+    /// Gives a file the same name in another directory as well, over an existing one too.
+    ///
+    /// - Parameters:
+    ///   - name: The file here.
+    ///   - target: The other directory, on the same file system.
+    /// - Returns: Whether it has its name here still: a file system may have no second names, and move it.
+    package func link(_ name: String, to target: Directory) throws(SystemError) -> Bool {
+        try fileSystem.willPerform(.rename)
+        let (here, there) = (descriptor.number, target.descriptor.number)
+        do {
+            _ = try retrying("link") { unsafe linkat(here, name, there, name, 0) }
+            return true
+        } catch  where error.code != ENOENT {
+            // Does nothing where both names are those of one file.
+            _ = try retrying("rename") { unsafe renameat(here, name, there, name) }
+            return contains(name)
+        }
+    }
+
     /// Removes a file.
     ///
     /// One that is not there is removed already.

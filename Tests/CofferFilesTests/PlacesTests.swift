@@ -17,6 +17,40 @@ import Testing
 
     private func put(_ count: Int) throws { for number in 0..<count { try open.put("\(number)", "content \(number)") } }
 
+    @Test func `keeps its staged name until the directory of its place was synced`() throws {
+        try put(Limits.stagedPlaces)
+        #expect(try open.vault.placed.count == Limits.stagedPlaces)
+        #expect(
+            try open.vault.stagedNames.sorted() == open.vault.placed.map { ($0 as NSString).lastPathComponent }.sorted()
+        )
+        #expect(try open.vault.staged == [])
+        // The next content is created, written and synced; then comes the first directory of a place.
+        saboteur.arm(4)
+        try open.put("next", "content")
+        #expect(saboteur.disarm())
+        #expect(try open.vault.stagedNames.count == Limits.stagedPlaces + 1)
+        try open.put("last", "content")
+        #expect(try open.vault.stagedNames.count == 1)
+        for number in 0..<Limits.stagedPlaces { #expect(try open.text("\(number)") == "content \(number)") }
+    }
+
+    @Test func `has no staged name any more when the store has come up again`() throws {
+        try put(3)
+        #expect(try open.vault.stagedNames.count == 3)
+        try open.store.recover()
+        #expect(try open.vault.stagedNames == [])
+        #expect(try open.vault.placed.count == 3)
+    }
+
+    @Test func `goes with both of its names`() throws {
+        try put(2)
+        try open.remove("0")
+        #expect(try open.vault.stagedNames.count == 1)
+        #expect(try open.vault.placed.count == 1)
+    }
+
+    // MARK: The dead
+
     private func declareDead(_ path: String) throws {
         let id = try open.store.prepareRead(try #require(try open.find(path))).id
         try open.connection.execute("INSERT INTO file_dead_contents (content) VALUES (?)", .blob(id.bytes))

@@ -132,6 +132,8 @@ import Testing
     private func expectNoLeak(_ directory: TemporaryDirectory, _ client: BlockingClient, _ what: String) throws {
         let blobs = directory.appending("state/blobs")
         let staged = try FileManager.default.contentsOfDirectory(atPath: blobs + "/staging")
+            // A content keeps its staged name for a while when it has its place.
+            .filter { !FileManager.default.fileExists(atPath: "\(blobs)/\($0.prefix(2))/\($0)") }
         #expect(staged == [], "\(what)")
         let contents = try FileManager.default.subpathsOfDirectory(atPath: blobs).filter { $0.contains("/") }
             .map { ($0 as NSString).lastPathComponent }
