@@ -50,7 +50,7 @@ extension AuditLog {
     /// - Throws: ``DatabaseError``.
     package func verify(after number: Int64) throws -> AuditVerification {
         guard number < head.next else { return AuditVerification(checkedCount: 0, findings: [], next: nil) }
-        var findings: [String] = []
+        var findings: [String] = number == 0 ? doubts.words : []
         var checkedCount: Int64 = 0
         var expected = number + 1
         var chain = try connection.row(

@@ -29,6 +29,10 @@ extension AuditLog {
         Array("coffer audit head v1".utf8) + keys.vaultID.bytes
     }
 
+    static func witnessContext(_ keys: VaultKeys) -> [UInt8] {
+        Array("coffer audit end v1".utf8) + keys.vaultID.bytes
+    }
+
     static func blockContext(_ first: Int64, _ keys: VaultKeys) -> [UInt8] {
         Array("coffer audit block v1".utf8) + keys.vaultID.bytes + numberBytes(first)
     }

@@ -15,6 +15,12 @@ package final class AuditLog {
     private(set) var head: AuditHead
     /// As it is on the disk, while the present one is being written.
     private var writtenHead: AuditHead?
+    /// What did not fit together when the catalog was opened, now or earlier.
+    private(set) var doubts: AuditDoubts
+    /// The number that the anchor has; 0 if there is none.
+    private var anchored: Int64
+    /// Whether the lock state has changed since the anchor was written.
+    private var isAnchorDue = false
 
     /// What earlier turns have left to be written.
     private var waiting = AuditNotes()
@@ -30,25 +36,17 @@ package final class AuditLog {
     /// - Parameters:
     ///   - connection: The catalog.
     ///   - keys: The vault's keys.
-    /// - Throws: ``DatabaseError``. A head that was lost is no error here, but a finding of each check from then on.
-    package init(connection: Connection, keys: VaultKeys) throws {
+    ///   - isNew: Whether the catalog was just made, and nothing was ever recorded in it.
+    /// - Throws: ``DatabaseError``. What was lost or put back is no error here, but a finding of each check from then on.
+    package init(connection: Connection, keys: VaultKeys, isNew: Bool) throws {
         self.connection = connection
         self.keys = keys
-        let beginning = AuditHead(beginningWith: Self.beginning(keys))
-        let sealed = try connection.row("SELECT sealed FROM audit_head") { try $0.blob(0) }
-        let stored = sealed.flatMap { try? AuditHead(decoding: Self.open($0, Self.headContext(keys), keys)) }
-        head = stored ?? beginning
-        guard stored == nil else { return }
-        // A number that no log reaches was put there, and must not use up those that come.
-        let last = try connection.row(
-            "SELECT first, chain FROM audit_blocks WHERE first < ? ORDER BY first DESC LIMIT 1",
-            .integer(AuditHead.numberBound / 2)
-        ) { row in (number: max(0, try row.integer(0)), chain: try row.blob(1)) }
-        guard sealed != nil || last != nil else { return }
-        // Where the last block ends is not known any more: numbers go on well behind it.
-        head.next = (last?.number ?? 0) + Int64(Limits.auditBlockRecords)
-        head.lostUpTo = head.next - 1
-        head.chain = last?.chain ?? head.chain
+        let opening = try AuditOpening(connection, keys, isNew: isNew)
+        head = opening.head
+        doubts = opening.doubts
+        anchored = opening.anchored
+        // That of a vault from before there were any begins here.
+        if opening.isFirst { try connection.transaction { try writeWitness() } }
     }
 
     // MARK: Noting
@@ -78,6 +76,42 @@ package final class AuditLog {
         if !waiting.add(record) { lostCount += record.count }
     }
 
+    // MARK: The end, told elsewhere
+
+    static let witnessName = "auditEnd"
+
+    private func writeWitness() throws {
+        let witness = AuditWitness(next: head.next, chain: head.chain, anchored: anchored, doubts: doubts)
+        try connection.execute(
+            "INSERT OR REPLACE INTO catalog_settings (name, value) VALUES (?, ?)",
+            .text(Self.witnessName),
+            .blob(Self.seal(witness.encoded, Self.witnessContext(keys), keys))
+        )
+    }
+
+    /// What did not fit together when the catalog was opened, now or earlier.
+    package var faults: [VaultFault] {
+        doubts.words.map {
+            VaultFault(what: $0, hint: "run 'coffer audit --verify', and 'coffer doctor --repair' to take note")
+        }
+    }
+
+    /// Finds what did not fit together no fault any more, from the next record on.
+    package func acknowledgeDoubts() { doubts = [] }
+
+    /// Tells outside of the database how far it has come, if the lock state has changed since that was told last.
+    ///
+    /// What can't be told now is told after the next change.
+    ///
+    /// - Parameter isLast: Whether nothing is recorded any more, and that is to be told in any case.
+    package func moveAnchor(isLast: Bool = false) {
+        // What is not on the disk yet may never be.
+        guard isAnchorDue || isLast && anchored < head.next, writtenHead == nil else { return }
+        isAnchorDue = false
+        let isStored: Void? = try? keys.store(CatalogAnchor(nextRecord: head.next, link: head.chain))
+        if isStored != nil { anchored = head.next }
+    }
+
     // MARK: Writing
 
     /// Writes what waits, in the transaction of the turn.
@@ -98,6 +132,7 @@ package final class AuditLog {
             try makeRoom()
             let sealed = Self.seal(head.encoded, Self.headContext(keys), keys)
             try connection.execute("INSERT OR REPLACE INTO audit_head (only, sealed) VALUES (1, ?)", .blob(sealed))
+            try writeWitness()
         } catch {
             head = former
             throw error
@@ -109,6 +144,7 @@ package final class AuditLog {
     /// - Returns: The records, with their numbers.
     package func confirm() -> [AuditRecord] {
         guard writtenHead != nil else { return [] }
+        if writing.contains(where: \.movesAnchor) { isAnchorDue = true }
         defer { (waiting, latest, lostCount, writing, writtenHead) = (AuditNotes(), [], 0, [], nil) }
         return writing
     }
@@ -169,5 +205,12 @@ package final class AuditLog {
             head.byteCount -= Int64(oldest.sealed.count)
             try connection.execute("DELETE FROM audit_blocks WHERE first = ?", .integer(oldest.first))
         }
+    }
+}
+
+extension AuditRecord {
+    /// Whether the catalog must not be taken back to before this without notice.
+    fileprivate var movesAnchor: Bool {
+        refusal == nil && (action == "vault.state" || action == "passcode.change")
     }
 }

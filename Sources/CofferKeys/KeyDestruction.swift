@@ -11,7 +11,7 @@ extension VaultKeys {
     /// - Throws: `io`, after all was destroyed that can be.
     package static func destroy(in directory: Directory) throws(CofferError) {
         var failure: SystemError?
-        for name in [Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName] {
+        for name in [Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName] {
             for shred in [directory.shred, directory.shredLeftovers] {
                 do throws(SystemError) { try shred(name) } catch { failure = failure ?? error }
             }

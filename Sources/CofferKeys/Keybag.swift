@@ -14,6 +14,8 @@ package struct Keybag: Equatable, Sendable {
     let classBPublicKey: [UInt8]
     /// Whether the tenth wrong passcode erases the vault.
     let erasesData: Bool
+    /// Whether the catalog says where its audit ends: one that does not has lost that.
+    let isWitnessed: Bool
     /// The first is the one of the device key or of the passcode, the others are of recovery keys.
     let slots: [Keyslot]
     /// Class keys under the keybag key: all of them, so that a recovery key needs no device key.
@@ -169,6 +171,7 @@ extension Keybag {
             deviceKeyCheck: deviceKeyCheck(deviceKey, vaultID),
             classBPublicKey: publicKey,
             erasesData: erasesData,
+            isWitnessed: true,
             slots: slots,
             underKeybagKey: underKeybagKey,
             underDeviceKey: underDeviceKey,

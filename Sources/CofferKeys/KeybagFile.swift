@@ -10,6 +10,7 @@ extension Keybag {
     private static let magic = Array("COFFERKB".utf8)
     private static let version: UInt16 = 2
     private static let erasesDataFlag: UInt8 = 1
+    private static let witnessedFlag: UInt8 = 2
 
     /// What wraps a class key, as the file says it.
     private enum Wrapper: UInt8 {
@@ -25,7 +26,7 @@ extension Keybag {
         writer.write(raw: vaultID.bytes)
         writer.write(raw: deviceKeyCheck)
         writer.write(raw: classBPublicKey)
-        writer.write(erasesData ? Self.erasesDataFlag : 0)
+        writer.write((erasesData ? Self.erasesDataFlag : 0) | (isWitnessed ? Self.witnessedFlag : 0))
         writer.write(UInt8(slots.count))
         for slot in slots {
             var contents = ByteWriter()
@@ -144,12 +145,13 @@ extension Keybag {
             deviceKeyCheck: check,
             classBPublicKey: publicKey,
             erasesData: flags & Self.erasesDataFlag != 0,
+            isWitnessed: flags & Self.witnessedFlag != 0,
             slots: slots,
             underKeybagKey: wrapped[.keybagKey] ?? [:],
             underDeviceKey: wrapped[.deviceKey] ?? [:],
             innerTag: innerTag
         )
-        guard reader.isAtEnd, flags & ~Self.erasesDataFlag == 0, isComplete(version) else {
+        guard reader.isAtEnd, flags & ~(Self.erasesDataFlag | Self.witnessedFlag) == 0, isComplete(version) else {
             throw ByteReader.Malformed()
         }
         // Of two spellings of one keybag, the tag under the keybag key would be right for one only.

@@ -11,7 +11,7 @@ package final class VaultKeys {
     /// Kept beside the keybag, which would be copied each time that a request asks for the state.
     private var hasPasscode: Bool
     let deviceKey: DeviceKey
-    private let directory: Directory
+    let directory: Directory
     private var attempts: PasscodeAttempts
     /// What the delay after wrong passcodes counts from, in nanoseconds of boot time.
     private var delayStart: UInt64
@@ -48,6 +48,9 @@ package final class VaultKeys {
             throw error == .noMemory ? .noMemory : .damaged
         }
     }
+
+    /// Whether the catalog has said where its audit ends ever since the keybag was made.
+    package var isWitnessed: Bool { keybag.isWitnessed }
 
     /// Identifies the vault: the catalog carries the same.
     package var vaultID: ItemID { keybag.vaultID }

@@ -37,12 +37,13 @@ final class Catalog {
     init(in directory: Directory, keys: VaultKeys) throws(CofferError) {
         do {
             guard try Self.fileExists(in: directory) else { throw Self.missing }
-            connection = try Self.connect(in: directory)
+            let connection = try Self.connect(in: directory)
+            self.connection = connection
             keychain = KeychainStore(connection: connection, keys: keys)
             leases = LeaseStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
-            audit = try AuditLog(connection: connection, keys: keys)
-            try Self.bind(connection, to: keys.vaultID)
+            audit = try Self.openAudit(connection, keys)
+            faults += audit.faults
             try keychain.tagOlderItems()
             // Their key is gone already, where a crash came between it and them.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
@@ -116,6 +117,34 @@ final class Catalog {
                 .blob(vaultID.bytes)
             )
         }
+    }
+
+    /// Opens the audit of a catalog that belongs to the keybag.
+    private static func openAudit(_ connection: Connection, _ keys: VaultKeys) throws -> AuditLog {
+        let isNew = try isNew(connection)
+        let open = {
+            try bind(connection, to: keys.vaultID)
+            return try AuditLog(connection: connection, keys: keys, isNew: isNew)
+        }
+        // From the moment that it is bound, it says where its audit ends.
+        return try isNew ? connection.transaction(open) : open()
+    }
+
+    /// Takes note of what is wrong with the audit as a whole: that is no fault any more.
+    func acknowledgeFaults() {
+        let known = audit.faults
+        audit.acknowledgeDoubts()
+        faults.removeAll { known.contains($0) }
+    }
+
+    /// Whether a catalog was made for a keybag that came next, and nothing is in it.
+    private static func isNew(_ connection: Connection) throws -> Bool {
+        try connection.row(
+            """
+            SELECT 1 FROM catalog_settings WHERE name = 'isNew'
+            AND NOT EXISTS (SELECT 1 FROM keychain_items) AND NOT EXISTS (SELECT 1 FROM file_nodes)
+            """
+        ) { _ in true } ?? false
     }
 
     private static let missing = CofferError(

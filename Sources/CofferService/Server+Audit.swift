@@ -127,6 +127,9 @@ extension Server {
         tellRecords(of: catalog)
     }
 
+    /// Tells outside of the database how far it has come: behind the answers, which need not wait for that.
+    func moveAnchor(isLast: Bool = false) { vault.openCatalog?.audit.moveAnchor(isLast: isLast) }
+
     private func setAuditTimer() {
         if auditTimerIsSet { return }
         auditTimerIsSet = true

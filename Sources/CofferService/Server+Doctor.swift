@@ -16,6 +16,7 @@ extension Server {
         do {
             let catalog = try vault.catalog
             if !params.repairs { return try place.check(catalog, order) }
+            if params.cursor == nil { catalog.acknowledgeFaults() }
             return try catalog.change { changes in
                 let page = try place.check(catalog, order)
                 changes.noteUntold(page.quarantinedCount)

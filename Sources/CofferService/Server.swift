@@ -199,7 +199,10 @@ package actor Server {
         schedule.rest()
         // What is kept there is for the next daemon.
         carryOver = nil
-        if let catalog = vault.openCatalog { writeAudit(of: catalog) }
+        if let catalog = vault.openCatalog {
+            writeAudit(of: catalog)
+            moveAnchor(isLast: true)
+        }
         vault.close()
         loop.stop()
     }
@@ -380,6 +383,7 @@ package actor Server {
             if catalog.hasChanges { commit(catalog) } else { settleAudit(of: catalog) }
         }
         sendAnswers()
+        moveAnchor()
         if transit.takeEmptied() { Heap.giveBack() }
         tellChangedState()
         if isToShutDown { shutDown() } else { shutDownIfIdle() }

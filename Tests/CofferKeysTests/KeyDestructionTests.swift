@@ -5,7 +5,7 @@ import CofferTestSupport
 import Testing
 
 @Suite struct `Destroyed keys` {
-    private static let names = ["attempts", "device.key", "keybag"]
+    private static let names = ["anchor", "attempts", "device.key", "keybag"]
 
     /// A vault whose files have a second name outside, by which to see what becomes of their content.
     private struct Watched {
@@ -16,6 +16,7 @@ import Testing
             vault = try Vault(hasRecoveryKey: true)
             outside = try TemporaryDirectory()
             try vault.temporary.write(Array("COFFERAT and more".utf8), to: "attempts")
+            try vault.temporary.write(Array("COFFERAN and more".utf8), to: "anchor")
             for name in names {
                 // What an interrupted replacement leaves.
                 let bytes = try #require(vault.temporary.contents(name))
@@ -32,7 +33,7 @@ import Testing
 
     @Test func `are overwritten on the disk, and leave no vault`() throws {
         let watched = try Watched()
-        #expect(try watched.remains().count == 6, "or it would show nothing")
+        #expect(try watched.remains().count == 8, "or it would show nothing")
         try VaultKeys.destroy(in: watched.vault.directory)
         #expect(try watched.remains() == [])
         #expect(try watched.vault.temporary.names() == [])
@@ -59,7 +60,7 @@ import Testing
             steps = step
             if !saboteur.hasStruck { break }
         }
-        #expect(steps == 6 * 4 + 1)
+        #expect(steps == 8 * 4 + 1)
     }
 
     @Test func `are all gone but for the file that resists`() throws {

@@ -50,6 +50,68 @@ import Testing
         try expect("--since", "soon", status: 64, "expected a date or a time ago")
     }
 
+    // MARK: What was put back
+
+    private func doctor(_ arguments: String..., status: Int32, _ text: String) throws {
+        let result = try daemon.coffer(["doctor"] + arguments)
+        #expect(result.status == status, "\(arguments): \(result.text)\(result.errors)")
+        #expect(result.text.contains(text), "\(arguments): \(result.text)")
+    }
+
+    @Test func `an audit that was emptied is found, until a repair takes note of it`() throws {
+        for number in 0..<3 { _ = try daemon.coffer(["put", "a\(number)"], input: [1]) }
+        daemon.stop()
+        do {
+            let connection = try Connection(path: "\(daemon.statePath)/vault.sqlite")
+            try connection.execute("DELETE FROM audit_blocks")
+            try connection.execute("DELETE FROM audit_head")
+        }
+        try daemon.restart()
+        for _ in 0..<2 {
+            try expect("--verify", status: 65, "the audit is older than the catalog", "the records 1 to ")
+            try doctor(status: 65, "fault: the audit is older than the catalog")
+            try daemon.restart()
+        }
+        #expect(try daemon.coffer(["status"]).text.contains("the audit is older than the catalog"))
+        try doctor("--repair", status: 0, "fault: the audit is older than the catalog")
+        try daemon.restart()
+        try doctor(status: 0, "all is well")
+        // What is missing stays so.
+        try expect("--verify", status: 65, "the records 1 to ")
+    }
+
+    private func copy(_ names: [String], from place: String, to target: String) throws {
+        for name in names {
+            let result = try runCommand("/bin/cp", ["--preserve=mode", "\(place)/\(name)", "\(target)/\(name)"])
+            try #require(result.status == 0)
+        }
+    }
+
+    @Test(arguments: [["vault.sqlite"], ["vault.sqlite", "anchor"], ["anchor"]])
+    func `a catalog or an anchor that was put back is found, and both from one time are not`(names: [String]) throws {
+        _ = try daemon.coffer(["put", "a"], input: [1])
+        daemon.stop()
+        let copies = try TemporaryDirectory()
+        try copy(names, from: daemon.statePath, to: copies.path)
+        try daemon.restart()
+        _ = try daemon.coffer(["put", "b"], input: [1])
+        daemon.stop()
+        try copy(names, from: copies.path, to: daemon.statePath)
+        try daemon.restart()
+        switch names {
+        case ["vault.sqlite"]:
+            try expect("--verify", status: 65, "the catalog is older than the keybag")
+            try doctor(status: 65, "fault: the catalog is older than the keybag")
+        case ["anchor"]:
+            try expect(
+                "--verify",
+                status: 65,
+                "the file 'anchor', which says how far the catalog had come, was put back"
+            )
+        default: try expect("--verify", status: 0, " records, each as it was written")
+        }
+    }
+
     @Test func `what somebody took out of the database is found, with exit code 65`() throws {
         for number in 0..<3 { _ = try daemon.coffer(["put", "a\(number)"], input: [1]) }
         daemon.stop()

@@ -82,7 +82,9 @@ struct Doctor: ParsableCommand {
             let lines = survey.lines(of: waiting, repairs: `repair`)
             for line in faults.isEmpty ? lines : lines.filter({ $0 != Survey.isWell }) { output.line(line) }
         }
-        if survey.unrepairedCount > 0 || !faults.isEmpty { throw ExitStatus.damaged }
+        // A repair takes note of some.
+        let remaining = `repair` && !faults.isEmpty ? try client.status().faults : faults
+        if survey.unrepairedCount > 0 || !remaining.isEmpty { throw ExitStatus.damaged }
     }
 
     private func allEntries(_ client: BlockingClient) throws(CofferError) -> [QuarantineEntry] {
