@@ -85,6 +85,7 @@ extension Server {
         noteState(keys.state, because: step == .lock ? lockCause : nil)
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)
         withholdPayloads(in: keys.state)
+        wipeUnfinishedPayloads()
         keepWhatWasWritten()
     }
 
@@ -100,7 +101,12 @@ extension Server {
         settleLocks()
     }
 
-    // MARK: What waits to be sent
+    // MARK: What is in flight
+
+    /// Wipes what has come of payloads that are not complete: the rest may never come.
+    func wipeUnfinishedPayloads() {
+        for session in sessions.values { session.wipeUnfinishedPayload() }
+    }
 
     /// Takes back what waits to be sent and may not outlive its key.
     func withholdPayloads(in state: VaultState) {

@@ -17,6 +17,7 @@ extension Server {
         noteRequest(of: session)
         let request: Request
         let attachments: Attachments
+        let isWiped: Bool
         let byteCount = frame.byteCount
         do throws(RequestError) {
             let json: JSONValue
@@ -24,12 +25,14 @@ extension Server {
             case .success(let value): json = value
             case .failure(let fault): throw RequestError(fault)
             }
+            isWiped = frame.isPayloadWiped
             attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
             request = try Request(json)
         } catch {
             noteRefusal(of: session, error.error)
             return session.send(OutgoingFrame(id: error.id, json: error.responseBytes))
         }
+        if isWiped { return sendFailure(.lockedMeanwhile, to: request.id, session, number) }
         guard let method = Method(rawValue: request.method) else {
             return sendFailure(.unknownMethod(request.method), to: request.id, session, number)
         }
@@ -234,4 +237,13 @@ extension Server {
         guard let request = request(of: transfer) else { return cancellation.cancel() }
         request.cancel(with: cancellation)
     }
+}
+
+extension CofferError {
+    fileprivate static let lockedMeanwhile = CofferError(
+        .interactionNotAllowed,
+        "the vault was locked while the request was being sent, and what had come of its payload was wiped",
+        hint: "run 'coffer unlock', and send it again",
+        retry: .afterUnlock
+    )
 }

@@ -132,6 +132,7 @@ extension Server {
         defer { keysHaveChanged() }
         try vault.erase()
         withholdPayloads(in: .noVault)
+        wipeUnfinishedPayloads()
         removeRemains()
     }
 

@@ -147,6 +147,12 @@ final class Session {
         }
     }
 
+    /// Wipes what has come of a payload that is not complete.
+    func wipeUnfinishedPayload() {
+        decoder.wipePayload()
+        noteHeld()
+    }
+
     /// Whether requests wait that were not decoded yet.
     var hasBacklog: Bool { backlog != nil }
 

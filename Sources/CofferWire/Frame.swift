@@ -13,6 +13,8 @@ package struct Frame: ~Copyable, Sendable {
     package let jsonByteCount: Int
     /// The payload; `nil` where it has no bytes, so that the many frames without one cost no locked memory.
     package var payload: SecretBytes?
+    /// Whether it had a payload that was wiped before all of it had come: what it asks for can't be done.
+    package let isPayloadWiped: Bool
 
     /// The bytes of both.
     package var byteCount: Int { jsonByteCount + payload.byteCount }

@@ -19,6 +19,8 @@ package struct FrameDecoder: ~Copyable, Sendable {
     /// There once the payload has begun.
     private var payload: SecretBytes?
     private var payloadCount = 0
+    /// Whether a part of the payload was wiped: what is left of it is counted, and not kept.
+    private var isPayloadWiped = false
 
     /// Begins with a stream.
     ///
@@ -40,6 +42,13 @@ package struct FrameDecoder: ~Copyable, Sendable {
     package var heldJSONCount: Int { collectedJSON.count }
     /// The bytes of the payload that memory was taken for.
     package var heldPayloadCount: Int { payload.byteCount }
+
+    /// Wipes what has come of a payload that is not complete: its frame comes to its end without it, and says so.
+    package mutating func wipePayload() {
+        guard payload != nil else { return }
+        payload = nil
+        isPayloadWiped = true
+    }
 
     /// Takes bytes of the stream up to the end of a frame, or all there are.
     ///
@@ -84,7 +93,13 @@ package struct FrameDecoder: ~Copyable, Sendable {
         header = nil
         collectedJSON = []
         payloadCount = 0
-        return Frame(json: json, jsonByteCount: jsonByteCount, payload: payload.take())
+        defer { isPayloadWiped = false }
+        return Frame(
+            json: json,
+            jsonByteCount: jsonByteCount,
+            payload: payload.take(),
+            isPayloadWiped: isPayloadWiped
+        )
     }
 }
 
@@ -161,7 +176,7 @@ extension FrameDecoder {
         let piece = bytes.extracting(offset..<min(bytes.byteCount, offset + count - payloadCount))
         if payloadCount == 0 && count > room { throw .noRoom }
         do throws(SecretMemoryError) {
-            if payload == nil { payload = try SecretBytes(zeros: count) }
+            if payload == nil && !isPayloadWiped { payload = try SecretBytes(zeros: count) }
         } catch {
             throw .noMemory
         }

@@ -45,6 +45,35 @@ import Testing
         #expect(try timed.client.lock(graceSeconds: 0).state == .locked)
     }
 
+    // MARK: What is being sent
+
+    @Test(arguments: [1, 60_000, 99_999])
+    func `a payload that a lock comes into is wiped, and nothing of it is stored`(cut: Int) throws {
+        let timed = try TimedServer()
+        try timed.client.put("former", [7]) { $0.accessibility = .always }
+        let payload = pseudoRandomBytes(100_000)
+        for name in ["former", "new"] {
+            var raw = try timed.connectRaw()
+            let params: JSONObject = ["name": .string(name), "kind": "document", "protection": "none"]
+            let json = Request(id: .integer(1), method: CofferWire.Method.itemPut.rawValue, params: params).serialized()
+            let header = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count)
+            try raw.write(header + json + payload.dropLast(cut))
+            let hasCome = raw.isTaken
+            #expect(hasCome)
+            #expect(try timed.client.lock(graceSeconds: 0).state == .locked)
+            try raw.write(payload.suffix(cut))
+            let refused = try raw.answer()
+            #expect(refused == (1, .interactionNotAllowed))
+            // The stream goes on behind it.
+            try raw.send(.hello, ["protocol": 1])
+            let next = try raw.refusal()
+            #expect(next == nil)
+            try timed.client.unlock()
+        }
+        #expect(try timed.client.get("former") == [7])
+        #expect(try Outcome { _ = try timed.client.get("new") } == .refused(.itemNotFound))
+    }
+
     // MARK: Idle time
 
     @Test func `an idle vault locks, with the grace`() throws {

@@ -80,6 +80,23 @@ struct RawConnection: ~Copyable {
         }
     }
 
+    /// Sends bytes as they are.
+    func write(_ bytes: some Collection<UInt8>) throws {
+        let bytes = Array(bytes)
+        var done = 0
+        while done < bytes.count { done += try socket.send(bytes.span.bytes.extracting(droppingFirst: done)) ?? 0 }
+    }
+
+    /// Whether the server has taken all that was sent, within some seconds.
+    var isTaken: Bool {
+        let number = socket.number
+        return settles {
+            var count: Int32 = -1
+            // Bytes that the peer has not received.
+            return ioctl(number, UInt(TIOCOUTQ), &count) == 0 && count == 0
+        }
+    }
+
     /// Receives the next message; `nil` where the server has closed.
     mutating func next() throws -> Incoming? {
         var piece = [UInt8](repeating: 0, count: 65_536)

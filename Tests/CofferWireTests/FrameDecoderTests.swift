@@ -174,6 +174,31 @@ private let message: JSONValue = ["jsonrpc": "2.0", "id": 1, "method": "read"]
         #expect(whole.first?.payload == payload)
     }
 
+    @Test func `a payload that is wiped in its middle is never delivered, and the stream goes on`() throws {
+        let payload: [UInt8] = Array(1...200)
+        let bytes = encodeFrame(json, payload) + encodeFrame(json, [7])
+        let start = FrameHeader.byteCount + json.count
+        for cut in 0...(start + payload.count) {
+            var decoder = FrameDecoder()
+            var offset = 0
+            var piece = Array(bytes[..<cut])
+            var frame = try decoder.decode(piece.span.bytes, at: &offset)
+            let isComplete = frame != nil
+            decoder.wipePayload()
+            let held = decoder.heldPayloadCount
+            #expect(held == 0)
+            piece = Array(bytes[cut...])
+            offset = 0
+            if !isComplete { frame = try decoder.decode(piece.span.bytes, at: &offset) }
+            let isWiped = frame?.isPayloadWiped
+            let count = frame?.payload.byteCount
+            #expect(isWiped == (cut > start && !isComplete))
+            #expect(count == (isWiped == true ? 0 : payload.count))
+            let next = try feed(Array(piece[offset...]), to: &decoder)
+            #expect(next == [Captured(message, [7])])
+        }
+    }
+
     @Test func `after a failure every call fails alike`() {
         var decoder = FrameDecoder()
         let bad = FrameHeader.encode(jsonCount: 0, payloadCount: 0)

@@ -226,6 +226,19 @@ struct MemoryScanTests {
         #expect(goes, "the payload outlives its connection")
     }
 
+    @Test func `a lock takes a payload that is half received, though its connection stays`() throws {
+        let scene = try Scene()
+        let payload = randomContent(1000)
+        scene.needles.add("payload", payload)
+        let socket = try UnixSocket.connect(to: scene.daemon.socketPath)
+        try send(.itemPut, ["name": "a/b"], 1, payload + [0], leavingOut: 1, to: socket)
+        let arrives = try settles { try scene.scan().contains { $0.name == "payload" } }
+        #expect(arrives, "the scan does not see what is there")
+        _ = try scene.client.lock(graceSeconds: 0)
+        try expectKeys(Self.lasting, in: scene.scan(), "after the lock")
+        close(socket.release())
+    }
+
     /// Sends a request, or all of it but the end.
     private func send(
         _ method: Method,
