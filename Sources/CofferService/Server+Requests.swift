@@ -15,6 +15,7 @@ extension Server {
         _ number: Int
     ) {
         noteRequest(of: session)
+        transit.noteRequest(jsonByteCount: frame.jsonByteCount)
         let request: Request
         let attachments: Attachments
         let isWiped: Bool

@@ -22,6 +22,7 @@ final class TransitRoom {
     /// When stalled connections were looked for last.
     private var lastLook: UInt64?
     private var hasHeldMuch = false
+    private var hasParsedMuch = false
 
     /// Takes note of what a connection of a tenant holds now.
     func change(from old: Held, to new: Held, of tenant: Tenant) {
@@ -30,11 +31,19 @@ final class TransitRoom {
         if held.byteCount > Limits.transitBytes / 8 { hasHeldMuch = true }
     }
 
+    /// Takes note of a request: its values take many times the bytes of its JSON.
+    func noteRequest(jsonByteCount: Int) {
+        if jsonByteCount > Self.largeByteCount { hasParsedMuch = true }
+    }
+
     /// Whether much was held, and is not any more, since this was asked last.
     func takeEmptied() -> Bool {
-        guard hasHeldMuch, held.byteCount < Limits.transitBytes / 64 else { return false }
-        hasHeldMuch = false
-        return true
+        let isEmptied = hasHeldMuch && held.byteCount < Limits.transitBytes / 64
+        // Requests that are being carried out are among what is held.
+        let isCarriedOut = hasParsedMuch && held.secretByteCount < Self.largeByteCount
+        if isEmptied { hasHeldMuch = false }
+        if isCarriedOut { hasParsedMuch = false }
+        return isEmptied || isCarriedOut
     }
 
     /// What may still come of a tenant's frames that are not complete.
@@ -70,6 +79,7 @@ final class TransitRoom {
     }
 
     private static let smallByteCount = 4 << 10
+    private static let largeByteCount = 64 << 10
     private static let lookNanoseconds: UInt64 = 100_000_000
     static let stallNanoseconds = UInt64(Limits.stallSeconds) * 1_000_000_000
 }

@@ -111,6 +111,26 @@ import Testing
         }
     }
 
+    @Test func `what large requests take is given back`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        // Many small pieces of memory, of which the allocator keeps what it can.
+        let members = (0..<60_000).map { "\"\($0)\":{\"a\":1}" }.joined(separator: ",")
+        let json = Array("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"vault.status\",\"params\":{\(members)}}".utf8)
+        try #require(json.count < Limits.frameJSONBytes)
+        let before = try Footprint(of: daemon)
+        for round in 0..<8 {
+            let peer = try HostilePeer(daemon)
+            peer.send(FrameHeader.encode(jsonCount: json.count, payloadCount: 0) + json)
+            let answers = try peer.replies(1)
+            #expect(answers.map(\.errorCode) == ["param"])
+            // Answered behind the end of the turn that gives it back.
+            _ = try client.status()
+            let grown = try Footprint(of: daemon).residentKiB - before.residentKiB
+            #expect(grown < 4 << 10, "round \(round): \(grown) KiB")
+        }
+    }
+
     @Test func `the JSON of many unfinished frames has a bound`() throws {
         let daemon = try vault()
         let before = try Footprint(of: daemon)
