@@ -145,4 +145,10 @@ public enum Limits {
     public static let credentialBytes = 1 << 20
     /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.
     public static let maximumCredentialWaitSeconds = 3600
+    /// The frames of the database's log from which on each commit writes it back, as SQLite does by itself: 4 MiB.
+    public static let logFrames = 1000
+    /// The time without a commit after which the log is written back: little depends on it then.
+    public static let logDelayMilliseconds = 1000
+    /// The damaged logs that are kept beside the database.
+    public static let keptLogs = 8
 }

@@ -22,6 +22,8 @@ package final class Connection {
     var loss: DatabaseError?
     /// The rows that what is open has added, changed or removed.
     let touchedRows = TouchedRows()
+    /// What is known of the log.
+    let logWatch = LogWatch()
 
     /// Opens a database file, and makes it where there is none.
     ///
@@ -34,6 +36,7 @@ package final class Connection {
     package init(path: String) throws(DatabaseError) {
         unsafe handle = try Self.open(path)
         unsafe touchedRows.watch(handle)
+        unsafe logWatch.watch(handle)
         try configure()
     }
 

@@ -1,0 +1,85 @@
+internal import CSQLite
+internal import CofferCore
+
+/// What is known of the log of an open database, and the writing of it back into the database file.
+///
+/// It takes the place of SQLite's own hook, which writes the log back unnoticed.
+@safe
+final class LogWatch {
+    private var frameCount: UInt32 = 0
+    private var isBackfilled = false
+    private var salts: LogSalts?
+
+    /// Begins to listen to a connection, which has to hold this for as long as it is open.
+    func watch(_ handle: OpaquePointer) {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe sqlite3_wal_hook(
+            handle,
+            { context, handle, _, frameCount in
+                guard let context = unsafe context, let handle = unsafe handle else { return SQLITE_OK }
+                let watch = unsafe Unmanaged<LogWatch>.fromOpaque(context).takeUnretainedValue()
+                unsafe watch.committed(UInt32(frameCount), handle)
+                return SQLITE_OK
+            },
+            context
+        )
+    }
+
+    private func committed(_ frameCount: UInt32, _ handle: OpaquePointer) {
+        // A log that was written back begins anew with the next transaction, under other salts.
+        if isBackfilled { salts = nil }
+        isBackfilled = false
+        self.frameCount = frameCount
+        // What can't be written back now is tried again with the next commit.
+        if frameCount >= Limits.logFrames { _ = unsafe checkpoint(handle, SQLITE_CHECKPOINT_PASSIVE) }
+    }
+
+    /// Writes the log back into the database file.
+    ///
+    /// - Returns: SQLite's code.
+    func checkpoint(_ handle: OpaquePointer, _ mode: Int32) -> Int32 {
+        var (total, done): (Int32, Int32) = (-1, -1)
+        let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", mode, &total, &done)
+        guard code == SQLITE_OK, total == done else { return code }
+        _ = unsafe position(handle)
+        isBackfilled = true
+        if mode == SQLITE_CHECKPOINT_TRUNCATE { frameCount = 0 }
+        return code
+    }
+
+    /// Where the log ends; `nil` if nothing was committed since the database was opened, or the log is empty.
+    func position(_ handle: OpaquePointer) -> LogPosition? {
+        guard frameCount > 0 else { return nil }
+        salts = unsafe salts ?? Self.salts(handle)
+        return salts.map { LogPosition(salts: $0, frameCount: frameCount, isBackfilled: isBackfilled) }
+    }
+
+    private static func salts(_ handle: OpaquePointer) -> LogSalts? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
+        guard code == SQLITE_OK, let file = unsafe file, let read = unsafe file.pointee.pMethods?.pointee.xRead else {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: LogFormat.headerBytes)
+        let isRead = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe read(file, buffer.baseAddress, Int32(buffer.count), 0) == SQLITE_OK
+        }
+        return isRead ? LogFormat.Header(bytes)?.salts : nil
+    }
+}
+
+extension Connection {
+    /// Where the log ends; `nil` if nothing was committed since the database was opened, or the log is empty.
+    package var logPosition: LogPosition? { unsafe logWatch.position(handle) }
+
+    /// Writes the log back into the database file, which is synced then.
+    ///
+    /// - Parameter truncates: Whether to empty the file of the log as well.
+    /// - Throws: `misuse` if a transaction is open; what SQLite answered. The log is as it was then.
+    package func checkpoint(truncates: Bool = false) throws(DatabaseError) {
+        guard level == 0 else { throw .misuse("a checkpoint inside a transaction") }
+        let mode = truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        let code = unsafe logWatch.checkpoint(handle, mode)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+}

@@ -1,0 +1,116 @@
+internal import CofferCore
+
+/// Where the log of an open database ends.
+package struct LogPosition: Hashable, Sendable {
+    let salts: LogSalts
+    let frameCount: UInt32
+    /// Whether all of it is in the database file as well, and synced there.
+    package let isBackfilled: Bool
+}
+
+/// What is kept beside a database of its log: how far it was acknowledged.
+///
+/// It is written behind each commit and not synced, so it may be older than the log, and never newer.
+package struct LogMark: Hashable, Sendable {
+    /// The bytes of a mark.
+    package static let byteCount = 40
+
+    private static let magic = Array("COFFERLM".utf8)
+    private static let version: UInt16 = 1
+
+    private let position: LogPosition
+    /// A number in the database that only grows, as it was then; 0 if it is not known.
+    package let number: Int64
+
+    /// Marks a place.
+    ///
+    /// - Parameters:
+    ///   - position: Where the log ends.
+    ///   - number: The number in the database that only grows.
+    package init(_ position: LogPosition, number: Int64) {
+        self.position = position
+        self.number = number
+    }
+
+    /// The same place, of a database whose number is not known.
+    package var withoutNumber: LogMark { LogMark(position, number: 0) }
+
+    /// The mark as it is kept.
+    package var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(raw: Self.magic)
+        writer.write(Self.version)
+        writer.write(UInt16(position.isBackfilled ? 1 : 0))
+        writer.write(position.salts.first)
+        writer.write(position.salts.second)
+        writer.write(position.frameCount)
+        writer.write(number)
+        let checksum = Self.checksum(of: writer.bytes)
+        writer.write(checksum.first)
+        writer.write(checksum.second)
+        return writer.bytes
+    }
+
+    /// Reads a mark.
+    ///
+    /// - Parameter bytes: What is kept.
+    /// - Returns: `nil` if it is not what was written: it counts as none.
+    package init?(decoding bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
+        let checksum = Self.checksum(of: Array(bytes.prefix(Self.byteCount - 8)))
+        var reader = ByteReader(Array(bytes.dropFirst(Self.magic.count)))
+        do {
+            guard try reader.read(UInt16.self) == Self.version else { return nil }
+            let isBackfilled = try reader.read(UInt16.self) == 1
+            let salts = LogSalts(first: try reader.read(), second: try reader.read())
+            position = LogPosition(salts: salts, frameCount: try reader.read(), isBackfilled: isBackfilled)
+            number = try reader.read()
+            guard try reader.read() == checksum.first, try reader.read() == checksum.second else { return nil }
+        } catch {
+            return nil
+        }
+    }
+
+    private static func checksum(of bytes: [UInt8]) -> LogChecksum {
+        var checksum = LogChecksum()
+        unsafe checksum.add(bytes.span.bytes, isBigEndian: true)
+        return checksum
+    }
+}
+
+extension LogSurvey {
+    /// What is to be done about a log before SQLite reads it.
+    package enum Verdict: Hashable, Sendable {
+        /// Nothing: SQLite finds all that was acknowledged, as far as that can be told.
+        case sound
+        /// It is damaged, but all of it is in the database file: pages of it would only hide newer ones.
+        case superfluous
+        /// Acknowledged transactions are behind the damage, or are gone.
+        case damaged
+    }
+
+    /// Judges the log.
+    ///
+    /// - Parameter mark: What is kept beside it; `nil` if there is nothing, or nothing that can be read.
+    /// - Returns: What is to be done about it. A log that is absent, or of another generation than the mark, is sound: whether
+    ///   the database has what was acknowledged is told by the number in it.
+    package func verdict(_ mark: LogMark?) -> Verdict {
+        if header == .absent { return .sound }
+        let marked = mark?.position(with: salts)
+        let isShort = header == .damaged || committedFrames < Int(marked?.frameCount ?? 0)
+        if let marked, marked.isBackfilled, isShort { return .superfluous }
+        return isShort || hasLostCommits ? .damaged : .sound
+    }
+
+    /// The mark of the log when it ends with its last commit.
+    package var endMark: LogMark? {
+        guard header == .whole, let salts else { return nil }
+        let position = LogPosition(salts: salts, frameCount: UInt32(clamping: committedFrames), isBackfilled: false)
+        return LogMark(position, number: 0)
+    }
+}
+
+extension LogMark {
+    /// The place, if it is in the generation with those salts.
+    fileprivate func position(with salts: LogSalts?) -> LogPosition? { position.salts == salts ? position : nil }
+}

@@ -1,0 +1,199 @@
+/// The two numbers that SQLite gives each generation of its log: every frame of the generation repeats them.
+package struct LogSalts: Hashable, Sendable {
+    let first: UInt32
+    let second: UInt32
+}
+
+/// How far the log of a database can be read, and whether it goes on behind the place where SQLite stops.
+///
+/// SQLite stops at the first frame whose checksum is wrong, and says nothing: it takes that for the end that a power cut
+/// leaves. The survey goes on. A frame's checksum continues that of the frame before, so the frames behind a damaged one can
+/// still be checked, each by the checksum that is stored in its predecessor.
+package struct LogSurvey: Sendable {
+    /// What the beginning of the log is.
+    package enum Header: Sendable {
+        /// There is no log, or nothing in it.
+        case absent
+        /// SQLite reads it.
+        case whole
+        /// SQLite does not read it, and there is something behind it.
+        case damaged
+    }
+
+    /// What the beginning of the log is.
+    package private(set) var header = Header.absent
+    /// The salts of the header, or of the first frame behind a damaged one.
+    private(set) var salts: LogSalts?
+    /// The frames up to the last commit that SQLite finds.
+    package private(set) var committedFrames = 0
+    /// Whether a transaction is lost that was on the disk: another one was committed behind it.
+    ///
+    /// Only one transaction at a time can be unsynced, and its frames may arrive on the disk in any order. A run of intact
+    /// frames with two commits belongs to two transactions, so the first of them was synced.
+    package private(set) var hasLostCommits = false
+
+    private var pageBytes = LogFormat.usualPageBytes
+    private var frameBytes: Int { LogFormat.frameHeaderBytes + pageBytes }
+
+    /// The bytes that SQLite reads: the header, and the frames up to the last commit.
+    package var committedBytes: Int64 {
+        committedFrames == 0 ? 0 : Int64(LogFormat.headerBytes) + Int64(committedFrames) * Int64(frameBytes)
+    }
+
+    /// Reads a log.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The size of the file; 0 if there is none.
+    ///   - read: Reads at an offset as many bytes as asked for, or fewer at the end of the file.
+    /// - Throws: What `read` throws.
+    package init(byteCount: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]) rethrows {
+        guard byteCount > LogFormat.headerBytes else { return }
+        let header = LogFormat.Header(try read(0, LogFormat.headerBytes))
+        guard let header else {
+            try surveyDamaged(read)
+            return
+        }
+        self.header = .whole
+        salts = header.salts
+        pageBytes = header.pageBytes
+        var walk = FrameWalk(header)
+        var offset = Int64(LogFormat.headerBytes)
+        while true {
+            let bytes = try read(offset, frameBytes * LogFormat.framesPerRead)
+            let count = bytes.count / frameBytes
+            if count == 0 { break }
+            for number in 0..<count {
+                unsafe walk.take(bytes.span.bytes.extracting(number * frameBytes..<(number + 1) * frameBytes))
+            }
+            offset += Int64(count * frameBytes)
+        }
+        committedFrames = walk.committedFrames
+        hasLostCommits = walk.hasLostCommits
+    }
+
+    private mutating func surveyDamaged(_ read: (Int64, Int) throws -> [UInt8]) rethrows {
+        let frame = try read(Int64(LogFormat.headerBytes), LogFormat.frameHeaderBytes)
+        // SQLite syncs the header before it writes a frame: where frames are, the header was whole.
+        guard frame.contains(where: { $0 != 0 }) else { return }
+        header = .damaged
+        if frame.count == LogFormat.frameHeaderBytes { salts = LogFormat.salts(unsafe frame.span.bytes, at: 8) }
+    }
+}
+
+/// The way through the frames of a log, from the first to the last.
+private struct FrameWalk {
+    private let salts: LogSalts
+    private let isBigEndian: Bool
+    /// What the checksum of the next frame goes on from.
+    private var checksum: LogChecksum
+    private var isIntact = true
+    private var frameCount = 0
+    private var commitsInRun = 0
+    private(set) var committedFrames = 0
+    private(set) var hasLostCommits = false
+
+    init(_ header: LogFormat.Header) {
+        salts = header.salts
+        isBigEndian = header.isBigEndian
+        checksum = header.checksum
+    }
+
+    mutating func take(_ frame: RawSpan) {
+        frameCount += 1
+        let stored = LogChecksum(stored: frame, at: 16)
+        defer { checksum = stored }
+        // An earlier generation is behind the present one, in the room that it has not overwritten yet.
+        guard LogFormat.salts(frame, at: 8) == salts else { return breakOff() }
+        guard isLinked(frame, to: stored) else { return breakOff() }
+        if LogFormat.integer(frame, at: 4) == 0 { return }
+        if isIntact { return committedFrames = frameCount }
+        commitsInRun += 1
+        if commitsInRun == 2 { hasLostCommits = true }
+    }
+
+    private mutating func breakOff() {
+        isIntact = false
+        commitsInRun = 0
+    }
+
+    private func isLinked(_ frame: RawSpan, to stored: LogChecksum) -> Bool {
+        guard LogFormat.integer(frame, at: 0) != 0 else { return false }
+        var computed = checksum
+        computed.add(frame.extracting(first: 8), isBigEndian: isBigEndian)
+        computed.add(frame.extracting(droppingFirst: LogFormat.frameHeaderBytes), isBigEndian: isBigEndian)
+        return computed == stored
+    }
+}
+
+/// The checksum of SQLite's log.
+struct LogChecksum: Hashable {
+    private(set) var first: UInt32 = 0
+    private(set) var second: UInt32 = 0
+
+    init() {}
+
+    init(stored bytes: RawSpan, at offset: Int) {
+        first = LogFormat.integer(bytes, at: offset)
+        second = LogFormat.integer(bytes, at: offset + 4)
+    }
+
+    /// Takes in bytes, of which there have to be a multiple of eight.
+    mutating func add(_ bytes: RawSpan, isBigEndian: Bool) {
+        var (one, two) = (first, second)
+        var offset = 0
+        while offset + 8 <= bytes.byteCount {
+            var low = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            var high = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+            (low, high) = isBigEndian ? (low.bigEndian, high.bigEndian) : (low.littleEndian, high.littleEndian)
+            one = one &+ low &+ two
+            two = two &+ high &+ one
+            offset += 8
+        }
+        (first, second) = (one, two)
+    }
+}
+
+/// The form of SQLite's log: section 4 of its file format.
+enum LogFormat {
+    static let headerBytes = 32
+    static let frameHeaderBytes = 24
+    /// What SQLite takes if nothing is said.
+    static let usualPageBytes = 4096
+    /// Frames that are read at once.
+    static let framesPerRead = 64
+
+    private static let magic: UInt32 = 0x377f_0682
+    private static let version: UInt32 = 3_007_000
+
+    /// A header that SQLite reads.
+    struct Header {
+        let salts: LogSalts
+        let pageBytes: Int
+        let isBigEndian: Bool
+        let checksum: LogChecksum
+
+        init?(_ bytes: [UInt8]) {
+            guard bytes.count == headerBytes else { return nil }
+            let bytes = unsafe bytes.span.bytes
+            let found = integer(bytes, at: 0)
+            isBigEndian = found & 1 == 1
+            pageBytes = Int(integer(bytes, at: 8))
+            guard found & ~1 == magic, integer(bytes, at: 4) == version, pageBytes.nonzeroBitCount == 1,
+                512...65536 ~= pageBytes
+            else { return nil }
+            var computed = LogChecksum()
+            computed.add(bytes.extracting(first: 24), isBigEndian: isBigEndian)
+            checksum = LogChecksum(stored: bytes, at: 24)
+            guard computed == checksum else { return nil }
+            salts = LogFormat.salts(bytes, at: 16)
+        }
+    }
+
+    static func integer(_ bytes: RawSpan, at offset: Int) -> UInt32 {
+        unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self).bigEndian
+    }
+
+    static func salts(_ bytes: RawSpan, at offset: Int) -> LogSalts {
+        LogSalts(first: integer(bytes, at: offset), second: integer(bytes, at: offset + 4))
+    }
+}
