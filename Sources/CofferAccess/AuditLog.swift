@@ -49,6 +49,9 @@ package final class AuditLog {
         if opening.isFirst { try connection.transaction { try writeWitness() } }
     }
 
+    /// The number of the record that comes next: it only grows.
+    package var nextNumber: Int64 { head.next }
+
     // MARK: Noting
 
     /// Whether records wait to be written.

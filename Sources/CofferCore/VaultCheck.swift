@@ -194,6 +194,8 @@ public enum QuarantineAction: String, CaseIterable, Hashable, Sendable {
     case restore
     /// One of them is destroyed.
     case discard
+    /// Nothing, but the faults of the whole vault that have passed are told no more, and what is kept of them is removed.
+    case acknowledge
 }
 
 /// How a store is to check itself.

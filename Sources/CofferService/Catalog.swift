@@ -24,6 +24,9 @@ final class Catalog {
     /// Who may read what until that ends by itself.
     let leases: LeaseStore
     private let connection: Connection
+    private let log: CatalogLog
+    /// Whether there were commits since ``takeCommits()``.
+    private var hasCommitted = false
     /// What is wrong with it as a whole, found when it was opened.
     private(set) var faults: [VaultFault] = []
     /// What is told of the changes of the turn.
@@ -37,6 +40,7 @@ final class Catalog {
     init(in directory: Directory, keys: VaultKeys) throws(CofferError) {
         do {
             guard try Self.fileExists(in: directory) else { throw Self.missing }
+            log = try CatalogLog(in: directory)
             let connection = try Self.connect(in: directory)
             self.connection = connection
             keychain = KeychainStore(connection: connection, keys: keys)
@@ -48,6 +52,8 @@ final class Catalog {
             // Their key is gone already, where a crash came between it and them.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try files.recover()
+            try log.check(audit.nextNumber)
+            faults += log.faults
         } catch {
             throw .init(mapping: error, "can't open the catalog")
         }
@@ -56,6 +62,11 @@ final class Catalog {
     /// Makes the catalog of a vault whose keybag comes next.
     static func prepare(in directory: Directory) throws(CofferError) {
         do {
+            if try fileExists(in: directory) {
+                _ = try CatalogLog(in: directory)
+            } else {
+                try CatalogLog.forgetMark(in: directory)
+            }
             let connection = try connect(in: directory, isNew: true)
             try connection.execute("INSERT OR IGNORE INTO catalog_settings (name, value) VALUES ('isNew', x'01')")
         } catch {
@@ -67,6 +78,7 @@ final class Catalog {
     static func isBound(in directory: Directory) throws(CofferError) -> Bool {
         do {
             guard try fileExists(in: directory) else { return false }
+            _ = try CatalogLog(in: directory)
             let connection = try connect(in: directory, isNew: true)
             return try connection.row("SELECT 1 FROM catalog_settings WHERE name = 'vaultID'") { _ in true } ?? false
         } catch {
@@ -228,7 +240,31 @@ final class Catalog {
             throw undo(because: error.cofferError, isCertain: error.kind != .ioError)
         }
         files.settle()
+        hasCommitted = true
+        log.note(connection.logPosition, number: audit.nextNumber)
         endCommit(with: nil)
+    }
+
+    /// Whether there were commits since this was asked last.
+    func takeCommits() -> Bool {
+        defer { hasCommitted = false }
+        return hasCommitted
+    }
+
+    /// Writes the log back into the database file: what can't be written back now is with the next commits.
+    ///
+    /// - Parameter truncates: Whether to empty the log as well.
+    func checkpoint(truncates: Bool = false) {
+        if hasChanges { return }
+        try? connection.checkpoint(truncates: truncates)
+        log.note(connection.logPosition, number: audit.nextNumber)
+    }
+
+    /// Ends the faults that are told of until they are acknowledged.
+    func acknowledgeFaults() throws {
+        let ended = log.faults
+        try log.acknowledge()
+        faults.removeAll { ended.contains($0) }
     }
 
     private func undo(because error: CofferError, isCertain: Bool) -> CofferError {

@@ -34,6 +34,10 @@ extension Server {
         let order = CheckOrder(groups: caller.groups, repairs: false, now: wallClockMilliseconds())
         do {
             let catalog = try vault.catalog
+            if params.action == .acknowledge {
+                try catalog.acknowledgeFaults()
+                return QuarantinePage(entries: [], cursor: nil)
+            }
             if let store = params.store, let number = params.number {
                 return try handle(params.action, Isolated(store: store, number: number), in: catalog, order)
             }

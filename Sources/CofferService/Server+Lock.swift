@@ -87,6 +87,7 @@ extension Server {
         withholdPayloads(in: keys.state)
         wipeUnfinishedPayloads()
         keepWhatWasWritten()
+        logIsDue = true
     }
 
     /// A deadline that has moved away is found out when the timer goes off: a system call with each use would cost more.

@@ -53,6 +53,14 @@ package actor Server {
     var auditTimerIsSet = false
     /// Whether what waits for the audit is to be written with this turn.
     var auditIsDue = false
+    /// Wakes the loop to write the catalog's log back.
+    var logTimer: (any ClockTimer)?
+    /// Whether it is set.
+    var logTimerIsSet = false
+    /// When there was a commit last.
+    var lastCommit: UInt64 = 0
+    /// Whether the log is to be written back with this turn, and emptied.
+    var logIsDue = false
     /// What the timer is set to; later ones come after that one.
     var lockTimerDeadline: UInt64?
     /// When nobody needed the server any more, if it is to shut down then.
@@ -140,6 +148,9 @@ package actor Server {
             }
             auditTimer = try configuration.clock.timer(on: loop) { [unowned self] in
                 assumeIsolated { $0.auditTimerFired() }
+            }
+            logTimer = try configuration.clock.timer(on: loop) { [unowned self] in
+                assumeIsolated { $0.logTimerFired() }
             }
             restTimer = try configuration.clock.timer(on: loop) { [unowned self] in
                 assumeIsolated { $0.endRests() }
@@ -383,6 +394,7 @@ package actor Server {
             if catalog.hasChanges { commit(catalog) } else { settleAudit(of: catalog) }
         }
         sendAnswers()
+        settleLog()
         moveAnchor()
         if transit.takeEmptied() { Heap.giveBack() }
         tellChangedState()

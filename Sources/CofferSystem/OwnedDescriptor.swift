@@ -161,6 +161,13 @@ extension OwnedDescriptor {
         }
     }
 
+    /// Cuts the file off.
+    ///
+    /// - Parameter count: The bytes that stay.
+    package borrowing func truncate(to count: Int64) throws(SystemError) {
+        _ = try retrying("ftruncate") { ftruncate(number, off_t(count)) }
+    }
+
     /// What the descriptor is, and how large.
     package borrowing func status() throws(SystemError) -> stat {
         var result = stat()

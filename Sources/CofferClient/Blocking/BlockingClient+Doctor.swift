@@ -38,4 +38,9 @@ extension BlockingClient {
         let params = QuarantineParameters(.discard, store: entry.store, number: entry.number)
         _ = try call(.vaultQuarantine, params, returning: QuarantinePage.self)
     }
+
+    /// Ends the faults of the whole vault that have passed, such as a damaged log, and removes what is kept of them.
+    public func acknowledgeFaults() throws(CofferError) {
+        _ = try call(.vaultQuarantine, QuarantineParameters(.acknowledge), returning: QuarantinePage.self)
+    }
 }

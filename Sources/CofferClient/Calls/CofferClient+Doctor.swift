@@ -39,4 +39,9 @@ extension CofferClient {
         let params = QuarantineParameters(.discard, store: entry.store, number: entry.number)
         _ = try await call(.vaultQuarantine, params, returning: QuarantinePage.self)
     }
+
+    /// Ends the faults of the whole vault that have passed, such as a damaged log, and removes what is kept of them.
+    public func acknowledgeFaults() async throws(CofferError) {
+        _ = try await call(.vaultQuarantine, QuarantineParameters(.acknowledge), returning: QuarantinePage.self)
+    }
 }

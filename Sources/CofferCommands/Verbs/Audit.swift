@@ -132,7 +132,7 @@ struct Audit: ParsableCommand {
         }
         if findings.isEmpty {
             if !format.json { Output.standardOutput.line("\(checkedCount) records, each as it was written") }
-            return
+            return try checkFaults(client)
         }
         throw CofferError(
             .decode,
@@ -140,6 +140,15 @@ struct Audit: ParsableCommand {
             hint:
                 "the system's journal has the records, too, as far as it goes back: 'journalctl COFFER_ACTION=item.get'"
         )
+    }
+}
+
+extension Audit {
+    /// Records that went with a lost part of the database leave no gap: they were the last.
+    private func checkFaults(_ client: BlockingClient) throws {
+        let faults = try client.status().faults
+        for fault in faults { fault.write(to: .standardError) }
+        if !faults.isEmpty { throw ExitStatus.damaged }
     }
 }
 

@@ -23,6 +23,9 @@ struct Doctor: ParsableCommand {
     @Flag(help: "Destroy what is in quarantine.")
     var discard = false
 
+    @Flag(help: "End the faults of the whole vault that have passed, and remove what is kept of them.")
+    var acknowledge = false
+
     @Option(
         help: ArgumentHelp(
             "Save what can be read of this file, with zeros in the place of the rest.",
@@ -42,15 +45,18 @@ struct Doctor: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
-        if [`repair`, restore, discard, salvage != nil].filter({ $0 }).count > 1 {
-            throw ValidationError("give one of --repair, --restore, --discard and --salvage")
+        if [`repair`, restore, discard, acknowledge, salvage != nil].filter({ $0 }).count > 1 {
+            throw ValidationError("give one of --repair, --restore, --discard, --acknowledge and --salvage")
         }
         if (salvage == nil) != (output == nil) { throw ValidationError("--salvage NAME and --output FILE go together") }
-        if confirmation.yes && !discard { throw ValidationError("--yes is for --discard") }
+        if confirmation.yes && !discard && !acknowledge {
+            throw ValidationError("--yes is for --discard and --acknowledge")
+        }
     }
 
     func run() throws {
         if discard { return try discardAll() }
+        if acknowledge { return try acknowledgeFaults() }
         if let salvage, let output { return try save(try ItemName(argument: salvage), to: output) }
         let client = try connection.connect()
         if restore { return try restoreAll(client) }
@@ -141,6 +147,29 @@ struct Doctor: ParsableCommand {
             if format.json { Output.standardOutput.line(entry.json) }
         }
         if !format.json { Output.standardOutput.line("destroyed \(entries.count)") }
+    }
+
+    // MARK: Faults
+
+    private func acknowledgeFaults() throws(CofferError) {
+        let question = try confirmation.prepare()
+        let client = try connection.connect()
+        let faults = try client.status().faults
+        if faults.isEmpty {
+            if !format.json { Output.standardOutput.line("there is no fault") }
+            return
+        }
+        question.say("what is kept of faults that have passed is removed:")
+        for fault in faults { question.say("  \(fault.what)") }
+        try question.ask(for: "acknowledge", orElse: "nothing was changed")
+        try client.acknowledgeFaults()
+        let remaining = try client.status().faults
+        for fault in remaining {
+            format.json ? Output.standardOutput.line(fault.json) : fault.write(to: .standardOutput)
+        }
+        if !format.json {
+            Output.standardOutput.line("acknowledged \(faults.count - remaining.count) of \(faults.count) faults")
+        }
     }
 
     // MARK: Salvaging

@@ -105,6 +105,9 @@ package struct QuarantineParameters: WireObject {
         guard (store == nil) == (number == nil) else {
             throw CofferError(.param, "parameters 'store' and 'number' name one row together: give both, or neither")
         }
+        if action == .acknowledge && (number != nil || cursor != nil) {
+            throw CofferError(.param, "faults of the whole vault are acknowledged together: give 'action' alone")
+        }
         if action == .discard && number == nil {
             throw CofferError(
                 .param,
