@@ -11,7 +11,6 @@ struct PasscodeAttempts: Equatable, Sendable {
     static let damaged = PasscodeAttempts(failures: Limits.passcodeAttempts - 1, wrongTags: [])
 
     private static let magic = Array("COFFERAT".utf8)
-    private static let version: UInt16 = 1
     private static let tagBytes = 32
 
     /// How many count.
@@ -64,11 +63,9 @@ struct PasscodeAttempts: Equatable, Sendable {
 
     // MARK: The file
 
-    private static func tag(of body: [UInt8], _ vaultID: ItemID, _ deviceKey: DeviceKey) -> [UInt8] {
-        deviceKey.tag(for: "coffer attempts tag v1", byteCount: tagBytes, vaultID.bytes + body)
-    }
-
     /// Stores the count: when this returns, it outlives a power cut.
+    ///
+    /// It is written in place, so that a person is let in on a full disk, too.
     ///
     /// - Parameter subject: What has failed, in words, where it can't be stored.
     func store(
@@ -78,40 +75,62 @@ struct PasscodeAttempts: Equatable, Sendable {
         orSay subject: String
     ) throws(CofferError) {
         var writer = ByteWriter()
-        writer.write(raw: Self.magic)
-        writer.write(Self.version)
-        writer.write(UInt8(failures))
-        writer.write(UInt8(wrongTags.count))
-        for tag in wrongTags { writer.write(raw: tag) }
-        let bytes = writer.bytes + Self.tag(of: writer.bytes, vaultID, deviceKey)
+        write(to: &writer)
         do {
-            unsafe try directory.replace(Self.fileName, with: bytes.span.bytes)
+            try Self.file(in: directory, of: vaultID, deviceKey).store(writer.bytes)
         } catch {
             throw error.cofferError(subject)
         }
+    }
+
+    /// Makes the file, if it is missing or of version 1, while there may be room: the first guess needs none then.
+    func prepareFile(in directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) {
+        if self == .damaged { return }
+        if case .record? = try? Self.file(in: directory, of: vaultID, deviceKey).load() { return }
+        // Without room, the first guess that there is room for makes it.
+        try? store(in: directory, of: vaultID, deviceKey, orSay: "")
     }
 
     /// Reads the count; none where there is no file.
     ///
     /// One that can't be read, or is not what was stored, is ``damaged``: not none, and not the end of all guesses either.
     static func load(from directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) -> PasscodeAttempts {
-        let bytes: [UInt8]?
-        do { bytes = try directory.contents(of: fileName, limit: maximumBytes) } catch { return .damaged }
-        guard let bytes else { return .none }
-        let body = Array(bytes.dropLast(tagBytes))
-        guard let attempts = try? PasscodeAttempts(reading: body),
-            isEqualInConstantTime(Array(bytes.suffix(tagBytes)), tag(of: body, vaultID, deviceKey))
-        else { return .damaged }
-        return attempts
+        do throws(SystemError) {
+            switch try file(in: directory, of: vaultID, deviceKey).load() {
+            case .missing: return .none
+            case .record(let record): return (try? PasscodeAttempts(reading: record)) ?? .damaged
+            case .damaged(let bytes): return PasscodeAttempts(version1: bytes, vaultID, deviceKey) ?? .damaged
+            }
+        } catch {
+            return .damaged
+        }
     }
 
-    private static let maximumBytes = magic.count + 4 + (Limits.passcodeAttempts + 1) * tagBytes
+    private static func file(in directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) -> TwoSlotFile {
+        TwoSlotFile(fileName, in: directory, mark: magic + [0, 2]) { slot in
+            deviceKey.tag(for: "coffer attempts tag v2", byteCount: tagBytes, vaultID.bytes + slot)
+        }
+    }
+
+    /// Reads a file of version 1, which was replaced as a whole with each guess.
+    private init?(version1 bytes: [UInt8], _ vaultID: ItemID, _ deviceKey: DeviceKey) {
+        let body = Array(bytes.dropLast(Self.tagBytes))
+        let tag = deviceKey.tag(for: "coffer attempts tag v1", byteCount: Self.tagBytes, vaultID.bytes + body)
+        let mark = Self.magic + [0, 1]
+        guard body.starts(with: mark), isEqualInConstantTime(Array(bytes.suffix(Self.tagBytes)), tag),
+            let attempts = try? PasscodeAttempts(reading: Array(body.dropFirst(mark.count)))
+        else { return nil }
+        self = attempts
+    }
+
+    private func write(to writer: inout ByteWriter) {
+        writer.write(UInt8(failures))
+        writer.write(UInt8(wrongTags.count))
+        for tag in wrongTags { writer.write(raw: tag) }
+    }
 
     private init(reading bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        guard try reader.readRaw(Self.magic.count).elementsEqual(Self.magic),
-            try reader.read(UInt16.self) == Self.version
-        else { throw ByteReader.Malformed() }
         failures = Int(try reader.read(UInt8.self))
         wrongTags = []
         for _ in 0..<(try reader.read(UInt8.self)) { wrongTags.append(Array(try reader.readRaw(Self.tagBytes))) }

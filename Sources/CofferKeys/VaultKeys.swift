@@ -90,7 +90,9 @@ package final class VaultKeys {
         // What an interrupted change left of an older keybag goes before anything is opened.
         try? directory.shredLeftovers(of: Keybag.fileName)
         do throws(KeyError) {
-            return .vault(try VaultKeys(keybag, deviceKey, in: directory, at: now))
+            let keys = try VaultKeys(keybag, deviceKey, in: directory, at: now)
+            keys.attempts.prepareFile(in: directory, of: keybag.vaultID, deviceKey)
+            return .vault(keys)
         } catch {
             throw error == .noMemory ? .noSecretMemory : .damagedKeybag("a wrapped key in it is not authentic")
         }

@@ -134,8 +134,8 @@ extension Vault {
             if !saboteur.hasStruck { break }
         }
         // The device key, the count and the keybag in six steps each; from then on it is this machine's, and the old keybag is
-        // shredded in four steps, and the count stored again in six.
-        #expect(outcomes == Array(repeating: "moved", count: 18) + Array(repeating: "here", count: 11))
+        // shredded in four steps, and the count stored again in two.
+        #expect(outcomes == Array(repeating: "moved", count: 18) + Array(repeating: "here", count: 7))
     }
 
     @Test func `is not opened with a keybag that was tampered with on the way`() throws {

@@ -228,8 +228,8 @@ private func runs(of bytes: [UInt8]) -> Set<[UInt8]> {
             if !saboteur.hasStruck { break }
         }
         // Six steps put the keybag in its place, the sync of the directory among them; then the old keybag is shredded in four, and
-        // the count cleared in six.
-        #expect(outcomes == Array(repeating: "old", count: 6) + Array(repeating: "new", count: 11))
+        // the count cleared in two.
+        #expect(outcomes == Array(repeating: "old", count: 6) + Array(repeating: "new", count: 7))
     }
 
     /// Whatever is reported, the daemon that goes on and the next one have the same keybag.
