@@ -32,7 +32,7 @@ package struct CofferCommand: ParsableCommand {
 
     /// Runs the program and ends it with the exit code of what happened.
     package static func run() -> Never {
-        signal(SIGPIPE, SIG_IGN)
+        ProcessHardening.ignoreWriteSignals()
         do {
             try ProcessHardening.openStandardStreams()
             var command = try parseAsRoot()

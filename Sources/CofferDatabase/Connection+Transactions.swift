@@ -38,7 +38,7 @@ extension Connection {
     /// Puts all that was done since ``beginBatch()`` on the disk.
     ///
     /// - Throws: `misuse` where no batch is open, or a transaction is open in it; otherwise, whatever it throws, the
-    ///   batch is over and this connection has undone all of it. After an `ioError` the disk may still hold it: if the
+    ///   batch is over and this connection has undone all of it. If not ``DatabaseError/isCertain``, the disk may still hold it: if the
     ///   process dies before the next commit, the whole batch may be there when the file is opened again.
     package func commitBatch() throws(DatabaseError) {
         try expectBatch()
@@ -67,7 +67,8 @@ extension Connection {
 
     private var lossError: DatabaseError {
         let cause = loss ?? .misuse("the transaction was ended from within")
-        return DatabaseError(.batchLost, code: cause.code, "the whole transaction is undone: \(cause.message)")
+        let message = "the whole transaction is undone: \(cause.message)"
+        return DatabaseError(.batchLost, code: cause.code, systemCode: cause.systemCode, message)
     }
 
     private func expectBatch() throws(DatabaseError) {

@@ -18,8 +18,12 @@ package final class Connection {
     var level = 0
     /// Whether a batch is open.
     package internal(set) var isInBatch = false
+    /// Whether nothing may be changed, as what would be is a copy.
+    private var isOfReadOnlyFileSystem = false
     /// What ended the open transaction before its time.
     var loss: DatabaseError?
+    /// Up to where the database file has room, as far as that was asked for.
+    var roomyBytes: Int64 = 0
     /// The rows that what is open has added, changed or removed.
     let touchedRows = TouchedRows()
     /// What is known of the log.
@@ -56,10 +60,12 @@ package final class Connection {
             throw DatabaseError(code: SQLITE_CANTOPEN, "the path is not absolute, or has a NUL byte in it")
         }
         var opened: OpaquePointer?
+        coffer_forget_errno()
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let systemCode = coffer_errno()
         guard code == SQLITE_OK, let opened = unsafe opened else {
             defer { unsafe sqlite3_close_v2(opened) }
-            throw DatabaseError(code: code, unsafe String(cString: sqlite3_errstr(code)))
+            throw DatabaseError(code: code, systemCode: systemCode, unsafe String(cString: sqlite3_errstr(code)))
         }
         return unsafe opened
     }
@@ -86,6 +92,12 @@ package final class Connection {
         guard mode == "wal" else {
             throw DatabaseError(.cannotOpen, code: SQLITE_CANTOPEN, "the journal mode is '\(mode ?? "")', not 'wal'")
         }
+    }
+
+    /// Refuses every change from here on, as one of a file system that is read-only: the database is a copy of what is there.
+    package func forbidChanges() throws(DatabaseError) {
+        try run(script: "PRAGMA query_only = ON")
+        isOfReadOnlyFileSystem = true
     }
 
     private func journalMode() throws(DatabaseError) -> String? {
@@ -185,13 +197,16 @@ extension Connection {
 
     /// Runs several statements that take no bindings.
     func run(script: String) throws(DatabaseError) {
+        coffer_forget_errno()
         let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
     /// The error of the call that just failed.
     func failure(_ code: Int32) -> DatabaseError {
-        let error = DatabaseError(code: code, unsafe String(cString: sqlite3_errmsg(handle)))
+        let isForbidden = isOfReadOnlyFileSystem && code & 0xFF == SQLITE_READONLY
+        let systemCode = isForbidden ? coffer_read_only : coffer_errno()
+        let error = DatabaseError(code: code, systemCode: systemCode, unsafe String(cString: sqlite3_errmsg(handle)))
         if level > 0, loss == nil, isInAutocommit { loss = error }
         return error
     }

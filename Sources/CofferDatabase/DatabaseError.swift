@@ -7,7 +7,7 @@ package struct DatabaseError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Another connection holds the database.
         case busy
-        /// No room on the disk, or no page left under `max_page_count`.
+        /// No room on the disk, in the quota or under the file-size limit, or no page left under `max_page_count`.
         case full
         /// The file or its file system can be read only.
         case readOnly
@@ -35,14 +35,32 @@ package struct DatabaseError: Error, Hashable, Sendable {
     package let code: Int32
     /// SQLite's words for it, or ours, which name tables and columns, never a value.
     package let message: String
+    /// The `errno` of the call to the system that failed; of no meaning where none did.
+    package let systemCode: Int32
 
-    init(_ kind: Kind, code: Int32, _ message: String) {
+    init(_ kind: Kind, code: Int32, systemCode: Int32 = 0, _ message: String) {
         self.kind = kind
         self.code = code
+        self.systemCode = systemCode
         self.message = message
     }
 
-    init(code: Int32, _ message: String) { self.init(Kind(code: code), code: code, message) }
+    /// - Parameters:
+    ///   - code: The extended result code.
+    ///   - systemCode: The `errno` right behind the call, which has to be 0 before it.
+    ///   - message: SQLite's words.
+    init(code: Int32, systemCode: Int32 = 0, _ message: String) {
+        let kind = Kind(code: code, systemCode)
+        // SQLite's words are of the damage that it takes it for.
+        let isMistaken = kind == .ioError && code & 0xFF == SQLITE_CORRUPT
+        self.init(kind, code: code, systemCode: systemCode, isMistaken ? "the disk can't be read" : message)
+    }
+
+    /// Whether a commit that failed with it has left nothing on the disk: after an error of the disk, the log may hold the
+    /// transaction all the same.
+    package var isCertain: Bool { code & 0xFF != SQLITE_IOERR }
+
+    private var isOfFileSystem: Bool { systemCode == coffer_read_only }
 
     static func damaged(_ message: String) -> DatabaseError { DatabaseError(.damaged, code: SQLITE_CORRUPT, message) }
 
@@ -53,14 +71,29 @@ extension DatabaseError.Kind {
     // The header spells these as expressions, which are not imported.
     private static let ioErrorShortRead = SQLITE_IOERR | 2 << 8
     private static let ioErrorData = SQLITE_IOERR | 32 << 8
-    private static let ioErrorCorruptFileSystem = SQLITE_IOERR | 33 << 8
     private static let constraintPrimaryKey = SQLITE_CONSTRAINT | 6 << 8
     private static let constraintUnique = SQLITE_CONSTRAINT | 8 << 8
     private static let constraintRowID = SQLITE_CONSTRAINT | 10 << 8
 
-    init(code: Int32) {
+    /// - Parameters:
+    ///   - code: The extended result code.
+    ///   - systemCode: The `errno` right behind the call.
+    init(code: Int32, _ systemCode: Int32) {
+        switch (code & 0xFF, systemCode) {
+        // What SQLite takes for damage of the file is the disk, which can't read it.
+        case (SQLITE_CORRUPT, coffer_input_output_error), (SQLITE_CORRUPT, coffer_no_such_device),
+            (SQLITE_CORRUPT, coffer_result_out_of_range):
+            self = .ioError
+        case (SQLITE_IOERR, coffer_no_room), (SQLITE_IOERR, coffer_no_quota), (SQLITE_IOERR, coffer_file_too_large):
+            self = .full
+        case (SQLITE_IOERR, coffer_read_only), (SQLITE_CANTOPEN, coffer_read_only): self = .readOnly
+        default: self.init(code: code)
+        }
+    }
+
+    private init(code: Int32) {
         switch code {
-        case Self.ioErrorShortRead, Self.ioErrorData, Self.ioErrorCorruptFileSystem: self = .damaged
+        case Self.ioErrorShortRead, Self.ioErrorData: self = .damaged
         case Self.constraintPrimaryKey, Self.constraintUnique, Self.constraintRowID: self = .constraint(unique: true)
         default: self.init(primaryCode: code & 0xFF)
         }
@@ -88,8 +121,9 @@ extension DatabaseError {
         case .batchLost:
             // Only the cause tells the client whether there is a way out: that the request shared a commit with others
             // is no business of its own.
-            let cause = Kind(code: code)
-            return DatabaseError(cause == .misuse ? .other : cause, code: code, message).cofferError
+            let cause = Kind(code: code, systemCode)
+            let kind = cause == .misuse ? .other : cause
+            return DatabaseError(kind, code: code, systemCode: systemCode, message).cofferError
         case .busy:
             return CofferError(
                 .notAvailable,
@@ -102,6 +136,20 @@ extension DatabaseError {
                 "can't open the vault: it was made by a newer version of Coffer",
                 hint: "install that version, or a later one"
             )
+        case .full where systemCode == coffer_file_too_large:
+            return CofferError(
+                .diskFull,
+                "can't write to the vault: its database would be larger than the file-size limit allows",
+                hint: "raise the limit ('ulimit -f', or LimitFSIZE= of the service) and start cofferd again",
+                operation: .write
+            )
+        case .full where systemCode == coffer_no_quota:
+            return CofferError(
+                .diskFull,
+                "can't write to the vault: the disk quota is used up",
+                hint: "make room within the quota of cofferd's user and repeat the command",
+                operation: .write
+            )
         case .full:
             return CofferError(
                 .diskFull,
@@ -112,8 +160,11 @@ extension DatabaseError {
         case .readOnly:
             return CofferError(
                 .io,
-                "can't write to the vault: its database can be read only (\(message))",
-                hint: "see that cofferd owns its state directory, and that the file system is writable"
+                "can't write to the vault: \(isOfFileSystem ? "its file system is read-only" : "its database can be read only")",
+                hint: isOfFileSystem
+                    ? "make it writable, or copy the state directory to one that is, and start cofferd again"
+                    : "see that cofferd owns its state directory and may write to the files in it",
+                operation: .write
             )
         case .cannotOpen:
             return CofferError(

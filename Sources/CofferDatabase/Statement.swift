@@ -15,6 +15,7 @@ final class Statement {
     init(_ sql: StaticString, on connection: Connection) throws(DatabaseError) {
         var compiled: OpaquePointer?
         var tail: UnsafePointer<CChar>?
+        coffer_forget_errno()
         let code = unsafe sql.utf8Start.withMemoryRebound(to: CChar.self, capacity: sql.utf8CodeUnitCount + 1) {
             // The count includes the terminator, which saves SQLite a copy of the text.
             unsafe sqlite3_prepare_v3(
@@ -98,6 +99,7 @@ final class Statement {
     ///
     /// - Returns: Whether there is one.
     func step(on connection: Connection) throws(DatabaseError) -> Bool {
+        coffer_forget_errno()
         switch unsafe sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false

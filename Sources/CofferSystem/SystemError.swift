@@ -53,6 +53,20 @@ package struct SystemError: Error, Equatable, Sendable {
                 hint: "free some space and repeat the command; what was stored before is intact",
                 operation: .write
             )
+        case EFBIG:
+            CofferError(
+                .diskFull,
+                "\(subject): the file would be larger than the file-size limit allows",
+                hint: "raise the limit ('ulimit -f', or LimitFSIZE= of the service) and start the program again",
+                operation: .write
+            )
+        case EROFS:
+            CofferError(
+                .io,
+                "\(subject): the file system is read-only",
+                hint: "make it writable, or copy the state directory to one that is, and start cofferd again",
+                operation: .write
+            )
         default:
             CofferError(.io, "\(subject): \(reason) (\(operation))")
         }

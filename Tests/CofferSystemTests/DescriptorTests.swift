@@ -65,6 +65,12 @@ import Testing
         }
         #expect(SystemError("write", code: ENOSPC).cofferError("").code == .diskFull)
         #expect(SystemError("write", code: EDQUOT).cofferError("").code == .diskFull)
+        let tooLarge = SystemError("write", code: EFBIG).cofferError("can't store 'a'")
+        #expect(tooLarge.code == .diskFull)
+        #expect(tooLarge.message.contains("file-size limit"))
+        let readOnly = SystemError("open", code: EROFS).cofferError("can't store 'a'")
+        #expect(readOnly.code == .io)
+        #expect(readOnly.message == "can't store 'a': the file system is read-only")
     }
 
     @Test(arguments: [Int64(1) << 40, 1 << 50])
