@@ -52,6 +52,8 @@ public enum Limits {
     public static let listingBytes = 2 << 20
     /// The connections whose listings look ahead at once: bounds what they hold together.
     public static let listings = 8
+    /// The bytes on the disk that are kept for removals: the log of some of them, or of some hundred small files.
+    public static let diskReserveBytes = 256 << 10
     /// The plaintext bytes of one chunk of a file.
     public static let chunkBytes = 64 << 10
     /// The bytes of a file: chunk counters and offsets stay far from overflow.

@@ -24,11 +24,4 @@ extension Connection {
         }
         roomyBytes = size
     }
-
-    /// Writes the log back into the database file and cuts it off, which makes room on a full disk.
-    ///
-    /// - Throws: Why not: nothing is lost then.
-    package func emptyLog() throws(DatabaseError) {
-        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    }
 }

@@ -48,11 +48,20 @@ package final class ContentDirectory: Sendable {
 
     /// Opens the overlay of a content, wherever it lies.
     func openOverlay(_ id: ItemID) throws(SystemError) -> (file: ContentFile, isStaged: Bool)? {
-        if let placed = try root.openForWriting(Self.place(of: id) + Self.overlaySuffix) {
+        if let placed = try Self.openOverlay(Self.place(of: id) + Self.overlaySuffix, in: root) {
             return (ContentFile(placed), false)
         }
-        guard let staged = try staging.openForWriting(id.hexadecimal + Self.overlaySuffix) else { return nil }
+        guard let staged = try Self.openOverlay(id.hexadecimal + Self.overlaySuffix, in: staging) else { return nil }
         return (ContentFile(staged), true)
+    }
+
+    /// On a file system that is read-only, an overlay is still there to be read.
+    private static func openOverlay(_ name: String, in directory: Directory) throws(SystemError) -> OwnedDescriptor? {
+        do {
+            return try directory.openForWriting(name)
+        } catch  where error.code == EROFS {
+            return try directory.openIfPresent(name)
+        }
     }
 
     /// Makes the overlay of a content, in place of one that is of no use.

@@ -5,6 +5,7 @@ internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferSystem
+internal import Glibc
 
 /// The two stores on their one database: everything that a vault holds.
 ///
@@ -14,6 +15,8 @@ final class Catalog {
     static let fileName = "vault.sqlite"
     /// The directory beside it, with the contents of files.
     static let contentsName = ContentDirectory.directoryName
+    /// The file that keeps room on the disk for removals.
+    static let reserveName = "reserve"
     /// `COFR`, in the header of the database.
     private static let applicationID: Int32 = 0x434f_4652
 
@@ -29,6 +32,9 @@ final class Catalog {
     private var hasCommitted = false
     /// What is wrong with it as a whole, found when it was opened.
     private(set) var faults: [VaultFault] = []
+    private let reserve: DiskReserve
+    /// Whether all changes of the turn so far are removals, for which the reserve may be given up.
+    private var isRemovalTurn = false
     /// What is told of the changes of the turn.
     let changes = ItemChangeLog()
     /// The end of the turn, for those who wait for it.
@@ -40,9 +46,14 @@ final class Catalog {
     init(in directory: Directory, keys: VaultKeys) throws(CofferError) {
         do {
             guard try Self.fileExists(in: directory) else { throw Self.missing }
-            log = try CatalogLog(in: directory)
-            let connection = try Self.connect(in: directory)
+            let scratch = try Self.scratch(for: directory)
+            // SQLite goes on with the files that it has opened.
+            defer { withExtendedLifetime(scratch) {} }
+            let place = scratch?.directory ?? directory
+            log = try CatalogLog(in: place)
+            let connection = try Self.connect(in: place)
             self.connection = connection
+            reserve = DiskReserve(Self.reserveName, of: Limits.diskReserveBytes, in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
             leases = LeaseStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
@@ -51,9 +62,15 @@ final class Catalog {
             try keychain.tagOlderItems()
             // Their key is gone already, where a crash came between it and them.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
-            try files.recover()
             try log.check(audit.nextNumber)
             faults += log.faults
+            if scratch == nil {
+                try files.recover()
+                reserve.fill()
+            } else {
+                faults += CatalogLog.faults(in: directory)
+                try connection.forbidChanges()
+            }
         } catch {
             throw .init(mapping: error, "can't open the catalog")
         }
@@ -62,6 +79,7 @@ final class Catalog {
     /// Makes the catalog of a vault whose keybag comes next.
     static func prepare(in directory: Directory) throws(CofferError) {
         do {
+            if directory.isReadOnly { throw SystemError("open", code: EROFS) }
             if try fileExists(in: directory) {
                 _ = try CatalogLog(in: directory)
             } else {
@@ -78,8 +96,11 @@ final class Catalog {
     static func isBound(in directory: Directory) throws(CofferError) -> Bool {
         do {
             guard try fileExists(in: directory) else { return false }
-            _ = try CatalogLog(in: directory)
-            let connection = try connect(in: directory, isNew: true)
+            let scratch = try scratch(for: directory)
+            defer { withExtendedLifetime(scratch) {} }
+            let place = scratch?.directory ?? directory
+            _ = try CatalogLog(in: place)
+            let connection = try connect(in: place, isNew: true)
             return try connection.row("SELECT 1 FROM catalog_settings WHERE name = 'vaultID'") { _ in true } ?? false
         } catch {
             throw .init(mapping: error, "can't open the catalog")
@@ -88,6 +109,15 @@ final class Catalog {
 
     private static func fileExists(in directory: Directory) throws(SystemError) -> Bool {
         try directory.openIfPresent(fileName) != nil
+    }
+
+    /// A copy of the catalog, if its file system is read-only: SQLite can't read a log that it may not write, and without the
+    /// log, what was stored last would be missing.
+    private static func scratch(for directory: Directory) throws -> ScratchDirectory? {
+        guard directory.isReadOnly else { return nil }
+        let scratch = try ScratchDirectory()
+        for name in [fileName] + CatalogLog.liveNames { try directory.copyIfPresent(name, to: scratch.directory) }
+        return scratch
     }
 
     private static func connect(in directory: Directory, isNew: Bool = false) throws -> Connection {
@@ -196,9 +226,16 @@ final class Catalog {
 
     /// Makes a change that becomes durable with the turn, or not at all.
     ///
-    /// - Parameter body: The change; it notes what those who watch are told of it. If it throws, nothing of it stays.
+    /// - Parameters:
+    ///   - isRemoval: Whether it removes, and nothing else: on a full disk, the room that is kept for that is given up.
+    ///   - body: The change; it notes what those who watch are told of it. If it throws, nothing of it stays.
     /// - Returns: What `body` returns.
-    func change<Result: ~Copyable>(_ body: (ItemChangeLog) throws -> Result) throws -> Result {
+    func change<Result: ~Copyable>(
+        isRemoval: Bool = false,
+        _ body: (ItemChangeLog) throws -> Result
+    ) throws -> Result {
+        isRemovalTurn = isRemoval && (isRemovalTurn || !connection.isInBatch)
+        if isRemovalTurn { reserve.giveUpIfShort() }
         if !connection.isInBatch { try connection.beginBatch() }
         let mark = changes.mark
         do {
@@ -225,9 +262,15 @@ final class Catalog {
     ///
     /// - Throws: Why none of them is.
     func commit() throws(CofferError) {
+        let isRemoval = isRemovalTurn
+        isRemovalTurn = false
+        // What else there is in the turn must not use up what was given up for removals.
+        if !isRemoval { reserve.fill() }
+        defer { reserve.fill() }
         do {
             if !connection.isInBatch { try connection.beginBatch() }
             try audit.write(at: wallClockMilliseconds())
+            if !isRemoval { try connection.reserveRoom() }
         } catch {
             // What can't be recorded does not happen.
             try? connection.rollbackBatch()
@@ -237,11 +280,12 @@ final class Catalog {
             try connection.commitBatch()
         } catch {
             // After an error of the disk the log may hold the transaction all the same.
-            throw undo(because: error.cofferError, isCertain: error.kind != .ioError)
+            throw undo(because: error.cofferError, isCertain: error.isCertain)
         }
         files.settle()
         hasCommitted = true
         log.note(connection.logPosition, number: audit.nextNumber)
+        if isRemoval && !reserve.isFull { checkpoint(truncates: true) }
         endCommit(with: nil)
     }
 

@@ -10,6 +10,8 @@ final class CatalogLog {
     private static let keptNames = (1...Limits.keptLogs).map { name + ".damaged" + ($0 == 1 ? "" : "-\($0)") }
     /// What of it is in the state directory, besides the log.
     static let names = [markName] + keptNames
+    /// What of it is read when the catalog is opened.
+    static let liveNames = [name, markName]
 
     private static let copyBytes = 256 << 10
 
@@ -105,10 +107,13 @@ final class CatalogLog {
     }
 
     /// What was found of this log, now or earlier, until that is acknowledged.
-    var faults: [VaultFault] {
-        Self.keptNames.filter { directory.contains($0) }.map { name in
+    var faults: [VaultFault] { Self.faults(in: directory) }
+
+    /// What is kept of faults in a state directory.
+    static func faults(in directory: Directory) -> [VaultFault] {
+        keptNames.filter { directory.contains($0) }.map { name in
             let byteCount = (try? directory.openIfPresent(name)?.status().st_size) ?? 0
-            return byteCount > 0 ? Self.damage(name) : Self.loss(name)
+            return byteCount > 0 ? damage(name) : loss(name)
         }
     }
 

@@ -11,7 +11,8 @@ enum Erasure {
     private static let remains = "erased"
     /// All that a vault has in the state directory besides its keys.
     private static let contents =
-        ["", "-wal", "-shm", "-journal"].map { Catalog.fileName + $0 } + CatalogLog.names + [Catalog.contentsName]
+        ["", "-wal", "-shm", "-journal"].map { Catalog.fileName + $0 } + CatalogLog.names
+        + [Catalog.contentsName, Catalog.reserveName]
 
     /// Erases; when this returns, no key of the vault is left, and the state directory is ready for another one.
     static func perform(in directory: Directory) throws(CofferError) {

@@ -76,7 +76,7 @@ extension Server {
                 hint: "'coffer doctor' shows what there is"
             )
         }
-        if action == .discard { try catalog.change { _ in try row.discard(from: catalog) } }
+        if action == .discard { try catalog.change(isRemoval: true) { _ in try row.discard(from: catalog) } }
         return QuarantinePage(entries: [found], cursor: nil)
     }
 }

@@ -145,7 +145,7 @@ extension Server {
                     wantsProgress: params.wantsProgress
                 )
             }
-            try catalog.change { changes in
+            try catalog.change(isRemoval: true) { changes in
                 try catalog.files.removeEntry(params.name, in: group)
                 changes.note(ItemChange(.removed, file: params.name, in: group))
             }
@@ -219,7 +219,7 @@ private final class DirectoryRemoval: SlicedWork {
     var changedCount: Int { removal.removedCount }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
-        let isDone = try catalog.change { changes in
+        let isDone = try catalog.change(isRemoval: true) { changes in
             let formerCount = removal.removedCount
             let isDone = try catalog.files.goOn(with: &removal, until: isEnough)
             if isDone && removal.keptCount == 0 {

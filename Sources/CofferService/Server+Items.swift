@@ -204,7 +204,7 @@ extension Server {
         let located = try require(params.name, in: group)
         do {
             let catalog = try vault.catalog
-            try catalog.change { changes in
+            try catalog.change(isRemoval: true) { changes in
                 switch located.item {
                 case .keychain(let item): _ = try catalog.keychain.remove(item.key, with: caller.context)
                 case .file(let file): try catalog.files.remove(file)

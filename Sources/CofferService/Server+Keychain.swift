@@ -220,7 +220,7 @@ extension Server {
     /// Removes all items that a query means, in every state of the vault.
     func deleteKeychainItems(_ query: KeychainQuery, from caller: Caller) throws(CofferError) -> Answer {
         try withItems(of: query, from: caller, to: "delete from the keychain") { items, catalog in
-            try catalog.change { changes in
+            try catalog.change(isRemoval: true) { changes in
                 for item in items {
                     try catalog.keychain.remove(item, with: caller.context)
                     changes.note(ItemChange(.removed, item))

@@ -1,0 +1,56 @@
+internal import Glibc
+
+/// A directory for copies, for their owner only: it is gone with the value.
+package final class ScratchDirectory {
+    private static let parent = "/tmp"
+
+    /// The directory.
+    package let directory: Directory
+    private let name: String
+
+    /// Makes one.
+    package init() throws(SystemError) {
+        var template = Array("\(Self.parent)/coffer-XXXXXX".utf8CString)
+        let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            guard let path = buffer.baseAddress else { return false }
+            return unsafe mkdtemp(path) != nil
+        }
+        guard isMade else { throw SystemError("mkdtemp") }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        name = String(path.dropFirst(Self.parent.count + 1))
+        directory = try Directory(openingPath: path)
+    }
+
+    deinit { try? Directory(openingPath: Self.parent).removeTree(name) }
+}
+
+extension Directory {
+    private static let copyBytes = 64 << 10
+
+    /// Whether the file system is read-only, for whoever asks.
+    package var isReadOnly: Bool {
+        guard let path = try? resolvedPath() else { return false }
+        return unsafe access(path, W_OK) != 0 && errno == EROFS
+    }
+
+    /// Copies a file, if there is one, to another directory, which has none of that name.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - target: The other directory.
+    package func copyIfPresent(_ name: String, to target: Directory) throws(SystemError) {
+        guard let source = try openIfPresent(name) else { return }
+        let copy = try target.create(name)
+        var buffer = [UInt8](repeating: 0, count: Self.copyBytes)
+        var offset: Int64 = 0
+        while true {
+            let outcome = unsafe buffer.withUnsafeMutableBytes { bytes in
+                Result { () throws(SystemError) in unsafe try source.read(into: bytes, at: offset) }
+            }
+            let count = try outcome.get()
+            if count == 0 { return }
+            unsafe try copy.write(all: buffer.span.bytes.extracting(first: count), at: offset)
+            offset += Int64(count)
+        }
+    }
+}
