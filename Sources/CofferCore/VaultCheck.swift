@@ -1,5 +1,7 @@
 /// What a check of the vault looks at, in this order.
 public enum CheckStage: String, CaseIterable, Hashable, Sendable {
+    /// The file of the database: each table with its indices, then the file as a whole.
+    case database
     /// The items of the keychain.
     case keychainItems
     /// What the secrets of items were before.
@@ -14,6 +16,12 @@ public enum CheckStage: String, CaseIterable, Hashable, Sendable {
 
 /// What can be wrong with a part of the vault.
 public enum Damage: String, CaseIterable, Hashable, Sendable {
+    /// An index of a table does not have what the table has: rows are there, and are not found.
+    case index
+    /// The file has no sound structure there.
+    case pages
+    /// Two have one name, because an index was damaged.
+    case duplicate
     /// Its row has values that nothing has.
     case row
     /// What it says of itself is not what was sealed.
@@ -40,6 +48,9 @@ public enum Damage: String, CaseIterable, Hashable, Sendable {
     /// What was found, for a sentence.
     public var words: String {
         switch self {
+        case .index: "an index does not lead to each of its rows"
+        case .pages: "its pages are damaged"
+        case .duplicate: "another one was stored under its name, as a damaged index hid it"
         case .row: "its row has impossible values"
         case .metadata: "its metadata is not authentic"
         case .metadataForm: "its metadata has an unknown form"
@@ -63,6 +74,8 @@ public enum Repair: String, CaseIterable, Hashable, Sendable {
     case rewrite
     /// Makes a directory in the place of the one that is missing.
     case directory
+    /// Nothing: what can be read is to be copied out of the vault, and the vault restored from a backup.
+    case backup
 }
 
 /// Something that a check of the vault has found.

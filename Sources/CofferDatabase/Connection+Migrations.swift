@@ -1,15 +1,17 @@
 extension Connection {
     /// Brings the schema up to date: runs the migrations that the database does not have yet, in one transaction.
     ///
-    /// On a database that has them all it costs a look at the file's header and one select.
+    /// What is there has to be what those that have run make, word for word: nothing is read through a view, or changed
+    /// under a trigger, that is not ours.
     ///
     /// - Parameters:
     ///   - migrations: The whole history, the oldest first.
     ///   - applicationID: The number, other than 0, that marks a file as ours. A new database gets it.
-    /// - Throws: `newer` where the database has migrations beyond these; `damaged` where it is somebody else's, or has
-    ///   a history that is not the beginning of this one; what a migration throws, and then none of them has run.
+    /// - Throws: `newer` where the database has migrations beyond these; `damaged` where it is somebody else's, has a
+    ///   history that is not the beginning of this one, or a schema that this history does not make; what a migration throws, and then none of them has run.
     package func migrate(_ migrations: [Migration], applicationID: Int32) throws {
-        let applied = try appliedMigrations(applicationID: applicationID)
+        let schema = try Schema(of: self)
+        let applied = try appliedMigrations(applicationID: applicationID, schema)
         for (known, found) in zip(migrations, applied ?? []) where known.name != found {
             throw DatabaseError.damaged("it has the migration '\(found)' in place of '\(known.name)'")
         }
@@ -17,6 +19,8 @@ extension Connection {
         guard count <= migrations.count else {
             throw DatabaseError(.newer, code: 0, "made by a newer version of Coffer")
         }
+        if applied != nil { try schema.expect(try Schema(madeBy: migrations.prefix(count))) }
+        rightSchema = schema
         guard applied == nil || count < migrations.count else { return }
         try transaction {
             if applied == nil { try markAsOurs(applicationID) }
@@ -29,13 +33,14 @@ extension Connection {
                 )
             }
         }
+        rightSchema = try Schema(of: self)
     }
 
     /// The names of the migrations that have run, or `nil` for a database in which there is nothing at all.
-    private func appliedMigrations(applicationID: Int32) throws -> [String]? {
+    private func appliedMigrations(applicationID: Int32, _ schema: Schema) throws -> [String]? {
         let found = try row("PRAGMA application_id") { try $0.integer(0) } ?? 0
         guard found != 0 else {
-            if try row("SELECT 1 FROM sqlite_schema LIMIT 1", read: { _ in true }) ?? false {
+            guard schema.entries.isEmpty else {
                 throw DatabaseError.damaged("it is a database, but not one of Coffer")
             }
             return nil
@@ -43,6 +48,7 @@ extension Connection {
         guard found == Int64(applicationID) else {
             throw DatabaseError.damaged("it is a database of another program, with the number \(found)")
         }
+        try expectMigrationsTable(in: schema)
         var names: [String] = []
         try rows("SELECT position, name FROM schema_migrations ORDER BY position") { row in
             names.append(try row.text(1))
@@ -56,11 +62,6 @@ extension Connection {
 
     private func markAsOurs(_ applicationID: Int32) throws(DatabaseError) {
         // A pragma takes no bindings.
-        try run(
-            script: """
-                PRAGMA application_id = \(applicationID);
-                CREATE TABLE schema_migrations (position INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
-                """
-        )
+        try run(script: "PRAGMA application_id = \(applicationID); \(Self.migrationsTable)")
     }
 }

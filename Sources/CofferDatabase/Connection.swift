@@ -28,6 +28,12 @@ package final class Connection {
     let touchedRows = TouchedRows()
     /// What is known of the log.
     let logWatch = LogWatch()
+    /// The schema that ``migrate(_:applicationID:)`` has found or made; `nil` before it.
+    var rightSchema: Schema?
+    /// Whether the schema is being read to explain an error.
+    var isReadingSchema = false
+    /// The damage that was met since the last check.
+    package let faults = FaultLog()
 
     /// Opens a database file, and makes it where there is none.
     ///
@@ -42,6 +48,20 @@ package final class Connection {
         unsafe touchedRows.watch(handle)
         unsafe logWatch.watch(handle)
         try configure()
+    }
+
+    private init(scratch handle: OpaquePointer) { unsafe self.handle = handle }
+
+    /// A database in memory, for looking at what statements make.
+    static func scratch() throws(DatabaseError) -> Connection {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = unsafe sqlite3_open_v2(":memory:", &opened, flags, nil)
+        guard code == SQLITE_OK, let opened = unsafe opened else {
+            defer { unsafe sqlite3_close_v2(opened) }
+            throw DatabaseError(code: code, unsafe String(cString: sqlite3_errstr(code)))
+        }
+        return unsafe Connection(scratch: opened)
     }
 
     /// Undoes what is uncommitted, writes the log back into the database file and closes it.
@@ -136,7 +156,7 @@ extension Connection {
         let statement = try lend(sql, bindings)
         defer { statement.endUse() }
         guard try statement.step(on: self) else { return nil }
-        let result = try read(Row(statement))
+        let result = try noting { try read(Row(statement)) }
         guard try !statement.step(on: self) else {
             throw DatabaseError.misuse("a second row where there can be one only")
         }
@@ -157,7 +177,7 @@ extension Connection {
     ) throws {
         let statement = try lend(sql, bindings)
         do {
-            while try statement.step(on: self), try each(Row(statement)) {}
+            while try statement.step(on: self), try noting({ try each(Row(statement)) }) {}
         } catch {
             statement.endUse()
             throw error
@@ -166,29 +186,21 @@ extension Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
+    /// Notes damage that a row turns out to have.
+    private func noting<Result: ~Copyable>(_ read: () throws -> Result) throws -> Result {
+        do {
+            return try read()
+        } catch {
+            faults.note(ifDamage: error)
+            throw error
+        }
+    }
+
     /// How many rows the last statement that changes any has changed.
     package var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
 
     /// The row number of the last row that was inserted.
     package var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
-
-    /// Looks through the whole file for damage to its structure: the time goes with its size.
-    ///
-    /// - Returns: What is wrong, in SQLite's words; nothing where all is well.
-    /// - Throws: What kept it from looking, other than damage.
-    package func checkIntegrity() throws -> [String] {
-        var findings: [String] = []
-        do {
-            try rows("PRAGMA quick_check") { row in
-                findings.append(try row.text(0))
-                return true
-            }
-        } catch let error as DatabaseError where error.kind == .damaged {
-            // After the structure the check walks the rows, and stumbles over what it has just reported.
-            findings.append(error.message)
-        }
-        return findings == ["ok"] ? [] : findings
-    }
 }
 
 extension Connection {
@@ -206,7 +218,10 @@ extension Connection {
     func failure(_ code: Int32) -> DatabaseError {
         let isForbidden = isOfReadOnlyFileSystem && code & 0xFF == SQLITE_READONLY
         let systemCode = isForbidden ? coffer_read_only : coffer_errno()
-        let error = DatabaseError(code: code, systemCode: systemCode, unsafe String(cString: sqlite3_errmsg(handle)))
+        var error = DatabaseError(code: code, systemCode: systemCode, unsafe String(cString: sqlite3_errmsg(handle)))
+        // What SQLite does not understand of a literal that it understood with the right schema is the schema's damage.
+        if error.isOfStatement && !hasRightSchema() { error = error.asDamage }
+        if error.kind == .damaged { faults.note(error.message) }
         if level > 0, loss == nil, isInAutocommit { loss = error }
         return error
     }

@@ -17,6 +17,8 @@ package struct DatabaseError: Error, Hashable, Sendable {
         case ioError
         /// The file is no database of ours, or its content is not what a database of ours can hold.
         case damaged
+        /// There is something in it that Coffer did not make.
+        case foreign
         /// A constraint of the schema refused the change; `unique` where there is such a row already.
         case constraint(unique: Bool)
         /// The database has migrations that this build does not know.
@@ -25,7 +27,8 @@ package struct DatabaseError: Error, Hashable, Sendable {
         case batchLost
         /// A fault in the calling code, such as a wrong number of bindings.
         case misuse
-        /// Anything else; the code says what.
+        /// Anything else; the code says what. A statement that SQLite does not understand is this only where the schema is
+        /// the right one: else it is `damaged`.
         case other
     }
 
@@ -64,13 +67,27 @@ package struct DatabaseError: Error, Hashable, Sendable {
 
     static func damaged(_ message: String) -> DatabaseError { DatabaseError(.damaged, code: SQLITE_CORRUPT, message) }
 
+    /// Something in the schema that Coffer did not make.
+    static func foreign(_ entry: Schema.Entry) -> DatabaseError {
+        DatabaseError(.foreign, code: SQLITE_CORRUPT, "its \(entry.words) is not one of Coffer's")
+    }
+
     static func misuse(_ message: String) -> DatabaseError { DatabaseError(.misuse, code: SQLITE_MISUSE, message) }
+}
+
+extension DatabaseError {
+    /// Whether SQLite did not understand a statement, or what a statement means came to be another thing.
+    var isOfStatement: Bool { code == SQLITE_ERROR || code == SQLITE_SCHEMA }
+
+    /// The same, as damage of the file.
+    var asDamage: DatabaseError { DatabaseError(.damaged, code: code, message) }
 }
 
 extension DatabaseError.Kind {
     // The header spells these as expressions, which are not imported.
     private static let ioErrorShortRead = SQLITE_IOERR | 2 << 8
     private static let ioErrorData = SQLITE_IOERR | 32 << 8
+    private static let constraintDataType = SQLITE_CONSTRAINT | 12 << 8
     private static let constraintPrimaryKey = SQLITE_CONSTRAINT | 6 << 8
     private static let constraintUnique = SQLITE_CONSTRAINT | 8 << 8
     private static let constraintRowID = SQLITE_CONSTRAINT | 10 << 8
@@ -94,6 +111,8 @@ extension DatabaseError.Kind {
     private init(code: Int32) {
         switch code {
         case Self.ioErrorShortRead, Self.ioErrorData: self = .damaged
+        // What triggers and copies of rows carry on from a damaged value; ours are of the right type.
+        case Self.constraintDataType: self = .damaged
         case Self.constraintPrimaryKey, Self.constraintUnique, Self.constraintRowID: self = .constraint(unique: true)
         default: self.init(primaryCode: code & 0xFF)
         }
@@ -106,7 +125,8 @@ extension DatabaseError.Kind {
         case SQLITE_READONLY: self = .readOnly
         case SQLITE_CANTOPEN, SQLITE_PERM: self = .cannotOpen
         case SQLITE_IOERR: self = .ioError
-        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged
+        // Too big is what a damaged length says: what we write has bounds far below.
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG: self = .damaged
         case SQLITE_CONSTRAINT: self = .constraint(unique: false)
         case SQLITE_MISUSE, SQLITE_RANGE: self = .misuse
         default: self = .other
@@ -182,7 +202,16 @@ extension DatabaseError {
             return CofferError(
                 .decode,
                 "can't read the vault: its database is damaged (\(message))",
-                hint: "restore the vault from a backup"
+                hint: """
+                    'coffer doctor' shows what can still be read, and 'coffer doctor --repair' rebuilds indices; restore \
+                    'vault.sqlite' from a backup if neither can open it
+                    """
+            )
+        case .foreign:
+            return CofferError(
+                .decode,
+                "can't use the vault: its database was changed by another program (\(message))",
+                hint: "stop cofferd and drop it with 'sqlite3', or restore 'vault.sqlite' from a backup"
             )
         case .constraint(unique: true):
             return CofferError(

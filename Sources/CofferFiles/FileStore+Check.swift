@@ -4,7 +4,7 @@ internal import CofferDatabase
 // Looking at every row of the tree, a few at a time. The contents of files are not looked at here.
 
 /// What a look at a row has shown.
-private struct Examination {
+struct Examination {
     /// What is wrong with it; `nil` where all is well.
     var damage: Damage?
     /// The row, as far as it is one.
@@ -94,7 +94,7 @@ extension FileStore {
         return slice
     }
 
-    private func examine(_ number: Int64) throws -> Examination? {
+    func examine(_ number: Int64) throws -> Examination? {
         try connection.row(
             """
             SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
@@ -184,7 +184,7 @@ extension FileStore {
 
     // MARK: Quarantine
 
-    private func quarantine(_ number: Int64, _ damage: Damage, _ now: Int64) throws -> Int {
+    func quarantine(_ number: Int64, _ damage: Damage, _ now: Int64) throws -> Int {
         try connection.transaction {
             try connection.execute(
                 """

@@ -41,6 +41,7 @@ extension FileStore {
         let node: Int64
         do {
             node = try connection.transaction {
+                try connection.faults.refuseNew(name.quoted)
                 let parent = try tree.makeParents(of: name, in: group, now: now)
                 let metadata = NodeMetadata(
                     group: group,

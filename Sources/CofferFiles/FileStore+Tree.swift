@@ -111,6 +111,7 @@ extension FileStore {
                     continue
                 }
                 guard isLast || makesParents else { throw Self.noParent(name) }
+                try connection.faults.refuseNew(name.quoted)
                 let metadata = NodeMetadata(
                     group: group,
                     name: String(component),
@@ -234,6 +235,8 @@ extension FileStore {
             if existing.kind == .directory, try !tree.isEmpty(existing.id) {
                 throw Self.notEmpty(target, .duplicateItem)
             }
+        } else {
+            try connection.faults.refuseNew(target.quoted)
         }
         try connection.transaction {
             try forgetRemoved()

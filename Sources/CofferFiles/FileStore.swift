@@ -257,6 +257,7 @@ package final class FileStore {
         guard mayCreate, existing?.protectionClass.permits(.proceed, in: keys.state) ?? true else {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
+        if existing == nil { try connection.faults.refuseNew(name.quoted) }
         try connection.transaction {
             try forgetRemoved()
             // The parents come first: removing the old file would prune them.

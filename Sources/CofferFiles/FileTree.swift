@@ -81,14 +81,35 @@ struct FileTree {
     }
 
     private func node(tagged tag: [UInt8], under parent: Int64, _ subject: String) throws -> Node? {
-        try connection.row(
+        try row(tagged: tag, under: parent) { row in try decode(row, subject) }
+    }
+
+    /// Reads the row with a tag.
+    func row<Result>(
+        tagged tag: [UInt8],
+        under parent: Int64,
+        read: (borrowing Row) throws -> Result
+    ) throws -> Result? {
+        let found = try connection.row(
             """
             SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
             WHERE parent = ? AND name_tag = ?
             """,
             .integer(parent),
-            .blob(tag)
-        ) { row in try decode(row, subject) }
+            .blob(tag),
+            read: read
+        )
+        if found != nil || connection.faults.first == nil { return found }
+        // The index may be what is damaged.
+        return try connection.row(
+            """
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes NOT INDEXED
+            WHERE parent = ? AND name_tag = ? LIMIT 1
+            """,
+            .integer(parent),
+            .blob(tag),
+            read: read
+        )
     }
 
     /// The node of a number; `nil` where there is none any more.
@@ -126,6 +147,7 @@ struct FileTree {
                 guard next.kind == .directory else { throw CofferError.fileInTheWay(name) }
                 parent = next.id
             } else {
+                try connection.faults.refuseNew(name.quoted)
                 let metadata = NodeMetadata(group: group, name: String(component), created: now, modified: now)
                 parent = try insert(metadata, under: parent, .directory, class: nil, content: nil, wrappedKey: [])
             }

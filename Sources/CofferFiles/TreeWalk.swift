@@ -208,18 +208,12 @@ extension FileTree {
 
     /// The row with a tag, also where it is damaged.
     func rawNode(tagged tag: [UInt8], under parent: Int64, _ subject: String = "an entry") throws -> RawNode? {
-        try connection.row(
-            """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes
-            WHERE parent = ? AND name_tag = ?
-            """,
-            .integer(parent),
-            .blob(tag)
-        ) { row in
+        try row(tagged: tag, under: parent) { row in
             let node: Result<Node, CofferError>
             do {
                 node = .success(try decode(row, subject))
             } catch let error as CofferError {
+                connection.faults.note(ifDamage: error)
                 node = .failure(error)
             } catch let error as DatabaseError where error.kind == .damaged {
                 // A value of another type than the schema lets in, or of no size that one has: this row's damage alone.

@@ -80,7 +80,7 @@ extension KeychainStore {
         return slice
     }
 
-    private func examineItem(_ number: Int64) throws -> Examination? {
+    func examineItem(_ number: Int64) throws -> Examination? {
         try connection.row(
             """
             SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items

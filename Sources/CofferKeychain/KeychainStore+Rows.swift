@@ -20,6 +20,7 @@ extension KeychainStore {
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
         try checkControl(attributes)
+        try connection.faults.refuseNew(attributes.quoted)
         let id = ItemID()
         let sealed = try seal(secret, of: id, as: accessibility, attributes, context?.password)
         let metadata = ItemMetadata(
@@ -183,6 +184,41 @@ extension KeychainStore {
                 .integer(row)
             )
         }
+    }
+
+    /// Reads the row of the same primary key.
+    func row<Result: ~Copyable>(
+        of attributes: ItemAttributes,
+        read: (borrowing Row) throws -> Result
+    ) throws -> Result? {
+        let tag = primaryTag(attributes)
+        let found = try connection.row(
+            """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
+            WHERE primary_tag = ?
+            """,
+            .blob(tag),
+            read: read
+        )
+        if let found { return found }
+        guard connection.faults.first != nil else { return nil }
+        // The index may be what is damaged.
+        return try connection.row(
+            """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items NOT INDEXED
+            WHERE primary_tag = ? ORDER BY id DESC LIMIT 1
+            """,
+            .blob(tag),
+            read: read
+        )
+    }
+
+    func isTaken(_ attributes: ItemAttributes) throws -> Bool { try row(of: attributes) { _ in true } ?? false }
+
+    /// Sees that no item has a primary key, as far as that can be known.
+    func checkFree(_ attributes: ItemAttributes) throws {
+        if try isTaken(attributes) { throw CofferError.isThere(attributes) }
+        try connection.faults.refuseNew(attributes.quoted)
     }
 
     /// The item of a row, if there is one.

@@ -99,9 +99,11 @@ extension KeychainStore {
                 let item = try self.item(in: row, expecting: nil)
                 if query.matches(item) { page.items.append(item) }
             } catch let error as CofferError where error.code == .decode {
+                connection.faults.note(ifDamage: error)
                 page.damaged.append(error)
                 page.damagedRows.append(number)
             } catch let error as DatabaseError where error.kind == .damaged {
+                connection.faults.note(ifDamage: error)
                 page.damaged.append(error.cofferError)
                 page.damagedRows.append(number)
             }
@@ -118,10 +120,19 @@ extension KeychainStore {
     /// - Returns: The item; `nil` where there is none.
     /// - Throws: `decode` where its row is damaged; ``DatabaseError``.
     package func find(_ reference: ItemID) throws -> KeychainItem? {
-        try connection.row(
+        let found = try connection.row(
             """
             SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
             WHERE uuid = ?
+            """,
+            .blob(reference.bytes)
+        ) { row in try self.item(in: row, expecting: nil) }
+        if found != nil || connection.faults.first == nil { return found }
+        // The index may be what is damaged.
+        return try connection.row(
+            """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items NOT INDEXED
+            WHERE uuid = ? LIMIT 1
             """,
             .blob(reference.bytes)
         ) { row in try self.item(in: row, expecting: nil) }

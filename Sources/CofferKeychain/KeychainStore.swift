@@ -47,13 +47,7 @@ package final class KeychainStore {
 
     /// Finds the item of the same primary key, in every state of the vault.
     func find(_ attributes: ItemAttributes) throws -> KeychainItem? {
-        try connection.row(
-            """
-            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
-            WHERE primary_tag = ?
-            """,
-            .blob(primaryTag(attributes))
-        ) { row in try self.item(in: row, expecting: attributes) }
+        try row(of: attributes) { row in try self.item(in: row, expecting: attributes) }
     }
 
     /// Finds a generic password and opens its secret.
@@ -68,13 +62,7 @@ package final class KeychainStore {
         with context: AuthenticationContext? = nil
     ) throws -> OpenedItem? {
         let attributes = ItemAttributes(key)
-        return try connection.row(
-            """
-            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
-            WHERE primary_tag = ?
-            """,
-            .blob(primaryTag(attributes))
-        ) { row in
+        return try row(of: attributes) { row in
             let item = try self.item(in: row, expecting: attributes)
             return OpenedItem(item: item, secret: try self.openSecret(of: item, in: row, with: context))
         }
@@ -118,9 +106,11 @@ package final class KeychainStore {
             do {
                 outcome = .success(try self.item(in: row, expecting: nil))
             } catch let error as CofferError {
+                connection.faults.note(ifDamage: error)
                 outcome = .failure(error)
             } catch let error as DatabaseError where error.kind == .damaged {
                 // A value of another type than the schema lets in: it is this row's damage, and no other's.
+                connection.faults.note(ifDamage: error)
                 outcome = .failure(error.cofferError)
             }
             try each(outcome)
@@ -215,9 +205,7 @@ package final class KeychainStore {
         now: Int64,
         with context: AuthenticationContext? = nil
     ) throws {
-        if primaryTag(attributes) != primaryTag(item.attributes), try isTaken(attributes) {
-            throw CofferError.isThere(attributes)
-        }
+        if primaryTag(attributes) != primaryTag(item.attributes) { try checkFree(attributes) }
         let item = try prepared(item, for: attributes, accessibility, context)
         switch secret {
         case .some(let secret): try replace(item, attributes, secret, accessibility, now, context)
@@ -286,9 +274,7 @@ package final class KeychainStore {
         var attributes = item.attributes
         attributes.values[.service] = .text(key.service)
         attributes.values[.account] = .text(key.account)
-        if primaryTag(attributes) != primaryTag(item.attributes), try isTaken(attributes) {
-            throw CofferError.isThere(attributes)
-        }
+        if primaryTag(attributes) != primaryTag(item.attributes) { try checkFree(attributes) }
         try reseal(item, attributes, item.accessibility, item.modified)
     }
 
@@ -342,13 +328,6 @@ package final class KeychainStore {
             try removeHistory(of: item.id)
             try connection.execute("DELETE FROM keychain_items WHERE id = ?", .integer(item.row))
         }
-    }
-
-    func isTaken(_ attributes: ItemAttributes) throws -> Bool {
-        try connection.row(
-            "SELECT 1 FROM keychain_items WHERE primary_tag = ?",
-            .blob(primaryTag(attributes))
-        ) { _ in true } ?? false
     }
 
     func checkWritable(_ item: KeychainItem) throws(CofferError) {

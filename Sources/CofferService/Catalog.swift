@@ -31,7 +31,7 @@ final class Catalog {
     /// Whether there were commits since ``takeCommits()``.
     private var hasCommitted = false
     /// What is wrong with it as a whole, found when it was opened.
-    private(set) var faults: [VaultFault] = []
+    private var openingFaults: [VaultFault] = []
     private let reserve: DiskReserve
     /// Whether all changes of the turn so far are removals, for which the reserve may be given up.
     private var isRemovalTurn = false
@@ -58,17 +58,17 @@ final class Catalog {
             leases = LeaseStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try Self.openAudit(connection, keys)
-            faults += audit.faults
+            openingFaults += audit.faults
             try keychain.tagOlderItems()
             // Their key is gone already, where a crash came between it and them.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try log.check(audit.nextNumber)
-            faults += log.faults
+            openingFaults += log.faults
             if scratch == nil {
                 try files.recover()
                 reserve.fill()
             } else {
-                faults += CatalogLog.faults(in: directory)
+                openingFaults += CatalogLog.faults(in: directory)
                 try connection.forbidChanges()
             }
         } catch {
@@ -123,7 +123,8 @@ final class Catalog {
     private static func connect(in directory: Directory, isNew: Bool = false) throws -> Connection {
         let connection = try Connection(path: "\(try directory.resolvedPath())/\(fileName)")
         let mark = try connection.row("PRAGMA application_id") { try $0.integer(0) }
-        if !isNew && mark != Int64(applicationID) { throw missing }
+        // One that has a mark, and another one, is damaged.
+        if !isNew && mark == 0 { throw missing }
         try connection.migrate(
             // Sorting keeps the order of those of one generation.
             (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations)
@@ -173,10 +174,10 @@ final class Catalog {
     }
 
     /// Takes note of what is wrong with the audit as a whole: that is no fault any more.
-    func acknowledgeFaults() {
+    func acknowledgeAuditFaults() {
         let known = audit.faults
         audit.acknowledgeDoubts()
-        faults.removeAll { known.contains($0) }
+        openingFaults.removeAll { known.contains($0) }
     }
 
     /// Whether a catalog was made for a keybag that came next, and nothing is in it.
@@ -217,6 +218,34 @@ final class Catalog {
     func isCommitted(_ item: KeychainItem, named name: ItemName) -> Bool {
         // In another way of spelling, it may be a file that makes the difference.
         name.isSpelledInOneWay && keychain.isCommitted(item)
+    }
+
+    // MARK: Damage
+
+    private var damage: FaultLog { connection.faults }
+
+    /// What is wrong with it as a whole: what was found when it was opened, and damage that was met since.
+    var faults: [VaultFault] { openingFaults + (damage.fault.map { [$0] } ?? []) }
+
+    /// What an error means while damage is known: an item that was not found may be there.
+    func doubt(_ error: CofferError) -> CofferError { damage.doubt(error) }
+
+    /// Makes a step of a check; damage is forgotten behind the last one, where none is left.
+    func survey(from cursor: String?, _ step: () throws -> CheckPage) throws -> CheckPage {
+        try damage.survey(from: cursor, step)
+    }
+
+    /// Looks at a part of the database's file.
+    func checkStructure(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
+        try connection.checkStructure(after: place, order) { table, rebuild in
+            switch table {
+            case KeychainStore.table: return try keychain.rebuildIndices(order, rebuild)
+            case FileStore.table: return try files.rebuildIndices(order, rebuild)
+            default:
+                try rebuild()
+                return []
+            }
+        }
     }
 
     // MARK: One commit a turn
@@ -283,6 +312,7 @@ final class Catalog {
             throw undo(because: error.cofferError, isCertain: error.isCertain)
         }
         files.settle()
+        damage.settle(isDone: true)
         hasCommitted = true
         log.note(connection.logPosition, number: audit.nextNumber)
         if isRemoval && !reserve.isFull { checkpoint(truncates: true) }
@@ -306,13 +336,15 @@ final class Catalog {
 
     /// Ends the faults that are told of until they are acknowledged.
     func acknowledgeFaults() throws {
+        acknowledgeAuditFaults()
         let ended = log.faults
         try log.acknowledge()
-        faults.removeAll { ended.contains($0) }
+        openingFaults.removeAll { ended.contains($0) }
     }
 
     private func undo(because error: CofferError, isCertain: Bool) -> CofferError {
         files.abandon(isCertain: isCertain)
+        damage.settle(isDone: false)
         leases.reread()
         endCommit(with: error)
         _ = changes.takeEvents()

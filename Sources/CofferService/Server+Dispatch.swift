@@ -17,6 +17,14 @@ extension Method {
     /// Whether it is about what was shown on the connection, and uses nothing of it.
     var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
 
+    /// Whether something that it does not find is an item of the catalog.
+    var looksUpItems: Bool {
+        switch self {
+        case .leaseList, .leaseRevoke, .vaultCheck, .vaultQuarantine: false
+        default: readsCatalog
+        }
+    }
+
     /// Whether the answer tells of the catalog, and so maybe of changes that the turn has yet to commit.
     var readsCatalog: Bool {
         switch self {

@@ -15,12 +15,14 @@ extension Server {
         let order = CheckOrder(groups: caller.groups, repairs: params.repairs, now: wallClockMilliseconds())
         do {
             let catalog = try vault.catalog
-            if !params.repairs { return try place.check(catalog, order) }
-            if params.cursor == nil { catalog.acknowledgeFaults() }
-            return try catalog.change { changes in
-                let page = try place.check(catalog, order)
-                changes.noteUntold(page.quarantinedCount)
-                return page
+            if params.repairs && params.cursor == nil { catalog.acknowledgeAuditFaults() }
+            return try catalog.survey(from: params.cursor) {
+                if !params.repairs { return try place.check(catalog, order) }
+                return try catalog.change { changes in
+                    let page = try place.check(catalog, order)
+                    changes.noteUntold(page.quarantinedCount)
+                    return page
+                }
             }
         } catch {
             throw .init(mapping: error, "can't check the vault")
@@ -94,7 +96,7 @@ private struct CheckPlace {
     /// Reads a cursor; without one, it is the beginning.
     init(_ cursor: String?) throws(CofferError) {
         guard let cursor else {
-            self.init(.keychainItems)
+            self.init(.database)
             return
         }
         let parts = cursor.split(separator: ":", omittingEmptySubsequences: false)
@@ -125,6 +127,7 @@ private struct CheckPlace {
 
     func check(_ catalog: Catalog, _ order: CheckOrder) throws -> CheckPage {
         switch stage {
+        case .database: page(try catalog.checkStructure(after: number, order))
         case .keychainItems: page(try catalog.keychain.checkItems(after: number, order))
         case .formerValues: page(try catalog.keychain.checkHistory(after: number, order))
         case .keychainTags: try checkTags(catalog, order)

@@ -77,10 +77,16 @@ extension Server {
             case .later(let work): carryOut(work, for: request, session, number)
             }
         } catch {
+            let error = doubted(error, of: method)
             sendFailure(error, to: request.id, of: method, session, number)
             note(request, of: session, failure: error)
             end(request, of: session)
         }
+    }
+
+    /// What an error means while the catalog has damage: an item that was not found may be there.
+    private func doubted(_ error: CofferError, of method: Method) -> CofferError {
+        method.looksUpItems ? vault.openCatalog?.doubt(error) ?? error : error
     }
 
     private func answer(_ request: PendingRequest, _ session: Session, _ number: Int) throws(CofferError) -> Answer {
@@ -142,7 +148,8 @@ extension Server {
             let failure =
                 isConnected ? send(reply, to: request.id, of: request.method, session, number) : nil
             note(request, of: session, items, failure: failure)
-        case .failure(let error):
+        case .failure(let cause):
+            let error = doubted(cause, of: request.method)
             if isConnected { sendFailure(error, to: request.id, of: request.method, session, number) }
             note(request, of: session, failure: error)
         }

@@ -84,7 +84,8 @@ import Testing
             do {
                 try useAll()
             } catch {
-                #expect(error is DatabaseError, "byte \(offset)")
+                let error = try #require(error as? DatabaseError, "byte \(offset)")
+                #expect(error.cofferError.code != .internal, "byte \(offset): \(error)")
             }
             try? FileManager.default.removeItem(atPath: directory.path("vault.sqlite-wal"))
         }

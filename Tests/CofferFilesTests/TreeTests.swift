@@ -355,11 +355,10 @@ extension OpenStore {
         #expect(try open.tree("d") == ["d/0", "d/1", "d/3", "d/sub/", "d/sub/file", "damaged in 'd'"])
         #expect(try open.text("d/1") == "1")
         #expect(code { _ = try open.entry("d/2") } == .decode)
-        try open.move("d", "e")
-        #expect(try open.tree("e").contains("damaged in 'e'"))
-        try open.store.removeEntry(try ItemName("e/2"), in: "default")
+        #expect(code { try open.move("d", "e") } == .decode, "the damaged row may be called that")
+        try open.store.removeEntry(try ItemName("d/2"), in: "default")
         open.store.settle()
-        #expect(try open.tree("e") == ["e/0", "e/1", "e/3", "e/sub/", "e/sub/file"])
+        #expect(try open.tree("d") == ["d/0", "d/1", "d/3", "d/sub/", "d/sub/file"])
         #expect(try open.vault.placed.count == 4)
     }
 

@@ -272,8 +272,8 @@ extension Connection {
             #expect(code { try store.put(key("a"), "new") } == .decode)
         }
         try expectDamage(of: ["a"])
+        #expect(try fixture.open(with: keys).remove(key("a")))
         let store = try fixture.open(with: keys)
-        #expect(try store.remove(key("a")))
         try store.put(key("a"), "new")
         #expect(try store.text(of: key("a")) == "new")
         #expect(try store.survey().damaged == 0)

@@ -245,7 +245,12 @@ extension Finding {
                 "UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'keychain_items'"
             )
         }
-        try tamper { try $0.execute("UPDATE keychain_items SET secret = 5 WHERE id = 1") }
+        do {
+            let connection = try fixture.connectUnchecked()
+            try connection.execute("UPDATE keychain_items SET secret = 5 WHERE id = 1")
+            try connection.execute("PRAGMA writable_schema = ON")
+            try connection.execute("UPDATE sqlite_schema SET sql = sql || 'STRICT' WHERE name = 'keychain_items'")
+        }
         let store = try fixture.open(with: keys)
         #expect(try store.survey().damaged == 1)
         #expect(try store.search(ItemQuery(groups: ["default"])).damagedRows == [1])
@@ -291,14 +296,19 @@ extension Finding {
 
     // MARK: The way back
 
-    /// What a row was before it was damaged.
-    private func keep(_ connection: Connection) throws {
-        try connection.execute("CREATE TABLE kept AS SELECT * FROM keychain_items")
+    /// The sealed secret of a row, before it is damaged.
+    private func secret(of row: Int64) throws -> [UInt8] {
+        let connection = try fixture.connect()
+        return try #require(
+            try connection.row("SELECT secret FROM keychain_items WHERE id = ?", .integer(row)) { try $0.blob(0) }
+        )
     }
 
-    /// Makes the quarantined row what it was, as a better copy of a file would.
-    private func mend(_ connection: Connection) throws {
-        try connection.execute("UPDATE keychain_quarantine SET secret = (SELECT secret FROM kept WHERE id = row)")
+    /// Makes the quarantined item what it was, as a better copy of a file would.
+    private func mend(_ secret: [UInt8]) throws {
+        try tamper {
+            try $0.execute("UPDATE keychain_quarantine SET secret = ? WHERE stage = 'keychainItems'", .blob(secret))
+        }
     }
 
     @Test func `puts back what is whole again, with its tags, its former values and its reference`() throws {
@@ -308,21 +318,15 @@ extension Finding {
             return (item.id, try store.history(of: item).map(\.number))
         }
         let (reference, earlier) = try look()
-        try tamper { connection in
-            try keep(connection)
-            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4")
-        }
+        let kept = try secret(of: 4)
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4") }
         do {
             let store = try fixture.open(with: keys)
             #expect(try store.check(repairs: true).count == 1)
             #expect(try store.putAllBack().allSatisfy { $0 != nil }, "not while it is damaged")
             #expect(try store.quarantine.count == 3)
         }
-        try tamper {
-            try $0.execute(
-                "UPDATE keychain_quarantine SET secret = (SELECT secret FROM kept WHERE id = 4) WHERE stage = 'keychainItems'"
-            )
-        }
+        try mend(kept)
         let mended = try fixture.open(.locked)
         #expect(try mended.quarantine.map { $0.obstacle == nil } == [true, false, false], "the item comes first")
         #expect(try mended.putAllBack() == [nil, nil, nil])
@@ -335,16 +339,14 @@ extension Finding {
     }
 
     @Test func `puts nothing over what has taken its place`() throws {
-        try tamper { connection in
-            try keep(connection)
-            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1")
-        }
+        let kept = try secret(of: 1)
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1") }
         do {
             let store = try fixture.open(with: keys)
             _ = try store.check(repairs: true)
             try store.put(key("a"), "another")
         }
-        try tamper { try mend($0) }
+        try mend(kept)
         let store = try fixture.open(with: keys)
         #expect(try store.putAllBack() == ["there is another item in its place"])
         #expect(try store.text(of: key("a")) == "another")
@@ -356,10 +358,7 @@ extension Finding {
 
     @Test func `does not take a secret for whole that did not open, before its key is there`() throws {
         // Whole, as far as it can be told without the key.
-        try tamper { connection in
-            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1")
-            try keep(connection)
-        }
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1") }
         _ = try fixture.open(with: keys).check(repairs: true)
         try tamper { connection in
             try connection.execute("DELETE FROM keychain_quarantine")
@@ -393,19 +392,17 @@ extension Finding {
     }
 
     @Test func `moves a row whole or not at all`() throws {
-        try tamper { connection in
-            try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4")
+        try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 4") }
+        do {
+            let connection = try fixture.connect()
             // The last step of the move.
             try connection.execute(
-                "CREATE TRIGGER stopped BEFORE DELETE ON keychain_items BEGIN SELECT RAISE(ABORT, 'stopped'); END"
+                "CREATE TEMP TRIGGER stopped BEFORE DELETE ON keychain_items BEGIN SELECT RAISE(ABORT, 'stopped'); END"
             )
-        }
-        do {
-            let store = try fixture.open(with: keys)
+            let store = KeychainStore(connection: connection, keys: keys)
             #expect(throws: DatabaseError.self) { _ = try store.check(repairs: true) }
             #expect(try store.quarantine == [])
         }
-        try tamper { try $0.execute("DROP TRIGGER stopped") }
         try expect(["keychainItems 'service/d' exchangedSecret"], quarantined: 3, losing: ["d"])
     }
 }

@@ -17,8 +17,13 @@ struct Fixture {
 
     init(hasPasscode: Bool = true) throws { vault = try Vault(hasPasscode: hasPasscode) }
 
+    /// Opens the database, whatever its schema is.
+    func connectUnchecked() throws -> Connection {
+        try Connection(path: "\(try vault.directory.resolvedPath())/vault.sqlite")
+    }
+
     func connect() throws -> Connection {
-        let connection = try Connection(path: "\(try vault.directory.resolvedPath())/vault.sqlite")
+        let connection = try connectUnchecked()
         try connection.migrate(KeychainStore.migrations, applicationID: 1)
         return connection
     }

@@ -143,8 +143,9 @@ import Testing
     @Test func `what is whole again goes back, and what is named is destroyed`() throws {
         let directory = try TemporaryDirectory()
         try fill(directory, 3, nil)
+        var kept: [UInt8]?
         try tamper(directory) { connection in
-            try connection.execute("CREATE TABLE kept AS SELECT * FROM keychain_items")
+            kept = try connection.row("SELECT secret FROM keychain_items WHERE id = 1") { try $0.blob(0) }
             try connection.execute("UPDATE keychain_items SET secret = x'00' WHERE id < 3")
             try connection.execute("UPDATE file_nodes SET metadata = x'00' WHERE kind = 2")
         }
@@ -156,7 +157,8 @@ import Testing
         #expect(entries.allSatisfy { $0.obstacle != nil })
         try tamper(directory) { connection in
             try connection.execute(
-                "UPDATE keychain_quarantine SET secret = (SELECT secret FROM kept WHERE id = row) WHERE row = 1"
+                "UPDATE keychain_quarantine SET secret = ? WHERE row = 1",
+                .blob(try #require(kept))
             )
         }
         try with(directory) { client in

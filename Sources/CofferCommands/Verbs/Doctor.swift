@@ -67,8 +67,6 @@ struct Doctor: ParsableCommand {
 
     private func check(_ client: BlockingClient) throws {
         let output = Output.standardOutput
-        let faults = try client.status().faults
-        for fault in faults { format.json ? output.line(fault.json) : fault.write(to: output) }
         let progress = CheckProgress()
         var survey = Survey()
         var cursor: String?
@@ -81,6 +79,9 @@ struct Doctor: ParsableCommand {
             cursor = page.cursor
         } while cursor != nil
         progress?.finish()
+        // Behind the check, which may have ended one.
+        let faults = try client.status().faults
+        for fault in faults { format.json ? output.line(fault.json) : fault.write(to: output) }
         let waiting = try allEntries(client)
         if format.json {
             output.line(survey.json(quarantined: waiting.count, faults: faults.count))
@@ -302,6 +303,7 @@ extension CheckStage {
     /// What it looks at, in the plural.
     fileprivate var words: String {
         switch self {
+        case .database: "parts of the database"
         case .keychainItems: "keychain items"
         case .formerValues: "former values"
         case .keychainTags: "entries of the search"
@@ -313,6 +315,7 @@ extension CheckStage {
     /// One of it.
     fileprivate var word: String {
         switch self {
+        case .database: "the database's"
         case .keychainItems: "keychain item"
         case .formerValues: "former value"
         case .keychainTags: "entry of the search"
@@ -336,6 +339,7 @@ extension Finding {
         case (.quarantine, true): words = "moved into quarantine"
         case (.rewrite, false): words = "--repair writes it anew"
         case (.rewrite, true): words = "written anew"
+        case (.backup, _): words = "copy what can be read out of the vault, and restore a backup"
         case (.directory, false): words = "--repair makes a directory for it"
         case (.directory, true): words = "a directory 'recovered-…' was made for it"
         }
