@@ -42,16 +42,17 @@ package final class ContentDirectory: Sendable {
 
     /// Opens a content for reading, wherever it lies.
     func open(_ id: ItemID) throws(SystemError) -> OwnedDescriptor? {
-        if let placed = try root.openIfPresent(Self.place(of: id)) { return placed }
+        if let placed = try shelf(of: id)?.openIfPresent(id.hexadecimal) { return placed }
         return try staging.openIfPresent(id.hexadecimal)
     }
 
     /// Opens the overlay of a content, wherever it lies.
     func openOverlay(_ id: ItemID) throws(SystemError) -> (file: ContentFile, isStaged: Bool)? {
-        if let placed = try Self.openOverlay(Self.place(of: id) + Self.overlaySuffix, in: root) {
+        let name = id.hexadecimal + Self.overlaySuffix
+        if let shelf = try shelf(of: id), let placed = try Self.openOverlay(name, in: shelf) {
             return (ContentFile(placed), false)
         }
-        guard let staged = try Self.openOverlay(id.hexadecimal + Self.overlaySuffix, in: staging) else { return nil }
+        guard let staged = try Self.openOverlay(name, in: staging) else { return nil }
         return (ContentFile(staged), true)
     }
 
@@ -134,6 +135,11 @@ package final class ContentDirectory: Sendable {
     func stagedNames() throws(SystemError) -> [String] { try staging.entries() }
 
     func discardStaged(named name: String) { try? staging.remove(name) }
+
+    /// The directory of those whose ids begin alike.
+    private func shelf(of id: ItemID) throws(SystemError) -> Directory? {
+        try root.subdirectoryIfPresent(String(id.hexadecimal.prefix(2)))
+    }
 
     private static func place(of id: ItemID) -> String { "\(id.hexadecimal.prefix(2))/\(id.hexadecimal)" }
 }

@@ -2,7 +2,6 @@ package import CofferCore
 internal import CofferCrypto
 package import CofferMemory
 package import CofferSystem
-internal import Glibc
 
 /// The 32 random bytes that never leave this machine.
 package final class DeviceKey: Sendable {
@@ -18,18 +17,11 @@ package final class DeviceKey: Sendable {
     /// Reads the key from a file.
     fileprivate static func load(
         _ name: String,
-        from directory: Directory,
-        isPrivate: (stat) -> Bool
+        from directory: Directory
     ) throws(CofferError) -> DeviceKey? {
         do {
-            guard let file = try directory.openIfPresent(name) else { return nil }
-            guard isPrivate(try file.status()) else {
-                throw CofferError(
-                    .io,
-                    "the device key can be read by others",
-                    hint: "chmod 600 the file '\(name)' in the state directory, and consider the key known"
-                )
-            }
+            // Who may read a credential is the service manager's doing: its directory is not ours.
+            guard let file = try directory.openIfPresent(name, isSecret: true) else { return nil }
             // One byte more than a key has, so that a longer file is seen.
             var bytes = try SecretBytes(zeros: SymmetricKey.byteCount + 1)
             let count = unsafe try bytes.withUnsafeMutableBytes { (buffer) throws(SystemError) in
@@ -101,12 +93,11 @@ package struct DeviceKeySource: Sendable {
 
     private func passed() throws(CofferError) -> DeviceKey? {
         guard let credentials else { return nil }
-        // Who may read a credential is the service manager's doing.
-        return try DeviceKey.load(Self.credentialName, from: credentials) { _ in true }
+        return try DeviceKey.load(Self.credentialName, from: credentials)
     }
 
     private func stored() throws(CofferError) -> DeviceKey? {
-        try DeviceKey.load(DeviceKey.fileName, from: directory) { $0.st_mode & 0o077 == 0 }
+        try DeviceKey.load(DeviceKey.fileName, from: directory)
     }
 }
 

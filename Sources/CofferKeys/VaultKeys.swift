@@ -87,6 +87,9 @@ package final class VaultKeys {
             return .deviceKeyMissing(MovedVault(keybag: stored.keybag, directory: directory, deviceKeys: deviceKeys))
         }
         let keybag = try stored.verified(with: deviceKey)
+        do throws(SystemError) { try directory.requireOwner(of: PasscodeAttempts.fileName) } catch {
+            throw error.cofferError("can't read the count of wrong passcodes")
+        }
         // What an interrupted change left of an older keybag goes before anything is opened.
         try? directory.shredLeftovers(of: Keybag.fileName)
         do throws(KeyError) {

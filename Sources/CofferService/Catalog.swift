@@ -13,6 +13,8 @@ internal import Glibc
 /// wait for it.
 final class Catalog {
     static let fileName = "vault.sqlite"
+    /// All that SQLite may have there.
+    static let fileNames = ["", "-wal", "-shm", "-journal"].map { fileName + $0 }
     /// The directory beside it, with the contents of files.
     static let contentsName = ContentDirectory.directoryName
     /// The file that keeps room on the disk for removals.
@@ -121,6 +123,8 @@ final class Catalog {
     }
 
     private static func connect(in directory: Directory, isNew: Bool = false) throws -> Connection {
+        // SQLite would wait for what is no file, and follows whoever can write it.
+        for name in fileNames { try directory.requireOwnFile(name) }
         let connection = try Connection(path: "\(try directory.resolvedPath())/\(fileName)")
         let mark = try connection.row("PRAGMA application_id") { try $0.integer(0) }
         // One that has a mark, and another one, is damaged.

@@ -2,22 +2,13 @@ package import CofferCore
 internal import CofferSystem
 
 extension ConfigurationFile {
-    /// Reads a file.
+    /// Reads a file, which says how to keep secrets: it has to be one that only root and our own user may write.
     ///
     /// - Parameter path: Where it is.
     /// - Returns: `nil` where there is none.
-    /// - Throws: `param` with the line that is wrong; `io` where it can't be read.
+    /// - Throws: `param` with the line that is wrong, or if another user may write it; `io` where it can't be read.
     package static func read(at path: String) throws(CofferError) -> ConfigurationFile? {
-        do {
-            switch try OwnedDescriptor(openingIfPresent: path) {
-            case .none: return nil
-            case .some(let file):
-                return try ConfigurationFile(try file.content(upTo: Limits.configurationBytes), path: path)
-            }
-        } catch let error as CofferError {
-            throw error
-        } catch {
-            throw CofferError(mapping: error, "can't read \(quotedForDisplay(path))")
-        }
+        guard let file = try TrustedFiles.readIfPresent(at: path, upTo: Limits.configurationBytes) else { return nil }
+        return try ConfigurationFile(file.bytes, path: path)
     }
 }

@@ -11,8 +11,7 @@ enum Erasure {
     private static let remains = "erased"
     /// All that a vault has in the state directory besides its keys.
     private static let contents =
-        ["", "-wal", "-shm", "-journal"].map { Catalog.fileName + $0 } + CatalogLog.names
-        + [Catalog.contentsName, Catalog.reserveName]
+        Catalog.fileNames + CatalogLog.names + [Catalog.contentsName, Catalog.reserveName]
 
     /// Erases; when this returns, no key of the vault is left, and the state directory is ready for another one.
     static func perform(in directory: Directory) throws(CofferError) {
@@ -26,7 +25,10 @@ enum Erasure {
 
     /// Goes on with what was interrupted.
     static func finishInterrupted(in directory: Directory) throws(CofferError) {
-        if directory.contains(mark) { try finish(in: directory) }
+        guard directory.contains(mark) else { return }
+        // What is no mark of ours asks for nothing.
+        do { try directory.requireOwnFile(mark) } catch { throw error.cofferError("can't tell whether to erase the vault") }
+        try finish(in: directory)
     }
 
     private static func finish(in directory: Directory) throws(CofferError) {

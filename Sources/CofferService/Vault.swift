@@ -122,6 +122,7 @@ final class Vault {
         }
         do {
             let directory = try Directory(makingPath: configuration.statePath, fileSystem: configuration.fileSystem)
+            try directory.requireOwn()
             guard try directory.lock() else {
                 throw CofferError(
                     .notAvailable,

@@ -29,7 +29,9 @@ package struct FileSystem: Sendable {
 /// Everything in it is named relative to it, so that nothing outside can be reached, or swapped for it, by changing a
 /// path.
 package final class Directory: Sendable {
-    private let descriptor: OwnedDescriptor
+    let descriptor: OwnedDescriptor
+    /// Who may own and write what is opened in it; anybody if there is none.
+    let trust: FileTrust?
     /// The seam that each change goes through.
     package let fileSystem: FileSystem
 
@@ -48,22 +50,25 @@ package final class Directory: Sendable {
         descriptor = OwnedDescriptor(
             owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0) }
         )
+        trust = .own
         self.fileSystem = fileSystem
     }
 
-    /// Opens a directory that exists.
+    /// Opens a directory that exists, and that may be another user's, as may the files in it.
     ///
     /// - Parameter path: The path.
     package init(openingPath path: String) throws(SystemError) {
         descriptor = OwnedDescriptor(
             owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0) }
         )
+        trust = nil
         fileSystem = .real
     }
 
-    private init(_ descriptor: consuming OwnedDescriptor, _ fileSystem: FileSystem) {
+    private init(_ descriptor: consuming OwnedDescriptor, below parent: Directory) {
         self.descriptor = descriptor
-        self.fileSystem = fileSystem
+        trust = parent.trust
+        fileSystem = parent.fileSystem
     }
 
     /// Holds the directory against every other process that asks the same, until this value goes.
@@ -97,27 +102,62 @@ package final class Directory: Sendable {
         } else if errno != EEXIST {
             throw SystemError("mkdir")
         }
+        return try existing(name)
+    }
+
+    /// Opens a directory inside this one, if there is one.
+    ///
+    /// - Parameter name: One component.
+    package func subdirectoryIfPresent(_ name: String) throws(SystemError) -> Directory? {
+        do {
+            return try existing(name)
+        } catch  where error.code == ENOENT {
+            return nil
+        }
+    }
+
+    private func existing(_ name: String) throws(SystemError) -> Directory {
         let opened = try retrying("open") {
             unsafe coffer_openat(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
         }
-        return Directory(OwnedDescriptor(owning: opened), fileSystem)
+        let directory = Directory(OwnedDescriptor(owning: opened), below: self)
+        if let reason = trust?.reasonAgainst(try directory.descriptor.status()) { throw finding(reason, of: name) }
+        return directory
     }
 
     /// Opens a file that exists for reading.
     ///
-    /// - Parameter name: The name, relative to this directory.
-    package func open(_ name: String) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(
-            owning: try retrying("open") { unsafe coffer_openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW, 0) }
+    /// What is no file is refused, and so is one that another user may write or owns.
+    ///
+    /// - Parameters:
+    ///   - name: The name, relative to this directory.
+    ///   - isSecret: Whether one that another user may read is refused as well.
+    package func open(_ name: String, isSecret: Bool = false) throws(SystemError) -> OwnedDescriptor {
+        try open(name, O_RDONLY, trusting: isSecret ? trust.map { _ in .secret } : trust)
+    }
+
+    private func open(
+        _ name: String,
+        _ flags: Int32,
+        trusting trust: FileTrust?
+    ) throws(SystemError) -> OwnedDescriptor {
+        try OwnedDescriptor.openFile(
+            name,
+            in: descriptor.number,
+            flags | O_NOFOLLOW,
+            trusting: trust,
+            called: path(of: name)
         )
     }
 
     /// Opens a file for reading, if there is one.
     ///
-    /// - Parameter name: The name, relative to this directory.
-    package func openIfPresent(_ name: String) throws(SystemError) -> OwnedDescriptor? {
+    /// - Parameters:
+    ///   - name: The name, relative to this directory.
+    ///   - isSecret: Whether one that another user may read is refused as well.
+    package func openIfPresent(_ name: String, isSecret: Bool = false) throws(SystemError) -> OwnedDescriptor? {
         do {
-            return try open(name)
+            return try open(name, isSecret: isSecret)
         } catch  where error.code == ENOENT {
             return nil
         }
@@ -139,9 +179,7 @@ package final class Directory: Sendable {
     /// - Parameter name: The name, relative to this directory.
     package func openForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor? {
         do {
-            return OwnedDescriptor(
-                owning: try retrying("open") { unsafe coffer_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW, 0) }
-            )
+            return try open(name, O_RDWR, trusting: trust)
         } catch  where error.code == ENOENT || error.code == ELOOP {
             return nil
         }
@@ -219,7 +257,7 @@ package final class Directory: Sendable {
         let opened = unsafe coffer_openat(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
         if opened < 0 && errno == ENOENT { return }
         guard opened >= 0 else { return try remove(name) }
-        let tree = Directory(OwnedDescriptor(owning: opened), fileSystem)
+        let tree = Directory(OwnedDescriptor(owning: opened), below: self)
         for entry in try tree.entries() { try tree.removeTree(entry) }
         try fileSystem.willPerform(.remove)
         if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0 && errno != ENOENT { throw SystemError("rmdir") }
@@ -385,12 +423,15 @@ package final class Directory: Sendable {
         try synchronize()
     }
 
+    /// Whoever may have written it: it has to go.
     private func openForShredding(_ name: String) throws(SystemError) -> OwnedDescriptor? {
         do {
-            return try openForWriting(name)
+            return try open(name, O_RDWR, trusting: nil)
+        } catch  where error.code == ENOENT || error.finding?.reason == .noFile {
+            return nil
         } catch  where error.code == EACCES {
             _ = try retrying("chmod") { unsafe fchmodat(descriptor.number, name, 0o600, AT_SYMLINK_NOFOLLOW) }
-            return try openForWriting(name)
+            return try open(name, O_RDWR, trusting: nil)
         }
     }
 }

@@ -31,11 +31,13 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 extension OwnedDescriptor {
     /// Opens a file for reading, wherever it is, if there is one.
     ///
+    /// What is no file is refused.
+    ///
     /// - Parameter path: Where it is.
     /// - Returns: `nil` where there is none.
     package init?(openingIfPresent path: String) throws(SystemError) {
         do {
-            self.init(owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY, 0) })
+            self.init(owning: try Self.openFile(path, in: AT_FDCWD, O_RDONLY, called: path).release())
         } catch  where error.code == ENOENT {
             return nil
         }

@@ -7,15 +7,19 @@ package struct SystemError: Error, Equatable, Sendable {
     package let code: Int32
     /// What was being done, such as `open` or `write`.
     package let operation: StaticString
+    /// What is wrong with the file that was found, if it is that.
+    package let finding: FileFinding?
 
     /// Makes an error of the calling thread's `errno`, unless one is given.
     ///
     /// - Parameters:
     ///   - operation: What was being done.
     ///   - code: The `errno`.
-    package init(_ operation: StaticString, code: Int32 = errno) {
+    ///   - finding: What is wrong with the file that was found, if it is that.
+    package init(_ operation: StaticString, code: Int32 = errno, _ finding: FileFinding? = nil) {
         self.operation = operation
         self.code = code
+        self.finding = finding
     }
 
     /// Checks the result of a system call.
@@ -45,7 +49,8 @@ package struct SystemError: Error, Equatable, Sendable {
     ///
     /// - Parameter subject: What failed, in words, such as `can't store 'a'`.
     package func cofferError(_ subject: String) -> CofferError {
-        switch code {
+        if let finding { return CofferError(.io, "\(subject): \(finding.message)", hint: finding.hint) }
+        return switch code {
         case ENOSPC, EDQUOT:
             CofferError(
                 .diskFull,

@@ -30,7 +30,7 @@ package enum TrustedFiles {
             if error.code == ENOENT { return [] }
             throw error.cofferError("can't read \(quotedForDisplay(directory))")
         }
-        try check(folder, directory, S_IFDIR, "directory")
+        try check(folder, directory, S_IFDIR)
         do throws(SystemError) {
             names = try folder.entries()
         } catch {
@@ -73,6 +73,18 @@ package enum TrustedFiles {
         (path, try read(path, in: AT_FDCWD, path, upTo: maximum))
     }
 
+    /// Reads one file, if there is one.
+    ///
+    /// - Parameters:
+    ///   - path: Where it is.
+    ///   - maximum: How many bytes it may have: one more is read where it has more.
+    /// - Returns: `nil` where there is none.
+    /// - Throws: As ``read(at:upTo:)``.
+    package static func readIfPresent(at path: String, upTo maximum: Int) throws(CofferError) -> Content? {
+        if unsafe access(path, F_OK) != 0 && errno == ENOENT { return nil }
+        return try read(at: path, upTo: maximum)
+    }
+
     private static func read(
         _ name: String,
         in directory: Int32,
@@ -85,7 +97,7 @@ package enum TrustedFiles {
         } catch {
             throw error.cofferError("can't read \(quotedForDisplay(path))")
         }
-        try check(file, path, S_IFREG, "file")
+        try check(file, path, S_IFREG)
         do throws(SystemError) {
             return try file.content(upTo: maximum)
         } catch {
@@ -103,8 +115,7 @@ package enum TrustedFiles {
     private static func check(
         _ descriptor: borrowing OwnedDescriptor,
         _ path: String,
-        _ kind: mode_t,
-        _ word: String
+        _ kind: mode_t
     ) throws(CofferError) {
         let status: stat
         do throws(SystemError) {
@@ -112,23 +123,11 @@ package enum TrustedFiles {
         } catch {
             throw error.cofferError("can't look at \(quotedForDisplay(path))")
         }
-        guard status.st_mode & S_IFMT == kind else {
-            throw CofferError(.param, "\(quotedForDisplay(path)) is no \(word)")
-        }
-        guard status.st_uid == 0 || status.st_uid == geteuid() else {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(path)) belongs to user \(status.st_uid), who could write anything there",
-                hint: "it has to belong to root or to user \(geteuid())"
-            )
-        }
-        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-            throw CofferError(
-                .param,
-                "\(quotedForDisplay(path)) can be written by others than its owner",
-                hint: "'chmod go-w' ends that"
-            )
-        }
+        let isKind = status.st_mode & S_IFMT == kind
+        let reason = isKind ? FileTrust.system.reasonAgainst(status) : kind == S_IFDIR ? .noDirectory : .noFile
+        guard let reason else { return }
+        let finding = FileFinding(reason: reason, path: path)
+        throw CofferError(.param, finding.message, hint: finding.hint)
     }
 }
 

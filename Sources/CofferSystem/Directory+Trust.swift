@@ -1,0 +1,60 @@
+internal import Glibc
+
+// What others could have changed.
+
+extension Directory {
+    /// Refuses a directory that another user may write, owns, or may exchange for another one.
+    ///
+    /// Groups may write above it: many people have a group of their own. A sticky directory keeps others from renaming.
+    package func requireOwn() throws(SystemError) {
+        if let reason = FileTrust.own.reasonAgainst(try descriptor.status()) { throw finding(reason, of: nil) }
+        var path = try resolvedPath()[...]
+        while let end = path.lastIndex(of: "/"), path != "/" {
+            path = end == path.startIndex ? "/" : path[..<end]
+            var status = stat()
+            if unsafe stat(String(path), &status) != 0 { throw SystemError("stat") }
+            if status.st_mode & (S_IWOTH | S_ISVTX) == S_IWOTH {
+                throw SystemError("open", code: EPERM, FileFinding(reason: .replaceable, path: String(path)))
+            }
+        }
+    }
+
+    /// Refuses what a library will open by its path, where it is no file, or where another user may write or owns it.
+    ///
+    /// What is not there is not refused.
+    ///
+    /// - Parameter name: The name, relative to this directory.
+    package func requireOwnFile(_ name: String) throws(SystemError) {
+        try check(name) { [trust] status in
+            status.st_mode & S_IFMT == S_IFREG ? trust?.reasonAgainst(status) : .noFile
+        }
+    }
+
+    /// Refuses what another user may write or owns, whatever it is.
+    ///
+    /// - Parameter name: The name, relative to this directory.
+    package func requireOwner(of name: String) throws(SystemError) {
+        // The mode of a link says nothing, and it is opened by nobody.
+        try check(name) { [trust] status in
+            status.st_mode & S_IFMT == S_IFLNK ? nil : trust?.reasonAgainst(status)
+        }
+    }
+
+    private func check(_ name: String, _ judge: (stat) -> FileFinding.Reason?) throws(SystemError) {
+        var status = stat()
+        if unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) != 0 {
+            if errno == ENOENT { return }
+            throw SystemError("stat")
+        }
+        if let reason = judge(status) { throw finding(reason, of: name) }
+    }
+
+    func finding(_ reason: FileFinding.Reason, of name: String?) -> SystemError {
+        SystemError("open", code: EPERM, FileFinding(reason: reason, path: path(of: name)))
+    }
+
+    func path(of name: String?) -> String {
+        let components = [try? resolvedPath(), name].compactMap { $0 }
+        return components.joined(separator: "/")
+    }
+}
