@@ -10,8 +10,22 @@ extension VaultKeys {
     /// - Parameter directory: The state directory.
     /// - Throws: `io`, after all was destroyed that can be.
     package static func destroy(in directory: Directory) throws(CofferError) {
+        try shred([Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName], in: directory)
+    }
+
+    /// Destroys the keybag of a vault whose making was cut off.
+    ///
+    /// The device key stays, which may be older than it.
+    ///
+    /// - Parameter directory: The state directory.
+    /// - Throws: `io`, after all was destroyed that can be.
+    package static func takeBack(in directory: Directory) throws(CofferError) {
+        try shred([Keybag.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName], in: directory)
+    }
+
+    private static func shred(_ names: [String], in directory: Directory) throws(CofferError) {
         var failure: SystemError?
-        for name in [Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName] {
+        for name in names {
             for shred in [directory.shred, directory.shredLeftovers] {
                 do throws(SystemError) { try shred(name) } catch { failure = failure ?? error }
             }

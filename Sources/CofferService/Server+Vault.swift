@@ -68,13 +68,18 @@ extension Server {
             // Another client may have made one while this one waited.
             try await self.takeTurn(of: .vaultInit, transfer)
             defer { self.keyOperations.leave() }
-            try self.vault.prepareCatalog()
+            try self.vault.beginMaking()
             let lockCount = self.lockCount
-            let keys = try await self.keyWorkers.run { () throws(CofferError) in
-                try VaultKeys.create(in: directory, deviceKeys, plan)
+            do throws(CofferError) {
+                let keys = try await self.keyWorkers.run { () throws(CofferError) in
+                    try VaultKeys.create(in: directory, deviceKeys, plan)
+                }
+                let opened = try self.vault.endMaking()
+                if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(keys) }
+            } catch {
+                self.vault.takeBackMaking()
+                throw error
             }
-            let opened = try self.vault.keys
-            if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(keys) }
             self.keysHaveChanged(by: caller)
             return Reply(try self.vaultStatus(), payload: recoveryKeyText.take())
         }

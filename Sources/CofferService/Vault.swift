@@ -16,6 +16,15 @@ final class Vault {
     private let configuration: Configuration
     private var directory: Directory?
     private var open: Open?
+    /// How far a new vault is that is not there before it is whole.
+    private var making = Making.none
+
+    private enum Making {
+        case none
+        case underWay
+        /// It is still to be taken back.
+        case failed
+    }
 
     init(_ configuration: Configuration) { self.configuration = configuration }
 
@@ -25,8 +34,11 @@ final class Vault {
     /// - Throws: Why the vault can't be used.
     func state() throws(CofferError) -> VaultState {
         if let open { return open.keys.state }
-        let directory = try stateDirectory()
-        switch try opening() {
+        return try take(try opening(), in: try stateDirectory())
+    }
+
+    private func take(_ opening: VaultKeys.Opening, in directory: Directory) throws(CofferError) -> VaultState {
+        switch opening {
         case .noVault:
             try checkForOrphanedCatalog(in: directory)
             return .noVault
@@ -71,6 +83,10 @@ final class Vault {
     }
 
     private func opening() throws(CofferError) -> VaultKeys.Opening {
+        making == .underWay ? .noVault : try found()
+    }
+
+    private func found() throws(CofferError) -> VaultKeys.Opening {
         try VaultKeys.open(in: try stateDirectory(), deviceKeySource(), at: configuration.clock.now)
     }
 
@@ -116,8 +132,7 @@ final class Vault {
     /// The state directory, made if it is not there, and held against a second daemon.
     func stateDirectory() throws(CofferError) -> Directory {
         if let directory {
-            // An erasure that failed half-way goes on with the next request that needs the directory.
-            if open == nil { try Erasure.finishInterrupted(in: directory) }
+            if open == nil { try finishInterrupted(in: directory) }
             return directory
         }
         do {
@@ -138,8 +153,46 @@ final class Vault {
         }
     }
 
-    /// Makes an empty catalog for the keybag that comes next: a keybag without one would be a vault that was lost.
-    func prepareCatalog() throws(CofferError) { try Catalog.prepare(in: try stateDirectory()) }
+    /// An erasure that failed half-way goes on with the next request that needs the directory.
+    private func finishInterrupted(in directory: Directory) throws(CofferError) {
+        switch making {
+        case .underWay: return
+        case .failed: try Erasure.takeBack(in: directory)
+        case .none: try Erasure.finishInterrupted(in: directory)
+        }
+        making = .none
+    }
+
+    // MARK: Making one
+
+    /// Begins to make a vault, with an empty catalog for the keybag that comes next: a keybag without one would be a vault
+    /// that was lost.
+    ///
+    /// Until ``endMaking()`` returns there is no vault, and what fails or is cut off leaves none: its recovery key would be known
+    /// to no one.
+    func beginMaking() throws(CofferError) {
+        let directory = try stateDirectory()
+        try Erasure.beginMaking(in: directory)
+        try Catalog.prepare(in: directory)
+        making = .underWay
+    }
+
+    /// Opens the vault whose keybag has been stored; when this returns, it stays.
+    func endMaking() throws(CofferError) -> VaultKeys {
+        let directory = try stateDirectory()
+        _ = try take(try found(), in: directory)
+        guard let open else { throw CofferError(.internal, "the keybag of the new vault is missing") }
+        try Erasure.endMaking(in: directory)
+        making = .none
+        return open.keys
+    }
+
+    /// Takes back what was made, now or with the next request that needs the directory.
+    func takeBackMaking() {
+        open = nil
+        making = .failed
+        _ = try? stateDirectory()
+    }
 
     /// A catalog without its keybag can't be opened by anyone; but it must not be taken for nothing, either.
     private func checkForOrphanedCatalog(in directory: Directory) throws(CofferError) {
