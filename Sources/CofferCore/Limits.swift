@@ -145,6 +145,8 @@ public enum Limits {
     public static let stagedPlaces = 8
     /// The bytes of a credential and of its name: a service manager takes no more.
     public static let credentialBytes = 1 << 20
+    /// The connections of service managers at once, each held by the service manager's descriptor store as well.
+    public static let credentialConnections = 128
     /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.
     public static let maximumCredentialWaitSeconds = 3600
     /// The frames of the database's log from which on each commit writes it back, as SQLite does by itself: 4 MiB.

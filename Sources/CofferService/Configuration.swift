@@ -36,6 +36,8 @@ package struct Configuration: Sendable {
     package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity = { peer, process in
         try ClientIdentity(peer, process)
     }
+    /// Has a second one of a service manager's connection held by what outlives the daemon; `nil` if nothing does.
+    package var holdConnection: (@Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void)?
     /// For how long a unit that is started waits for what is locked.
     package var credentialWaitSeconds = 0
     /// Takes what was done, besides the vault's own audit; `nil` where nobody does.

@@ -42,6 +42,7 @@ extension Server {
             return turnAwayServiceManager(socket)
         }
         guard let claim else { return }
+        let isHeld = holdConnection(socket)
         let wait = UInt64(configuration.credentialWaitSeconds) * 1_000_000_000
         let session = Session(
             socket,
@@ -53,8 +54,21 @@ extension Server {
             clock: configuration.clock,
             transit: transit
         )
-        guard let number = add(session) else { return session.refuseAtLast() }
+        guard isHeld, let number = add(session) else { return session.refuseAtLast() }
         if let refusal { refuse(session, number, refusal) } else { ask(for: session, number) }
+    }
+
+    /// Has something that outlives the daemon hold the connection too, before the first byte of an answer: should the daemon be
+    /// killed, the connection does not end, which would be an empty credential.
+    ///
+    /// - Returns: Whether it may be answered.
+    private func holdConnection(_ socket: borrowing OwnedDescriptor) -> Bool {
+        guard let hold = configuration.holdConnection else { return true }
+        // What does not fit is not held, and nothing says so.
+        let count = sessions.values.count { $0.credential != nil }
+        guard count < Limits.credentialConnections else { return false }
+        do throws(SystemError) { try hold(socket) } catch { return false }
+        return true
     }
 
     private func checkClaim(_ claim: CredentialAddress?, of identity: ClientIdentity) throws(CofferError) {

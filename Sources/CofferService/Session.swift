@@ -368,7 +368,11 @@ final class Session {
             if outbox.isEmpty { tellMissed() }
         }
         if let credential, (try? credential.sendRefusal(to: socket)) == nil { return false }
-        if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil { return false }
+        if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil {
+            // Something else holds it as well: closing alone would not end it. One that has no whole answer must not end.
+            if credential != nil { socket.shutDown() }
+            return false
+        }
         updateInterest()
         return true
     }

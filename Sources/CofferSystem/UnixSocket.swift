@@ -185,6 +185,9 @@ extension OwnedDescriptor {
         return (try? retrying("poll") { unsafe poll(&wanted, 1, milliseconds) }) == 1
     }
 
+    /// Ends a connection, whoever else has a descriptor of it.
+    package borrowing func shutDown() { _ = shutdown(number, Int32(SHUT_RDWR)) }
+
     /// Whether the peer of a stream socket has closed it.
     package var hasHungUp: Bool {
         var wanted = pollfd(fd: number, events: 0, revents: 0)

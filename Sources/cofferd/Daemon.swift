@@ -14,7 +14,9 @@ enum Daemon {
             let options = try Options(CommandLine.arguments)
             if options.isCheck { return try check(options) }
             let passed = try PassedDescriptors.take()
+            HeldConnections.refuse(passed)
             var configuration = try options.configuration()
+            configuration.holdConnection = HeldConnections.hold
             if options.carriesOver {
                 configuration.carryOver = DescriptorStore.carryOver(passed)
             } else {

@@ -7,6 +7,8 @@ import Glibc
 struct PassedDescriptors {
     /// The descriptors of the store that have ``DescriptorStore/name``.
     private(set) var carried: [Int32] = []
+    /// The connections of service managers that an earlier daemon has not answered to the end.
+    private(set) var credentials: [Int32] = []
     /// All others, which have to be sockets, with their names.
     private(set) var sockets: [(number: Int32, name: String)] = []
 
@@ -24,10 +26,10 @@ struct PassedDescriptors {
                 defer { unsafe free(name) }
                 return unsafe String(cString: name)
             }
-            if name == DescriptorStore.name {
-                passed.carried.append(first + index)
-            } else {
-                passed.sockets.append((first + index, name ?? ""))
+            switch name {
+            case DescriptorStore.name: passed.carried.append(first + index)
+            case HeldConnections.name: passed.credentials.append(first + index)
+            default: passed.sockets.append((first + index, name ?? ""))
             }
         }
         return passed

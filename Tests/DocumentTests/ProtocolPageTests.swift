@@ -152,6 +152,7 @@ import Testing
         "leaseUses": "\(Limits.leaseUses)",
         "leaseReasonBytes": "\(Limits.leaseReasonBytes)",
         "credentialBytes": "\(Limits.credentialBytes)",
+        "credentialConnections": "\(Limits.credentialConnections)",
         "maximumCredentialWaitSeconds": "\(Limits.maximumCredentialWaitSeconds)",
     ]
 }

@@ -11,7 +11,7 @@ extension SystemdTests {
             let machine: Machine
             let person: String?
 
-            init(_ name: String, of person: String? = nil, options: [String] = []) throws {
+            init(_ name: String, of person: String? = nil, options: [String] = [], _ settings: [String] = []) throws {
                 self.person = person
                 machine = try #require(Machine.shared)
                 let folder = person == nil ? "/etc/systemd/system" : "/etc/systemd/user"
@@ -27,7 +27,12 @@ extension SystemdTests {
                     """,
                     to: "\(folder)/\(name)-credentials.socket"
                 )
-                service = try Service(name, of: person, options: options, ["ExecReload=/bin/kill -HUP $MAINPID"])
+                service = try Service(
+                    name,
+                    of: person,
+                    options: options,
+                    ["ExecReload=/bin/kill -HUP $MAINPID"] + settings
+                )
                 try service.control("start", "\(name)-credentials.socket")
                 try service.makeVault()
             }
@@ -165,6 +170,43 @@ extension SystemdTests {
             #expect(state == "failed\n")
             #expect(try provider.machine.run(["test", "-e", "/run/started-without"]).status == 1)
             try provider.machine.succeed(["systemctl", "reset-failed", "web.service"])
+        }
+
+        @Test(arguments: [[], ["--kill-who=main"]])
+        func `nor does a daemon that is killed, if it is started again`(whom: [String]) throws {
+            let name = whom.isEmpty ? "coffer-killed-all" : "coffer-killed-main"
+            let provider = try Provider(
+                name,
+                options: ["--credential-wait", "600"],
+                ["Restart=on-failure", "FileDescriptorStoreMax=512"]
+            )
+            try provider.put("token", "x", in: "web.service", "--accessible", "AfterFirstUnlock")
+            try provider.service.control("restart", "\(name).service")
+            let starting = try provider.machine.run([
+                "systemd-run", "--unit=web.service", "--property=LoadCredential=token:\(provider.socketPath)",
+                "/bin/touch", "/run/started-without",
+            ])
+            #expect(starting.status == 0, "\(starting.errors)")
+            #expect(try provider.service.comes { try provider.service.property("NFileDescriptorStore") == "1" })
+            let first = try provider.service.property("MainPID")
+            let kill = ["systemctl", "kill", "--signal=KILL"] + whom + ["\(name).service"]
+            try provider.machine.succeed(kill)
+            var state = ""
+            for _ in 0..<100 where !state.contains("failed") {
+                state = try provider.machine.run(["systemctl", "is-failed", "web.service"]).text
+                usleep(50_000)
+            }
+            #expect(state == "failed\n")
+            #expect(try provider.machine.run(["test", "-e", "/run/started-without"]).status == 1)
+            let status = ["systemctl", "show", "--value", "--property=ExecMainStatus", "web.service"]
+            #expect(try provider.machine.succeed(status) == "243")
+            try provider.machine.succeed(["systemctl", "reset-failed", "web.service"])
+            // The next daemon has nothing left of it, and serves.
+            #expect(try provider.service.property("MainPID") != first)
+            #expect(try provider.service.comes { try provider.service.property("NFileDescriptorStore") == "0" })
+            try provider.service.unlock()
+            #expect(try provider.load("token", in: "web.service") == "x")
+            #expect(try provider.service.comes { try provider.service.property("NFileDescriptorStore") == "0" })
         }
 
         @Test func `what is missing, forbidden or too large fails the start, and the most there may be does not`()
