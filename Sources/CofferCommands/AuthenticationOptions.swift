@@ -131,7 +131,7 @@ struct GivenFactors: ~Copyable {
     }
 
     /// Asks a person; where there is none, what was refused is what there is to say.
-    private static func ask(_ prompt: String, orElse refusal: CofferError) throws(CofferError) -> SecretBytes {
+    private static func ask(_ prompt: Line, orElse refusal: CofferError) throws(CofferError) -> SecretBytes {
         guard (try? SecretInput.openTerminal(orElse: "")) != nil else { throw refusal }
         return try SecretInput.ask(prompt, limit: Limits.passcodeBytes)
     }

@@ -58,12 +58,7 @@ package struct CofferCommand: ParsableCommand {
     /// What is wrong with the arguments, told as every other error is.
     private static func misuse(_ error: any Error) -> CofferError {
         let help = fullMessage(for: error).firstMatch(of: /See '([^']+)'/).map { String($0.1) } ?? "coffer --help"
-        // It has words of the command line in it, and those may hold what a terminal would obey.
-        var message = String.UnicodeScalarView()
-        for scalar in Self.message(for: error).unicodeScalars {
-            message.append(scalar.properties.generalCategory == .control ? " " : scalar)
-        }
-        let text = String(message)
+        let text = Self.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
         return CofferError(.param, text.prefix(1).lowercased() + text.dropFirst(), hint: "'\(help)' says more")
     }
 }

@@ -37,10 +37,7 @@ struct Confirmation {
     }
 
     /// Tells, where the person who is asked reads it.
-    func say(_ text: String) { output.line(text) }
-
-    /// Tells a name, escaped where a terminal reads along.
-    func say(name: String) { output.line("  " + printable(name, to: output)) }
+    func say(_ line: Line) { output.line(line) }
 
     /// Asks.
     ///

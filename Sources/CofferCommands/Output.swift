@@ -7,7 +7,8 @@ internal import Synchronization
 
 /// Standard output or standard error.
 ///
-/// The thing asked for goes to the first, all else to the second.
+/// The thing asked for goes to the first, all else to the second. Nothing else writes to either: what a terminal would obey is
+/// escaped here, by ``Line`` and by JSON, and the bytes of a secret that was asked for go out as they are.
 struct Output {
     static let standardOutput = Output(descriptor: STDOUT_FILENO)
     static let standardError = Output(descriptor: STDERR_FILENO)
@@ -23,8 +24,10 @@ struct Output {
     /// Why something of the output is missing, if it is.
     static var failure: SystemError? { firstFailure.withLock { $0 } }
 
-    /// Writes text as it is.
-    func write(_ text: String) {
+    /// Writes a part of a line.
+    func write(_ part: Line) { write(text: isTerminal ? part.forTerminal : part.forPipe) }
+
+    private func write(text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -39,14 +42,16 @@ struct Output {
     }
 
     /// Writes a line.
-    func line(_ text: String) { write(text + "\n") }
+    func line(_ line: Line) { write(line + "\n") }
 
     /// Writes a value as JSON, on a line of its own.
     ///
-    /// On a terminal, what it would obey is written as JSON's escapes: it can be inside strings only.
+    /// What a terminal would obey is written as JSON's escapes, which mean the same: it can be inside strings only.
     func line(_ json: JSONObject) {
-        let text = String(decoding: JSONValue.object(json).serialized(), as: UTF8.self)
-        line(isTerminal ? text.unicodeScalars.reduce(into: "") { $0 += $1.escapedInJSON } : text)
+        let bytes = JSONValue.object(json).serialized()
+        let text = String(decoding: bytes, as: UTF8.self)
+        let isPlain = bytes.allSatisfy { (0x20..<0x7F).contains($0) }
+        write(text: (isPlain ? text : text.unicodeScalars.reduce(into: "") { $0 += $1.escapedInJSON }) + "\n")
     }
 
     /// Writes a secret that was asked for, on a line of its own, without a copy that nobody wipes.
@@ -75,22 +80,12 @@ struct Output {
 extension Unicode.Scalar {
     /// The scalar as it is, or by its number in UTF-16.
     fileprivate var escapedInJSON: String {
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-            UTF16.encode(self).map { units in units.reduce(into: "") { $0 += Self.escape($1) } } ?? ""
-        default: String(self)
-        }
+        guard isUnseen else { return String(self) }
+        return UTF16.encode(self).map { units in units.reduce(into: "") { $0 += Self.escape($1) } } ?? ""
     }
 
     private static func escape(_ unit: UInt16) -> String {
         let digits = String(unit, radix: 16)
         return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
-}
-
-/// Names may hold what a terminal would obey.
-func printable(_ name: String, to output: Output) -> String {
-    guard output.isTerminal else { return name }
-    let quoted = quotedForDisplay(name)
-    return quoted == "'\(name)'" ? name : quoted
 }

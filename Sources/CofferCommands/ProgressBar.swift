@@ -1,3 +1,4 @@
+internal import CofferCore
 internal import CofferSystem
 
 /// Shows how far a transfer has come, with its rate and the time left, once it has lasted half a second: on a terminal only.
@@ -22,7 +23,7 @@ final class ProgressBar {
         let elapsed = clock.now - start
         guard elapsed >= Self.delay else { return }
         isShown = true
-        output.write("\r\u{1B}[K" + Self.text(done, total, seconds: Double(elapsed) / 1e9))
+        output.write("\r\u{1B}[K\(Self.text(done, total, seconds: Double(elapsed) / 1e9))")
     }
 
     /// Takes the bar away.

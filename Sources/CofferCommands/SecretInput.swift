@@ -62,7 +62,7 @@ enum SecretInput {
     /// Asks on the terminal, without echo.
     ///
     /// - Throws: `param` at once where there is no terminal: a prompt that nobody sees would hang.
-    static func ask(_ prompt: String, limit: Int) throws(CofferError) -> SecretBytes {
+    static func ask(_ prompt: Line, limit: Int) throws(CofferError) -> SecretBytes {
         let terminal = try openTerminal(
             orElse:
                 "give a passcode by --passcode-fd, a new one by --new-passcode-fd, a recovery key by --recovery-key-fd, "

@@ -11,7 +11,7 @@ struct TerminalPrompt {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
 
     /// What is asked.
-    let text: String
+    let text: Line
     /// The most bytes of an answer.
     let limit: Int
     /// Whether the terminal shows the answer.

@@ -59,7 +59,7 @@ enum Daemon {
     private static func check(_ options: Options) throws {
         let count = try options.configuration().entitlements.count
         let path = options.configurationFile.map { quotedForDisplay($0.path) + " is right" }
-        write((path ?? "there is no configuration file") + "\n", to: STDOUT_FILENO)
+        write("\(path ?? "there is no configuration file")\n", to: STDOUT_FILENO)
         if count > 0 { write("the entitlements are right: \(count)\n", to: STDOUT_FILENO) }
     }
 
@@ -73,7 +73,7 @@ enum Daemon {
     }
 
     private static func report(_ error: CofferError, _ addition: String = "") {
-        let hint = error.hint.map { "hint: \($0)\n" } ?? ""
+        let hint: Line = if let hint = error.hint { "hint: \(hint)\n" } else { "" }
         write("error: \(error.message)\(addition)\n\(hint)", to: STDERR_FILENO)
     }
 
@@ -82,9 +82,9 @@ enum Daemon {
         exit(error.code == .param ? EX_USAGE : EX_OSERR)
     }
 
-    /// Writes text past the C library's streams, which other threads may hold.
-    static func write(_ text: String, to descriptor: Int32) {
-        var text = text
+    /// Writes a line past the C library's streams, which other threads may hold.
+    static func write(_ line: Line, to descriptor: Int32) {
+        var text = line.forTerminal
         _ = text.withUTF8 { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 }

@@ -133,7 +133,7 @@ struct DaemonOption {
     ]
 
     /// What `--help` prints.
-    static var usage: String {
+    static var usage: Line {
         let synopsis = all.map { "[\($0.call)]" }
         let lines = all.flatMap { option in
             let words = (option.assignment.map { [$0] } ?? []) + option.words.split(separator: " ").map(String.init)
@@ -149,7 +149,7 @@ struct DaemonOption {
             """.split(separator: " ").map(String.init),
             indentation: 0
         )
-        return (usage + [""] + lines + [""] + footnote).joined(separator: "\n") + "\n"
+        return (usage + [""] + lines + [""] + footnote).reduce(into: "") { $0 = "\($0)\($1)\n" }
     }
 
     private static let textColumn = 20

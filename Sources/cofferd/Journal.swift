@@ -66,7 +66,7 @@ final class Journal: Sendable {
 extension AuditRecord {
     /// What the journal is told: proto-docs/AUDIT.md has the table.
     fileprivate var fields: [String] {
-        var fields = ["MESSAGE=\(sentence)", "MESSAGE_ID=\(messageID)", "PRIORITY=\(priority)"]
+        var fields = ["MESSAGE=\(escapedForDisplay(sentence))", "MESSAGE_ID=\(messageID)", "PRIORITY=\(priority)"]
         func add(_ name: String, _ value: (some CustomStringConvertible)?) {
             if let value { fields.append("COFFER_\(name)=\(value)") }
         }

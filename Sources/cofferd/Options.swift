@@ -200,7 +200,7 @@ struct Options {
         return decision
     }
 
-    private static func leave(printing text: String) -> Never {
+    private static func leave(printing text: Line) -> Never {
         Daemon.write(text, to: STDOUT_FILENO)
         exit(0)
     }

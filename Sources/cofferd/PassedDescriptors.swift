@@ -1,4 +1,5 @@
 import CSystemd
+import CofferCore
 import CofferService
 import CofferSystem
 import Glibc

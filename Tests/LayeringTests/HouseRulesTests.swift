@@ -27,6 +27,16 @@ import Testing
         }
     }
 
+    @Test func `both programs print at one place, where what a terminal would obey is escaped`() throws {
+        let printing = /\b(?:Glibc\.write|f?puts|[fv]?printf|putchar|perror|psignal|syslog|FileHandle)\(/
+        let programs = ["Sources/CofferCommands/", "Sources/coffer/", "Sources/cofferd/"]
+        let places = try codeLines().filter { place, line in
+            programs.contains { place.path.hasPrefix($0) } && line.contains(printing)
+        }
+        let files = Set(places.map(\.place.path))
+        #expect(files == ["Sources/CofferCommands/Output.swift", "Sources/cofferd/Daemon.swift"])
+    }
+
     @Test func `no test reaches for what is not package`() throws {
         for source in try Repository.sources(under: "Tests") {
             for (index, line) in source.lines.enumerated() where line.hasPrefix("@testable") {

@@ -98,7 +98,7 @@ struct Audit: ParsableCommand {
     }
 
     private func show(_ record: AuditRecord) {
-        format.json ? Output.standardOutput.line(record.json) : Output.standardOutput.line(record.line)
+        format.json ? Output.standardOutput.line(record.json) : Output.standardOutput.line("\(record.line)")
     }
 
     private func show(_ summary: AuditSummary) {
@@ -128,7 +128,7 @@ struct Audit: ParsableCommand {
             let texts = JSONValue.array(findings.map { .string($0) })
             Output.standardOutput.line(["checked": .integer(checkedCount), "findings": texts])
         } else {
-            for finding in findings { Output.standardOutput.line(finding) }
+            for finding in findings { Output.standardOutput.line("\(finding)") }
         }
         if findings.isEmpty {
             if !format.json { Output.standardOutput.line("\(checkedCount) records, each as it was written") }

@@ -74,7 +74,7 @@ struct Doctor: ParsableCommand {
             let page = try client.checkVault(repairs: `repair`, cursor: cursor)
             survey.add(page)
             if !page.findings.isEmpty { progress?.finish() }
-            for finding in page.findings { format.json ? output.line(finding.json) : output.line(finding.line) }
+            for finding in page.findings { format.json ? output.line(finding.json) : output.line("\(finding.line)") }
             progress?.update(survey.checkedCount)
             cursor = page.cursor
         } while cursor != nil
@@ -87,7 +87,7 @@ struct Doctor: ParsableCommand {
             output.line(survey.json(quarantined: waiting.count, faults: faults.count))
         } else {
             let lines = survey.lines(of: waiting, repairs: `repair`)
-            for line in faults.isEmpty ? lines : lines.filter({ $0 != Survey.isWell }) { output.line(line) }
+            for line in faults.isEmpty ? lines : lines.filter({ $0 != Survey.isWell }) { output.line("\(line)") }
         }
         // A repair takes note of some.
         let remaining = `repair` && !faults.isEmpty ? try client.status().faults : faults
@@ -192,7 +192,7 @@ struct Doctor: ParsableCommand {
             object.set("name", .string(name.path))
             output.line(object)
         } else {
-            for line in salvage.lines(name, path) { output.line(line) }
+            for line in salvage.lines(name, path) { output.line("\(line)") }
         }
         if salvage.damagedByteCount > 0 || salvage.mayBeOlder { throw ExitStatus.damaged }
     }

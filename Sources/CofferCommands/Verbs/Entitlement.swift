@@ -75,10 +75,10 @@ struct ListEntitlements: ParsableCommand {
     private func show(_ entitlement: Entitlement) {
         let output = Output.standardOutput
         if format.json { return output.line(entitlement.json) }
-        output.line(entitlement.place)
-        output.line("    who:         " + entitlement.clients.map(\.description).joined(separator: " and "))
+        output.line("\(entitlement.place)")
+        output.line("    who:         \(entitlement.clients.map(\.description).joined(separator: " and "))")
         for line in words(entitlement.groups, entitlement.verbs, entitlement.protection, entitlement.limits) {
-            output.line("    " + line)
+            output.line("    \(line)")
         }
     }
 }
@@ -112,7 +112,7 @@ struct ExplainAccess: ParsableCommand {
         if explanation.isRefused { return output.line("refused:     \(explanation.reason)") }
         if place == nil { output.line("because:     \(explanation.reason)") }
         for line in words(explanation.groups, explanation.verbs, explanation.protection, explanation.limits) {
-            output.line(line)
+            output.line("\(line)")
         }
     }
 

@@ -64,7 +64,7 @@ struct Init: ParsableCommand {
         let output = place?.words ?? .standardOutput
         try place?.deliver(returned.takePayload(), after: words)
         if format.json { return output.line(status.json) }
-        output.line(noPasscode ? "\(words): whoever has this machine can read everything in it" : words)
-        if place != nil { Output.standardError.line(RecoveryKeyOutput.advice) }
+        output.line("\(words)\(noPasscode ? ": whoever has this machine can read everything in it" : "")")
+        if place != nil { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
     }
 }

@@ -47,7 +47,7 @@ struct ListLeases: ParsableCommand {
         let reason = lease.reason.map { "  \(quotedForDisplay($0))" } ?? ""
         let end = durationForDisplay(seconds: Int(lease.seconds))
         output.line(
-            "\(lease.number)  \(printable(lease.name, to: output))  to \(lease.client)  for \(end)\(uses)\(reason)"
+            "\(lease.number)  \(name: lease.name)  to \(lease.client)  for \(end)\(uses)\(reason)"
         )
     }
 }

@@ -58,10 +58,10 @@ struct List: ParsableCommand {
     private func show(_ item: ItemInfo) {
         let output = Output.standardOutput
         if format.json { return output.line(item.json) }
-        let name = printable(item.name, to: output)
+        let columns = long ? Self.columns(item) + "  " : ""
         // What a script reads is the name and nothing else.
         let mark = item.isExpired && (long || output.isTerminal) ? "  expired" : ""
-        output.line((long ? "\(Self.columns(item))  \(name)" : name) + mark)
+        output.line("\(columns)\(name: item.name)\(mark)")
     }
 
     private static func columns(_ item: ItemInfo) -> String {

@@ -166,7 +166,7 @@ private struct LostItems {
     func tell(_ confirmation: Confirmation) {
         guard count > 0 else { return }
         confirmation.say("removing the passcode destroys \(items(count)):")
-        for name in names { confirmation.say(name: name) }
+        for name in names { confirmation.say("  \(name: name)") }
         let others = count - names.count
         guard others > 0 else { return }
         let reason = areOthersDamaged ? (others == 1 ? "is damaged" : "are damaged") : "'coffer list' does not name"

@@ -104,7 +104,7 @@ extension StoreName {
 
 extension Placement {
     /// The rule and where the protection comes from, in words.
-    var explanation: String {
+    var explanation: Line {
         let source =
             switch protectionSource {
             case "caller": "you said so"

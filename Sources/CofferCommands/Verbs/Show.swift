@@ -17,7 +17,7 @@ struct Show: ParsableCommand {
         let item = try connection.connect().show(try ItemName(argument: name))
         let output = Output.standardOutput
         if format.json { return output.line(item.json) }
-        output.line("name:        \(printable(item.name, to: output))")
+        output.line("name:        \(name: item.name)")
         output.line("store:       \(item.protection.store.rawValue)")
         output.line("protection:  \(item.protection.name)")
         output.line("size:        \(item.byteCount) bytes")

@@ -71,8 +71,8 @@ struct AddSlot: ParsableCommand {
         let words = "made slot \(slot.number)"
         try place.deliver(returned.takePayload(), after: words)
         if format.json { return place.words.line(slot.json) }
-        place.words.line(words)
-        Output.standardError.line(RecoveryKeyOutput.advice)
+        place.words.line("\(words)")
+        Output.standardError.line("\(RecoveryKeyOutput.advice)")
     }
 }
 

@@ -65,7 +65,7 @@ struct UnitVerb: ParsableCommand {
         }
         output.line("\(id): \(answer.refusal.map(Self.words) ?? "yes")")
         let item = [quotedForDisplay(answer.name), answer.protection?.name, group.map { "in \(quotedForDisplay($0))" }]
-        output.line("    item:  " + item.compactMap(\.self).joined(separator: ", "))
+        output.line("    item:  \(item.compactMap(\.self).joined(separator: ", "))")
         if let refusal = answer.refusal { output.line("    why:   \(refusal.message)") }
     }
 

@@ -25,7 +25,7 @@ struct Watch: ParsableCommand {
         if attempts { selection.insert(.attempts) }
         try client.watch(selection)
         let state = try client.status().state.rawValue
-        format.json ? Output.standardOutput.line(["state": .string(state)]) : Output.standardOutput.line(state)
+        format.json ? Output.standardOutput.line(["state": .string(state)]) : Output.standardOutput.line("\(state)")
         while Output.failure == nil { show(try client.nextEvent()) }
     }
 
@@ -36,12 +36,12 @@ struct Watch: ParsableCommand {
             return Output.standardOutput.line(object)
         }
         switch event {
-        case .itemsDidChange(let changes): for change in changes { Output.standardOutput.line(change.line) }
-        case .attemptDidFail(let attempts): Output.standardOutput.line(attempts.line)
+        case .itemsDidChange(let changes): for change in changes { Output.standardOutput.line("\(change.line)") }
+        case .attemptDidFail(let attempts): Output.standardOutput.line("\(attempts.line)")
         // Not asked for: 'coffer audit --follow' shows them.
         case .auditDidGrow: return
         case .eventsMissed(let count): Output.standardOutput.line("eventsMissed \(count)")
-        default: Output.standardOutput.line(event.notification.rawValue)
+        default: Output.standardOutput.line("\(event.notification.rawValue)")
         }
     }
 }

@@ -20,7 +20,7 @@ struct FileContent: ~Copyable {
     /// - Parameters:
     ///   - path: The path of a file; `nil` for standard input.
     ///   - prompt: What a person at a terminal is asked; `nil` where there is no content then.
-    init(of path: String?, prompt: String?) throws(CofferError) {
+    init(of path: String?, prompt: Line?) throws(CofferError) {
         var typed: SecretBytes?
         var source: OwnedDescriptor?
         subject = path.map { quotedForDisplay($0) } ?? "standard input"

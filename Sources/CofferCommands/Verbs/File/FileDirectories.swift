@@ -46,8 +46,8 @@ struct ListFiles: ParsableCommand {
     private func show(_ entry: FileInfo) {
         let output = Output.standardOutput
         if format.json { return output.line(entry.json) }
-        let name = printable(entry.name, to: output) + (entry.isDirectory ? "/" : "")
-        output.line(long ? "\(Self.columns(entry))  \(name)" : name)
+        let columns = long ? Self.columns(entry) + "  " : ""
+        output.line("\(columns)\(name: entry.name)\(entry.isDirectory ? "/" : "")")
     }
 
     private static func columns(_ entry: FileInfo) -> String {
@@ -82,7 +82,7 @@ struct ShowFile: ParsableCommand {
         let entry = try connection.connect().fileInfo(try ItemName(argument: name))
         let output = Output.standardOutput
         if format.json { return output.line(entry.json) }
-        output.line("name:        \(printable(entry.name, to: output))")
+        output.line("name:        \(name: entry.name)")
         output.line("is:          \(entry.isDirectory ? "a directory" : "a file")")
         if let protectionClass = entry.protectionClass {
             output.line("class:       \(protectionClass.rawValue)\(entry.isDirectory ? ", of new files" : "")")

@@ -66,7 +66,7 @@ struct AddKeychainItem: ParsableCommand {
         let result = try client.addKeychainItem(params, secret: secret).value
         warn(result.warnings)
         if format.json { return Output.standardOutput.line(result.json) }
-        Output.standardOutput.line(result.reference.hexadecimal)
+        Output.standardOutput.line("\(result.reference.hexadecimal)")
     }
 
     private func readSecret(

@@ -83,42 +83,40 @@ struct FindKeychainItems: ParsableCommand {
         let output = Output.standardOutput
         if format.json { return output.line(item.json) }
         let marks = (item.isLocked ? "  locked" : "") + (item.isExpired ? "  expired" : "")
-        let title = item.title(for: output)
-        let place = "\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)"
-        output.line(place + (title.isEmpty ? "" : "  \(title)") + marks)
+        output.line("\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)\(item.title)\(marks)")
         guard attributes else { return }
-        for (name, words) in item.lines(for: output) { output.line("  \(name): \(words)") }
+        for line in item.lines { output.line(line) }
     }
 }
 
 extension KeychainItemInfo {
-    /// What a person knows the item by.
-    fileprivate func title(for output: Output) -> String {
+    /// What a person knows the item by, two spaces before each part.
+    fileprivate var title: Line {
         let attributes = self.attributes ?? [:]
         let order: [KeychainAttribute] = [.label, .service, .server, .account]
-        let texts = order.compactMap { attribute -> String? in
-            guard case .text(let text) = attributes[attribute], !text.isEmpty else { return nil }
-            return printable(text, to: output)
+        return order.reduce(into: "") { title, attribute in
+            guard case .text(let text) = attributes[attribute], !text.isEmpty else { return }
+            title = "\(title)  \(name: text)"
         }
-        return texts.joined(separator: "  ")
     }
 
     /// The attributes by name, in words.
-    fileprivate func lines(for output: Output) -> [(String, String)] {
-        let own = (attributes ?? [:]).map { ($0.key.rawValue, $0.value.words(for: output)) }
-        let user = (user ?? [:]).map { (printable($0.key, to: output), printable($0.value, to: output)) }
-        return own.sorted { $0.0 < $1.0 } + user.sorted { $0.0 < $1.0 }
+    fileprivate var lines: [Line] {
+        let own = (attributes ?? [:]).sorted { $0.key.rawValue < $1.key.rawValue }
+        let user = (user ?? [:]).sorted { $0.key < $1.key }
+        return own.map { "  \($0.key.rawValue): \($0.value.words)" }
+            + user.map { "  \(name: $0.key): \(name: $0.value)" }
     }
 }
 
 extension AttributeValue {
-    fileprivate func words(for output: Output) -> String {
+    fileprivate var words: Line {
         switch self {
-        case .text(let text): printable(text, to: output)
+        case .text(let text): "\(name: text)"
         case .integer(let number): "\(number)"
         case .bool(let flag): "\(flag)"
-        case .bytes(let bytes): Base64.encode(bytes)
-        case .date(let milliseconds): Timestamp.text(milliseconds)
+        case .bytes(let bytes): "\(Base64.encode(bytes))"
+        case .date(let milliseconds): "\(Timestamp.text(milliseconds))"
         }
     }
 }

@@ -93,6 +93,6 @@ struct ShowPublicKey: ParsableCommand {
         let client = try connection.connect()
         let key = try given.satisfy(client) { () throws(CofferError) in try client.publicKey(of: wanted) }
         if format.json { return Output.standardOutput.line(key.json) }
-        Output.standardOutput.line(Base64.encode(key.bytes))
+        Output.standardOutput.line("\(Base64.encode(key.bytes))")
     }
 }

@@ -12,7 +12,7 @@ extension SecretInput {
     ///   - file: The path of the file; `nil` for standard input.
     ///   - prompt: What a person is asked.
     ///   - limit: The most bytes that can be of use; one more is read, for the daemon to refuse.
-    static func content(of file: String?, prompt: String, limit: Int) throws(CofferError) -> SecretBytes {
+    static func content(of file: String?, prompt: Line, limit: Int) throws(CofferError) -> SecretBytes {
         guard let file else {
             if isatty(STDIN_FILENO) == 1 { return try ask(prompt, limit: limit) }
             return try readAll(from: STDIN_FILENO, limit: limit + 1, "standard input")

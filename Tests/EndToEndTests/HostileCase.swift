@@ -1,0 +1,207 @@
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// A verb that asks a daemon, and all that it asks.
+struct HostileCase: CustomTestStringConvertible, Sendable {
+    let verb: [String]
+    let arguments: [String]
+    let methods: [String]
+    let state: String
+    let hasJSON: Bool
+    /// Of a verb that listens until the daemon goes: how much it asks before.
+    let requestCount: Int?
+
+    private init(
+        _ verb: String,
+        _ options: String = "",
+        _ methods: [String],
+        state: String = "unlocked",
+        json: Bool = true,
+        requestCount: Int? = nil
+    ) {
+        self.verb = verb.split(separator: " ").map(String.init)
+        arguments = self.verb + options.split(separator: " ").map(String.init)
+        self.methods = methods
+        self.state = state
+        hasJSON = json
+        self.requestCount = requestCount
+    }
+
+    var testDescription: String { arguments.joined(separator: " ") }
+
+    /// What the daemon says as it is.
+    var fixed: [String: JSONValue] { ["state": .string(state), "delivery": "payload"] }
+
+    /// Methods that no verb calls.
+    static let uncalled: Set = ["context.end", "file.allocate", "file.sync", "hello", "request.cancel"]
+
+    /// The verbs that have none below them.
+    static func verbs(of command: JSONValue, below path: [String] = []) -> [String] {
+        let below = command.objectValue?["subcommands"]?.arrayValue ?? []
+        if below.isEmpty { return [path.joined(separator: " ")] }
+        return below.flatMap { verb in
+            verbs(of: verb, below: path + [verb.objectValue?["commandName"]?.stringValue ?? ""])
+        }
+    }
+
+    static let all: [HostileCase] = everyday + keychain + files + vault + rights
+
+    private static let everyday = [
+        HostileCase("put", "a pass --explain", ["item.put"]),
+        HostileCase("get", "a --passcode-fd 3", ["item.get", "context.authenticate"], json: false),
+        HostileCase("get", "a --output out", ["item.get"], json: false),
+        HostileCase("list", "", ["item.list"]),
+        HostileCase("list", "--long", ["item.list"]),
+        HostileCase("show", "a", ["item.show"]),
+        HostileCase("move", "a b --passcode-fd 3", ["item.move", "context.authenticate"]),
+        HostileCase("remove", "a --passcode-fd 3", ["item.remove", "context.authenticate"], json: false),
+        HostileCase("protect", "a complete --passcode-fd 3", ["item.protect", "context.authenticate"]),
+        HostileCase("explain", "a", ["item.explain"]),
+        HostileCase("explain", "--kind token --as uid:1", ["item.explain"]),
+    ]
+
+    private static let keychain = [
+        HostileCase("keychain add", "pass --account a", ["keychain.add"]),
+        HostileCase("keychain add", "--generate ed25519 --label a", ["keychain.add"]),
+        HostileCase("keychain find", "--account a", ["keychain.find"], json: false),
+        HostileCase("keychain find", "--all --attributes", ["keychain.find"]),
+        HostileCase(
+            "keychain update",
+            "pass --account a --passcode-fd 4",
+            ["keychain.update", "context.authenticate"]
+        ),
+        HostileCase(
+            "keychain delete",
+            "--account a --passcode-fd 3",
+            ["keychain.delete", "context.authenticate"]
+        ),
+        HostileCase("keychain sign", "pass --label a", ["keychain.sign"], json: false),
+        HostileCase(
+            "keychain agree",
+            "--peer AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= --label a",
+            ["keychain.agree"],
+            json: false
+        ),
+        HostileCase("keychain public-key", "--label a", ["keychain.publicKey"]),
+        HostileCase("keychain history", "--account a", ["keychain.history"]),
+        HostileCase("keychain history", "--account a --number 1", ["keychain.history"], json: false),
+        HostileCase("keychain restore", "1 --account a", ["keychain.restore"], json: false),
+    ]
+
+    private static let files = [
+        HostileCase("file create", "a pass", ["file.open", "file.write", "file.close"], json: false),
+        HostileCase("file read", "a", ["file.open", "file.read", "file.close"], json: false),
+        HostileCase("file read", "a --output out", ["file.open", "file.read", "file.close"], json: false),
+        HostileCase("file write", "a pass", ["file.open", "file.write", "file.close"], json: false),
+        HostileCase("file append", "a pass", ["file.open", "file.write", "file.close"], json: false),
+        HostileCase("file truncate", "a 1", ["file.open", "file.truncate", "file.close"], json: false),
+        HostileCase("file stat", "a", ["file.stat"]),
+        HostileCase("file list", "--long --recursive", ["file.list"]),
+        HostileCase("file mkdir", "a", ["file.mkdir"], json: false),
+        HostileCase("file remove", "a", ["file.remove"], json: false),
+        HostileCase("file move", "a b", ["file.rename"], json: false),
+        HostileCase("file protect", "a none --recursive", ["file.protect"]),
+    ]
+
+    private static let vault = [
+        HostileCase("init", "--passcode-fd 3", ["vault.status", "vault.init"], state: "noVault", json: false),
+        HostileCase(
+            "init",
+            "--passcode-fd 3 --recovery-key-file out",
+            ["vault.status", "vault.init"],
+            state: "noVault"
+        ),
+        HostileCase("unlock", "--passcode-fd 3", ["vault.status", "vault.unlock"]),
+        HostileCase("unlock", "--recovery-key-fd 3", ["vault.status", "vault.unlock"]),
+        HostileCase("lock", "--now", ["vault.lock"]),
+        HostileCase("status", "", ["vault.status"], state: "locking"),
+        HostileCase("status", "", ["vault.status", "slot.list"], state: "deviceKeyMissing"),
+        HostileCase("passcode set", "--new-passcode-fd 3", ["vault.status", "passcode.set"], state: "noPasscode"),
+        HostileCase(
+            "passcode change",
+            "--passcode-fd 3 --new-passcode-fd 4",
+            ["vault.status", "passcode.change"]
+        ),
+        HostileCase("passcode remove", "--yes --passcode-fd 3", ["vault.status", "item.list", "passcode.remove"]),
+        HostileCase("slot list", "", ["slot.list"]),
+        HostileCase("slot add", "--passcode-fd 3", ["vault.status", "slot.add"], json: false),
+        HostileCase("slot remove", "1 --passcode-fd 3", ["vault.status", "slot.remove"], json: false),
+        HostileCase("slot test", "--passcode --passcode-fd 3", ["vault.status", "slot.test"]),
+        HostileCase("erase", "--yes", ["vault.status", "vault.erase"]),
+        HostileCase("watch", "--items --attempts", ["vault.watch", "vault.status"], requestCount: 2),
+        HostileCase("doctor", "", ["vault.status", "vault.check", "vault.quarantine"]),
+        HostileCase("doctor", "--repair", ["vault.status", "vault.check", "vault.quarantine"]),
+        HostileCase("doctor", "--restore", ["vault.quarantine"]),
+        HostileCase("doctor", "--discard --yes", ["vault.quarantine"]),
+        HostileCase("doctor", "--salvage a --output out", ["file.salvage"]),
+    ]
+
+    private static let rights = [
+        HostileCase("audit", "", ["audit.list"]),
+        HostileCase("audit", "--lines 9", ["audit.list"]),
+        HostileCase("audit", "--verify", ["audit.verify"]),
+        HostileCase("audit", "--follow", ["vault.watch", "audit.list"], requestCount: 3),
+        HostileCase("entitlement list", "", ["entitlement.list"]),
+        HostileCase("entitlement explain", "", ["entitlement.explain"]),
+        HostileCase("unit", "ci.service", ["entitlement.explain"]),
+        HostileCase("grant", "a --to uid:1 --for 10m", ["lease.grant"]),
+        HostileCase("lease list", "", ["lease.list"]),
+        HostileCase("lease revoke", "1", ["lease.revoke"], json: false),
+        HostileCase("login enable", "--passcode-fd 3", ["vault.status", "vault.unlock"], json: false),
+        HostileCase(
+            "login unlock",
+            "--passcode-fd 3",
+            ["vault.status", "vault.unlock"],
+            state: "locked",
+            json: false
+        ),
+        HostileCase(
+            "login change",
+            "--passcode-fd 3 --new-passcode-fd 4",
+            ["vault.status", "passcode.change"],
+            json: false
+        ),
+    ]
+}
+
+/// Runs a program with a terminal as standard output and standard error, which shows what it is given and adds nothing.
+///
+/// - Returns: What the terminal got, and the exit code.
+func onPlainTerminal(
+    _ program: String,
+    _ arguments: [String],
+    _ environment: [String: String],
+    in folder: TemporaryDirectory
+) throws -> (text: String, status: Int32) {
+    let terminal = FileHandle(fileDescriptor: open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), closeOnDealloc: true)
+    let number = terminal.fileDescriptor
+    var isLocked: Int32 = 0
+    try #require(ioctl(number, ioctlUnlockTerminal, &isLocked) == 0)
+    let other = ioctl(number, ioctlOpenOtherSide, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    try #require(other >= 0)
+    let side = FileHandle(fileDescriptor: other, closeOnDealloc: true)
+    var settings = termios()
+    try #require(tcgetattr(side.fileDescriptor, &settings) == 0)
+    settings.c_oflag &= ~tcflag_t(OPOST)
+    try #require(tcsetattr(side.fileDescriptor, TCSANOW, &settings) == 0)
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/timeout")
+    process.arguments = ["60", program] + arguments
+    process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+    process.currentDirectoryURL = URL(filePath: folder.path)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = side
+    process.standardError = side
+    try process.run()
+    try side.close()
+    let shown = drain(number)
+    process.waitUntilExit()
+    let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    return (String(decoding: shown, as: UTF8.self), status)
+}
+
+// TIOCSPTLCK and TIOCGPTPEER, which Swift does not see.
+private let ioctlUnlockTerminal: UInt = 0x4004_5431
+private let ioctlOpenOtherSide: UInt = 0x5441
