@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -218,6 +219,61 @@ int coffer_exchange(int directory, const char *name, int other_directory, const 
 }
 
 const int coffer_o_path = O_PATH;
+
+// Without privileges, a file that has no name gets one by the path of its descriptor only.
+static int link_descriptor(int file, int directory, const char *name) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (name == NULL) return access(path, F_OK);
+    return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW);
+}
+
+int coffer_create_nameless(int directory) {
+    int file = openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (file >= 0 && link_descriptor(file, directory, NULL) != 0) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+int coffer_name(int file, int directory, const char *name) { return link_descriptor(file, directory, name); }
+
+int coffer_rename_new(int directory, const char *name, const char *new_name) {
+    int code = renameat2(directory, name, directory, new_name, RENAME_NOREPLACE);
+    if (code == 0 || (errno != EINVAL && errno != ENOSYS)) return code;
+    if (linkat(directory, name, directory, new_name, 0) != 0) return -1;
+    return unlinkat(directory, name, 0);
+}
+
+int coffer_sync_file_system(int file) { return syncfs(file); }
+
+static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
+enum { deadly_count = sizeof deadly / sizeof *deadly };
+static struct sigaction former[deadly_count];
+static char doomed_name[NAME_MAX + 1];
+static volatile int doomed_directory;
+
+// The action is the default one again, and the signal waits until the handler is left.
+static void remove_and_end(int signal) {
+    unlinkat(doomed_directory, doomed_name, 0);
+    raise(signal);
+}
+
+void coffer_remove_when_killed(int directory, const char *name) {
+    doomed_directory = directory;
+    snprintf(doomed_name, sizeof doomed_name, "%s", name);
+    struct sigaction action = {.sa_handler = remove_and_end, .sa_flags = SA_RESETHAND};
+    sigfillset(&action.sa_mask);
+    for (int index = 0; index < deadly_count; index++) {
+        sigaction(deadly[index], NULL, &former[index]);
+        if (former[index].sa_handler != SIG_IGN) sigaction(deadly[index], &action, NULL);
+    }
+}
+
+void coffer_keep_when_killed(void) {
+    for (int index = 0; index < deadly_count; index++) sigaction(deadly[index], &former[index], NULL);
+}
 
 void coffer_heap_trim(void) { malloc_trim(0); }
 

@@ -1,20 +1,30 @@
 internal import CofferCore
+internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-/// A file that is replaced when all of its new content is there: until then the old one stays.
-final class OutputFile {
+/// A file that a verb writes: it is in its place when all of its content is there, for its owner only, and otherwise not at all.
+///
+/// Every verb that writes to a file does it so: whatever ends the program leaves no half of a secret behind.
+struct OutputFile {
     private let path: String
-    private let temporaryPath: String
-    private let file: OwnedDescriptor
-    private var isFinished = false
+    private let file: PendingFile
 
-    init(_ path: String) throws(CofferError) {
+    /// Makes a file that replaces the one that is there.
+    ///
+    /// It is made before what goes into it is asked for, so that a bad path is found out while nothing has happened.
+    init(_ path: String) throws(CofferError) { try self.init(path, .isReplaced) }
+
+    /// Makes a file that must not be there yet.
+    init(new path: String) throws(CofferError) { try self.init(path, .isKept) }
+
+    private init(_ path: String, _ existing: PendingFile.Existing) throws(CofferError) {
         self.path = path
-        temporaryPath = "\(path).\(ItemID().hexadecimal.prefix(8)).part"
-        let number = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw SystemError("open").cofferError("can't write \(quotedForDisplay(path))") }
-        file = OwnedDescriptor(owning: number)
+        do throws(SystemError) {
+            file = try PendingFile(at: path, existing)
+        } catch {
+            throw Self.failure(error, path)
+        }
     }
 
     /// The descriptor to write to.
@@ -25,19 +35,29 @@ final class OutputFile {
         do throws(SystemError) {
             try unsafe file.write(all: Array(text.utf8).span.bytes)
         } catch {
-            throw error.cofferError("can't write \(quotedForDisplay(path))")
+            throw Self.failure(error, path)
         }
+    }
+
+    /// Writes all of the content, and a line end, and puts the file in place, synced.
+    func finish(_ content: borrowing SecretBytes) throws(CofferError) {
+        do throws(SystemError) {
+            try content.withBytes { (bytes) throws(SystemError) in try file.write(all: bytes) }
+        } catch {
+            throw Self.failure(error, path)
+        }
+        try write("\n")
+        try finish()
     }
 
     /// Puts the file in place, synced.
     func finish() throws(CofferError) {
-        guard fsync(file.number) == 0, unsafe rename(temporaryPath, path) == 0 else {
-            throw SystemError("rename").cofferError("can't write \(quotedForDisplay(path))")
-        }
-        isFinished = true
+        do throws(SystemError) { try file.finish() } catch { throw Self.failure(error, path) }
     }
 
-    deinit {
-        if !isFinished { unsafe unlink(temporaryPath) }
+    private static func failure(_ error: SystemError, _ path: String) -> CofferError {
+        let subject = "can't write \(quotedForDisplay(path))"
+        guard error.code == EEXIST else { return error.cofferError(subject) }
+        return CofferError(.duplicateItem, "\(subject): it exists already", hint: "name a file that does not exist")
     }
 }

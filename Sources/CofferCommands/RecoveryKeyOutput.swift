@@ -20,13 +20,13 @@ package struct RecoveryKeyOptions: ParsableArguments {
 
     /// Makes the place for the key, before the key is made.
     func open() throws(CofferError) -> RecoveryKeyOutput {
-        RecoveryKeyOutput(file: try recoveryKeyFile.map { (path) throws(CofferError) in try NewFile(path) })
+        RecoveryKeyOutput(file: try recoveryKeyFile.map { (path) throws(CofferError) in try OutputFile(new: path) })
     }
 }
 
 /// The place for a recovery key.
 struct RecoveryKeyOutput {
-    fileprivate let file: NewFile?
+    fileprivate let file: OutputFile?
 
     /// Delivers the key, and says what happened: where the key is on standard output, the words are not.
     func deliver(_ key: consuming SecretBytes?, after words: String) throws(CofferError) {

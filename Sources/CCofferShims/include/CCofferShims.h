@@ -86,6 +86,23 @@ int coffer_openat(int directory, const char *path, int flags, mode_t mode);
 // Lets two names change places, atomically.
 int coffer_exchange(int directory, const char *name, int other_directory, const char *other_name);
 
+// Makes a file in a directory that has no name yet, for its owner to write, close-on-exec. -1 where the file system can't, or
+// where it could not be given a name later.
+int coffer_create_nameless(int directory);
+// Gives such a file its name. -1 with EEXIST where there is one.
+int coffer_name(int file, int directory, const char *name);
+// Moves a file to a name that must be free: -1 with EEXIST where it is not.
+int coffer_rename_new(int directory, const char *name, const char *new_name);
+
+// Writes all that a file's file system has not written yet.
+int coffer_sync_file_system(int file);
+
+// Has the signals that end a process remove a file first: one file of the process at a time, and the descriptor of its directory
+// has to stay open. The one state that is kept here, because a handler has no other way to it.
+void coffer_remove_when_killed(int directory, const char *name);
+// Has them act as before.
+void coffer_keep_when_killed(void);
+
 // Reads at an offset what is in memory already, and not from the disk: fewer bytes, or -1 with EAGAIN, where it is not; -1
 // with EOPNOTSUPP where the file system can't tell.
 ssize_t coffer_read_cached(int file, void *bytes, size_t count, off_t offset);

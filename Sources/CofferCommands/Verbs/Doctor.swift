@@ -177,7 +177,7 @@ struct Doctor: ParsableCommand {
 
     private func save(_ name: ItemName, to path: String) throws {
         let client = try connection.connect()
-        let file = try NewFile(path)
+        let file = try OutputFile(new: path)
         let bar = ProgressBar()
         let salvage = try client.salvage(
             name,
