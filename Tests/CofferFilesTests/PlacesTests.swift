@@ -24,8 +24,8 @@ import Testing
             try open.vault.stagedNames.sorted() == open.vault.placed.map { ($0 as NSString).lastPathComponent }.sorted()
         )
         #expect(try open.vault.staged == [])
-        // The next content is created, written and synced; then comes the first directory of a place.
-        saboteur.arm(4)
+        // The next content is created, written twice and synced; then comes the first directory of a place.
+        saboteur.arm(5)
         try open.put("next", "content")
         #expect(saboteur.disarm())
         #expect(try open.vault.stagedNames.count == Limits.stagedPlaces + 1)
