@@ -78,10 +78,10 @@ private final class Keyring {
     }
 
     deinit {
-        daemon.terminate()
-        bus.terminate()
-        daemon.waitUntilExit()
-        bus.waitUntilExit()
+        // Foundation traps when a process that never started is terminated: where one did not come up, this goes early.
+        let started = [daemon, bus].filter(\.isRunning)
+        for process in started { process.terminate() }
+        for process in started { process.waitUntilExit() }
     }
 
     private func start(_ process: Process, _ command: [String], _ environment: [String: String]) throws {
