@@ -143,7 +143,7 @@ private struct Contest {
         let sides: [KeychainSide] = round.isMultiple(of: 2) ? [.coffer, .floor] : [.floor, .coffer]
         let slice = LoadRequest.End.milliseconds(plan.sliceMilliseconds)
         let anywhere = LoadRequest.Order.random(among: stores.items, seed: round + 1)
-        for operation in KeychainOperation.readings + [.update] {
+        for operation in KeychainOperation.readings + [.update, .put] {
             for side in sides where side == .coffer || operation.floorOperation == operation {
                 try run(operation, side, anywhere, until: slice)
             }

@@ -76,7 +76,7 @@ struct KeychainResults {
     func printChanges() {
         print("\nAnd from one that changes a row, and nothing else?\n")
         var table = Table(Self.requestColumns)
-        for operation in [KeychainOperation.add, .update, .delete] { addRows(of: operation, to: &table) }
+        for operation in [KeychainOperation.add, .put, .update, .delete] { addRows(of: operation, to: &table) }
         table.printOut()
         print(
             """
@@ -135,7 +135,7 @@ struct KeychainResults {
             "\(plan.clients.last ?? 1) writers to 1", "at least 8", "put", "a bare commit",
         ])
         func key(_ size: Int, _ clients: Int) -> Key {
-            Key(operation: .add, side: .coffer, size: size, clients: clients)
+            Key(operation: .put, side: .coffer, size: size, clients: clients)
         }
         for (size, items) in plan.sizes.enumerated() {
             guard let put = latencies[key(size, 1)], let first = latencies[key(0, 1)], let bare = bareCommits[size],

@@ -14,6 +14,7 @@ enum KeychainOperation: String, CaseIterable {
     case find = "keychain.find"
     case get = "item.get"
     case search = "exact search"
+    case put = "item.put"
     case update
     case add
     case delete
@@ -26,11 +27,13 @@ enum KeychainOperation: String, CaseIterable {
         switch self {
         case .find, .get: .find
         case .search: nil
+        case .put: .update
         case .update, .add, .delete: self
         }
     }
 
     var request: LoadRequest {
+        let name = JSONValue.string("\(LoadRequest.service)/\(LoadRequest.account)")
         let item: JSONValue = ["service": .string(LoadRequest.service), "account": .string(LoadRequest.account)]
         let secret = Array("a secret of a usual length, 0000".utf8)
         return switch self {
@@ -41,11 +44,7 @@ enum KeychainOperation: String, CaseIterable {
                 answerPayloadBytes: LoadRequest.secretBytes
             )
         case .get:
-            LoadRequest(
-                "item.get",
-                ["name": .string("\(LoadRequest.service)/\(LoadRequest.account)")],
-                answerPayloadBytes: LoadRequest.secretBytes
-            )
+            LoadRequest("item.get", ["name": name], answerPayloadBytes: LoadRequest.secretBytes)
         case .search:
             LoadRequest(
                 "keychain.find",
@@ -54,6 +53,7 @@ enum KeychainOperation: String, CaseIterable {
                     "limit": "all", "return": ["attributes"],
                 ]
             )
+        case .put: LoadRequest("item.put", ["name": name], payload: secret)
         case .update:
             LoadRequest("keychain.update", ["class": "genericPassword", "attributes": item], payload: secret)
         case .add: LoadRequest("keychain.add", ["class": "genericPassword", "attributes": item], payload: secret)
