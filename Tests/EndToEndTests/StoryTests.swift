@@ -46,66 +46,7 @@ import Testing
         #expect(listed == names.map { $0.lowercased() }.sorted())
     }
 
-    @Test func `packaging/bench measures the audit`() throws {
-        let result = try bench(["audit", "--check"])
-        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
-        for name in ["time", "processor's time"] { #expect(result.text.contains("\n\(name)"), "\(result.text)") }
-    }
-
-    @Test(.enabled(if: geteuid() == 0, "two users are needed, whom only root can be"))
-    func `packaging/bench measures fairness`() throws {
-        let result = try bench(["fairness", "--check"])
-        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
-        for name in ["item.get", "update"] { #expect(result.text.contains("\n\(name)  "), "\(result.text)") }
-    }
-
-    @Test func `packaging/bench measures keys`() throws {
-        let result = try bench(["keys", "--check"])
-        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
-        #expect(!result.text.contains("not measured"), "\(result.text)")
-        for measured in ["unlock", "lock", "passcode change", "class change of a secret", "erase", "idle", "watching"] {
-            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(measured + "  ") }
-            #expect(isThere, "\(measured)\n\(result.text)")
-        }
-    }
-
-    @Test func `packaging/bench measures files`() throws {
-        let result = try bench(["files", "--check"])
-        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
-        let measured = [
-            "put on disk", "put in memory", "get on disk", "get in memory", "random read", "random write",
-            "put of a small file", "get of a small file", "class change of 1 MiB",
-        ]
-        for name in measured {
-            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(name + "  ") }
-            #expect(isThere, "\(name)\n\(result.text)")
-        }
-        for number in ["nan", "inf"] { #expect(!result.text.contains(number), "\(result.text)") }
-    }
-
-    @Test func `packaging/bench measures the keychain`() throws {
-        let result = try bench(["keychain", "--check"])
-        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
-        let measured = [
-            "keychain.find", "item.get", "exact search", "add", "update", "delete", "prefix", "contains",
-        ]
-        for name in measured {
-            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(name + "  ") }
-            #expect(isThere, "\(name)\n\(result.text)")
-        }
-        for number in ["nan", "inf"] { #expect(!result.text.contains(number), "\(result.text)") }
-    }
-
-    @Test func `packaging/bench measures starts`() throws {
-        let result = try bench(["start", "--check"])
-        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
-        for measured in ["cofferd, 10 items", "cofferd", "coffer"] {
-            let isThere = result.text.split(separator: "\n").contains { $0.hasPrefix(measured + "  ") }
-            #expect(isThere, "\(measured)\n\(result.text)")
-        }
-    }
-
-    @Test(arguments: [[], ["nonsense"], ["keys", "--nonsense"]])
+    @Test(arguments: [[], ["nonsense"], ["--quick"], ["keys", "--nonsense"]])
     func `packaging/bench refuses what it does not know`(arguments: [String]) throws {
         #expect(try bench(arguments).status == 64)
     }
