@@ -10,7 +10,8 @@ extension VaultKeys {
     /// - Parameter directory: The state directory.
     /// - Throws: `io`, after all was destroyed that can be.
     package static func destroy(in directory: Directory) throws(CofferError) {
-        try shred([Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName], in: directory)
+        let names = [Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName]
+        try shred(names, in: directory)
     }
 
     /// Destroys the keybag of a vault whose making was cut off.

@@ -31,7 +31,7 @@ enum HeldConnections {
     static func refuse(_ passed: PassedDescriptors) {
         let numbers = passed.credentials
         if numbers.isEmpty { return }
-        let warning = "warning: the last cofferd has left \(numbers.count) credentials unanswered: they are refused\n"
+        let warning: Line = "warning: the last cofferd has left \(numbers.count) credentials unanswered: they are refused\n"
         Daemon.write(warning, to: STDERR_FILENO)
         worker.start {
             for number in numbers { LeftCredential.refuse(OwnedDescriptor(owning: number)) }

@@ -74,7 +74,7 @@ final class RowCatalog {
         server.user = ["colour": "red"]
         _ = try keychain.add(server, secret: try SecretBytes(zeros: 8), accessibility: .afterFirstUnlock, now: 1000)
         try fillFiles()
-        let audit = try AuditLog(connection: connection, keys: keys)
+        let audit = try AuditLog(connection: connection, keys: keys, isNew: true)
         for action in ["item.get", "item.put"] {
             audit.note(
                 AuditRecord(time: 1, client: ClientIdentity(userID: 1, groupID: 1), action: action, state: .noPasscode)

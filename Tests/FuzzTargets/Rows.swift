@@ -233,7 +233,7 @@ private struct RowCheck: ~Copyable {
                 for number in try leases.damaged { try leases.remove(number) }
             },
             {
-                let audit = try AuditLog(connection: connection, keys: keys)
+                let audit = try AuditLog(connection: connection, keys: keys, isNew: false)
                 var number: Int64? = 0
                 for _ in 0..<8 {
                     guard let from = number else { break }

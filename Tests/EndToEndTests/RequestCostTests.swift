@@ -1,0 +1,79 @@
+import CofferClient
+import CofferCore
+import CofferMemory
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// The table of `proto-docs/PERFORMANCE.md` that says what a request costs the daemon at most, counted in one that runs.
+@Suite(.enabled(if: SystemCallTrace.isPermitted, "only root with strace sees the daemon's system calls"))
+struct RequestCostTests {
+    private static let page = [UInt8](repeating: 7, count: 4096)
+    private static let bytes = Array("abc".utf8)
+
+    @Test func `no request costs more than the page says`() throws {
+        let costs = try measure()
+        let rows = try Self.rows()
+        #expect(rows.map(\.request).sorted() == costs.keys.sorted())
+        for row in rows {
+            let cost = try #require(costs[row.request])
+            #expect(cost.isWithin(row.measured), "\(row.request): \(cost) now, \(row.measured) on the page")
+            #expect(row.isMet == row.measured.isWithin(row.target), "\(row.request)")
+            if row.isMet { continue }
+            withKnownIssue("\(row.request) costs more than its target") { #expect(cost.isWithin(row.target)) }
+        }
+    }
+
+    private func measure() throws -> [String: SystemCallTrace.Cost] {
+        let daemon = try DaemonProcess()
+        let client = try daemon.connect()
+        try client.makeVault()
+        try client.put("site/token", Self.bytes)
+        let file = try client.openFile(ItemName("file"), for: .readWrite, [.create])
+        try file.write(SecretBytes(Self.page), at: 0)
+        try file.sync()
+        let token = KeychainQuery(.genericPassword, [.service: .text("site"), .account: .text("token")])
+
+        let trace = try SystemCallTrace(daemon)
+        var costs: [String: SystemCallTrace.Cost] = [:]
+        costs["vault.status"] = try trace.cost { _ in _ = try client.status() }
+        costs["item.get"] = try trace.cost { _ in _ = try client.get("site/token") }
+        costs["item.show"] = try trace.cost { _ in _ = try client.show(ItemName("site/token")) }
+        costs["item.put of a new secret"] = try trace.cost { try client.put("new/\($0)", Self.bytes) }
+        costs["item.put of another value"] = try trace.cost { try client.put("site/token", Self.bytes + [UInt8($0)]) }
+        costs["item.put of a file of 4 KiB"] = try trace.cost {
+            try client.put("files/\($0)", Self.page) { $0.kind = .document }
+        }
+        costs["item.remove of a secret"] = try trace.cost { try client.remove(ItemName("new/\($0)")) }
+        costs["keychain.find with the secret"] = try trace.cost { _ in
+            _ = try client.findKeychainItems(KeychainFindParameters(token, returns: [.attributes, .data]))
+        }
+        costs["file.read of 4 KiB that are cached"] = try trace.cost { _ in _ = try file.read(at: 0, count: 4096) }
+        costs["file.sync behind a write of 4 KiB"] = try trace.cost { number in
+            try file.write(SecretBytes(Self.page), at: Int64(number + 1) << 16)
+            try file.sync()
+        }
+        return costs
+    }
+
+    private struct Row {
+        let request: String
+        let target: SystemCallTrace.Cost
+        let measured: SystemCallTrace.Cost
+        let isMet: Bool
+    }
+
+    private static func rows() throws -> [Row] {
+        let page = try String(contentsOfFile: "\(Project.root)/proto-docs/PERFORMANCE.md", encoding: .utf8)
+        return page.matches(of: /\n\| ([^|]+) \| (\d+), (\d+), (\d+) \| (\d+), (\d+), (\d+) \| (met|MISSED) \|/).map {
+            row in
+            Row(
+                request: row.1.replacing("`", with: ""),
+                target: .init(syncs: Int(row.2) ?? 0, turns: Int(row.3) ?? 0, calls: Int(row.4) ?? 0),
+                measured: .init(syncs: Int(row.5) ?? 0, turns: Int(row.6) ?? 0, calls: Int(row.7) ?? 0),
+                isMet: row.8 == "met"
+            )
+        }
+    }
+}
