@@ -57,7 +57,16 @@ struct OutputFile {
 
     private static func failure(_ error: SystemError, _ path: String) -> CofferError {
         let subject = "can't write \(quotedForDisplay(path))"
-        guard error.code == EEXIST else { return error.cofferError(subject) }
-        return CofferError(.duplicateItem, "\(subject): it exists already", hint: "name a file that does not exist")
+        switch error.code {
+        case EEXIST:
+            return CofferError(.duplicateItem, "\(subject): it exists already", hint: "name a file that does not exist")
+        case ENXIO:
+            return CofferError(
+                .param,
+                "\(subject): it is a device, a pipe or a socket, which no file can replace",
+                hint: "leave the option out and redirect standard output with '>', or name a file"
+            )
+        default: return error.cofferError(subject)
+        }
     }
 }

@@ -34,7 +34,7 @@ package final class PendingFile {
     ///   - path: Its place.
     ///   - existing: What becomes of a file that is there.
     ///   - canBeNameless: Whether it may do without a name.
-    /// - Throws: `EEXIST` where there is one that stays.
+    /// - Throws: `EEXIST` where there is one that stays; `ENXIO` where a device, a pipe or a socket is, which is never replaced.
     package init(at path: String, _ existing: Existing, canBeNameless: Bool = true) throws(SystemError) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -94,6 +94,9 @@ package final class PendingFile {
         }
         if existing == .isKept { throw SystemError("open", code: EEXIST) }
         if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("open", code: EISDIR) }
+        // A device, a pipe or a socket, or a link to one, is there for others too: root could replace /dev/null.
+        let isFound = unsafe fstatat(number, name, &status, 0) == 0
+        if isFound && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { throw SystemError("open", code: ENXIO) }
     }
 
     private static func create(

@@ -59,6 +59,19 @@ private let new = Array("the new content".utf8)
         #expect(try names == ["target"])
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func `never replaces a pipe or a device, nor a link to one`(canBeNameless: Bool, isLink: Bool) throws {
+        #expect(mkfifo(folder.path("pipe"), 0o600) == 0)
+        #expect(symlink(isLink ? "pipe" : "/dev/null", path) == 0)
+        for name in isLink ? ["file", "pipe"] : ["file"] {
+            let isRefused = isRefused(with: ENXIO) { () throws(SystemError) in
+                _ = try PendingFile(at: folder.path(name), .isReplaced, canBeNameless: canBeNameless)
+            }
+            #expect(isRefused, "\(name)")
+        }
+        #expect(try names.sorted() == ["file", "pipe"])
+    }
+
     @Test(arguments: [true, false])
     func `keeps a file that is there, or comes meanwhile`(canBeNameless: Bool) throws {
         do {
