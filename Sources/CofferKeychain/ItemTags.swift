@@ -6,7 +6,7 @@ internal import CofferMemory
 
 /// The tags that items are found by: they say nothing to whoever has not the key of the search.
 struct ItemTags {
-    private static let attributeTagBytes = 16
+    static let attributeTagBytes = 16
     /// The attributes that have a tag of their own; a query by others looks at the items that are left.
     static let indexed: [KeychainAttribute] = [
         .account, .service, .server, .label, .applicationLabel, .applicationTag, .publicKeyHash,

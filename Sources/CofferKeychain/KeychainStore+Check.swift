@@ -156,15 +156,20 @@ extension KeychainStore {
     package func checkTags(after place: TagPlace?, _ order: CheckOrder) throws -> CheckSlice<TagPlace> {
         var places: [TagPlace] = []
         try connection.rows(
-            "SELECT tag, item FROM keychain_tags WHERE (tag, item) > (?, ?) ORDER BY tag, item LIMIT ?",
+            """
+            SELECT tag, item FROM keychain_tags WHERE (tag, item) > (?, ?) AND length(tag) = ?
+            ORDER BY tag, item LIMIT ?
+            """,
             .blob(place?.tag ?? []),
             .integer(place?.item ?? Int64.min),
+            .integer(Int64(ItemTags.attributeTagBytes)),
             .integer(Int64(order.limit))
         ) { row in
             places.append(TagPlace(tag: try row.blob(0), item: try row.integer(1)))
             return true
         }
         var slice = CheckSlice<TagPlace>()
+        if place == nil { try checkMalformedTags(&slice, order) }
         for place in places {
             slice.checkedCount += 1
             slice.next = place
@@ -191,6 +196,18 @@ extension KeychainStore {
         }
         if places.count < order.limit { slice.next = nil }
         return slice
+    }
+
+    /// Tags of another size than tags have: they lead nowhere, and could not even be told where a slice ends.
+    private func checkMalformedTags(_ slice: inout CheckSlice<TagPlace>, _ order: CheckOrder) throws {
+        let size = DatabaseValue.integer(Int64(ItemTags.attributeTagBytes))
+        let count = try connection.row("SELECT count(*) FROM keychain_tags WHERE length(tag) <> ?", size) {
+            try $0.integer(0)
+        }
+        guard let count, count > 0 else { return }
+        slice.checkedCount += Int(clamping: count)
+        if order.repairs { try connection.execute("DELETE FROM keychain_tags WHERE length(tag) <> ?", size) }
+        slice.findings.append(Finding(.keychainTags, Examination(), .strayTags, .rewrite, order))
     }
 
     // MARK: Former values
