@@ -42,7 +42,7 @@ struct record {
     uint32_t count;  // of what follows the name: data, or the other name
 };
 
-enum { r_write = 1, r_resize, r_grow, r_sync, r_create, r_mkdir, r_rename, r_unlink };
+enum { r_write = 1, r_resize, r_grow, r_sync, r_create, r_mkdir, r_rename, r_unlink, r_link };
 
 #define MOST_FILES 65536
 static unsigned char is_ours[MOST_FILES];
@@ -294,6 +294,17 @@ int renameat(int directory, const char *name, int other, const char *new_name) {
     return renameat2(directory, name, other, new_name, 0);
 }
 int rename(const char *name, const char *new_name) { return renameat2(AT_FDCWD, name, AT_FDCWD, new_name, 0); }
+
+int linkat(int directory, const char *name, int other, const char *new_name, int flags) {
+    if (!knows_path(directory, name)) return (int)syscall(SYS_linkat, directory, name, other, new_name, flags);
+    if (fails(k_rename)) return -1;
+    BEGIN;
+    const char *old_part, *new_part;
+    uint64_t from = parent(directory, name, &old_part), to = parent(other, new_name, &new_part);
+    int result = (int)syscall(SYS_linkat, directory, name, other, new_name, flags);
+    if (result == 0) record(r_link, 0, from, to, 0, old_part, new_part, strlen(new_part));
+    END(result);
+}
 
 int unlinkat(int directory, const char *path, int flags) {
     if (!knows_path(directory, path)) return (int)syscall(SYS_unlinkat, directory, path, flags);

@@ -18,7 +18,7 @@ struct RecordedDisk {
 
     private enum Kind: UInt32 {
         case write = 1
-        case resize, grow, sync, create, mkdir, rename, unlink
+        case resize, grow, sync, create, mkdir, rename, unlink, link
     }
 
     private struct Record {
@@ -149,7 +149,15 @@ struct RecordedDisk {
                 change([(node, [record.name: made])])
             case .unlink: change([(node, [record.name: nil])])
             case .rename: try rename(record, from: node)
+            case .link: try link(record, from: node)
             }
+        }
+
+        private mutating func link(_ record: Record, from: Node) throws {
+            guard let to = nodes[record.second], let linked = from.live[record.name] else {
+                throw Fault("a recording of a link to what is not there: '\(record.name)'")
+            }
+            change([(to, [String(decoding: bytes[record.rest], as: UTF8.self): linked])])
         }
 
         private mutating func rename(_ record: Record, from: Node) throws {
