@@ -54,6 +54,16 @@ public enum Limits {
     public static let listings = 8
     /// The bytes on the disk that are kept for removals: the log of some of them, or of some hundred small files.
     public static let diskReserveBytes = 256 << 10
+    /// The bytes of a value in a row of the catalog: a block of the audit in which each record is of another program.
+    public static let columnBytes = 4 << 20
+    /// Contents whose places are synced together: until then, each has its name among the staged ones as well.
+    public static let stagedPlaces = 8
+    /// The frames of the database's log from which on each commit writes it back, as SQLite does by itself: 4 MiB.
+    public static let logFrames = 1000
+    /// The time without a commit after which the log is written back: little depends on it then.
+    public static let logDelayMilliseconds = 1000
+    /// The damaged logs that are kept beside the database.
+    public static let keptLogs = 8
     /// The plaintext bytes of one chunk of a file.
     public static let chunkBytes = 64 << 10
     /// The bytes of a file: chunk counters and offsets stay far from overflow.
@@ -139,20 +149,10 @@ public enum Limits {
     public static let leaseUses = 1_000_000
     /// The bytes of what somebody says that a lease is for.
     public static let leaseReasonBytes = 512
-    /// The bytes of a value in a row of the catalog: a block of the audit in which each record is of another program.
-    public static let columnBytes = 4 << 20
-    /// Contents whose places are synced together: until then, each has its name among the staged ones as well.
-    public static let stagedPlaces = 8
     /// The bytes of a credential and of its name: a service manager takes no more.
     public static let credentialBytes = 1 << 20
     /// The connections of service managers at once, each held by the service manager's descriptor store as well.
     public static let credentialConnections = 128
     /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.
     public static let maximumCredentialWaitSeconds = 3600
-    /// The frames of the database's log from which on each commit writes it back, as SQLite does by itself: 4 MiB.
-    public static let logFrames = 1000
-    /// The time without a commit after which the log is written back: little depends on it then.
-    public static let logDelayMilliseconds = 1000
-    /// The damaged logs that are kept beside the database.
-    public static let keptLogs = 8
 }

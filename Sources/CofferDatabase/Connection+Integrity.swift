@@ -118,6 +118,7 @@ extension Connection {
         do {
             try run { row in
                 lines.append(try row.text(0))
+                try checkDisk()
                 return true
             }
         } catch let error as DatabaseError where error.kind == .damaged {

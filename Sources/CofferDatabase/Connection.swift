@@ -196,6 +196,12 @@ extension Connection {
         }
     }
 
+    /// Refuses to take for a finding what the disk could not read.
+    func checkDisk() throws(DatabaseError) {
+        let error = DatabaseError(code: SQLITE_CORRUPT, systemCode: coffer_errno(), "")
+        if error.kind == .ioError { throw error }
+    }
+
     /// How many rows the last statement that changes any has changed.
     package var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
 

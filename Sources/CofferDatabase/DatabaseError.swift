@@ -80,7 +80,7 @@ extension DatabaseError {
     var isOfStatement: Bool { code == SQLITE_ERROR || code == SQLITE_SCHEMA }
 
     /// The same, as damage of the file.
-    var asDamage: DatabaseError { DatabaseError(.damaged, code: code, message) }
+    var asDamage: DatabaseError { DatabaseError(.damaged, code: code, systemCode: systemCode, message) }
 }
 
 extension DatabaseError.Kind {

@@ -56,6 +56,11 @@ package final class ContentDirectory: Sendable {
         return (ContentFile(staged), true)
     }
 
+    /// Refuses to write where nothing can be written, also what was opened for being read.
+    func checkWritable() throws(SystemError) {
+        if root.isReadOnly { throw SystemError("open", code: EROFS) }
+    }
+
     /// On a file system that is read-only, an overlay is still there to be read.
     private static func openOverlay(_ name: String, in directory: Directory) throws(SystemError) -> OwnedDescriptor? {
         do {
@@ -67,7 +72,11 @@ package final class ContentDirectory: Sendable {
 
     /// Makes the overlay of a content, in place of one that is of no use.
     func createOverlay(_ id: ItemID) throws(SystemError) -> ContentFile {
-        if try openOverlay(id) != nil { try removeOverlay(id) }
+        if try openOverlay(id) != nil {
+            try removeOverlay(id)
+            // After a power cut, the one in its place would be taken for this one.
+            try shelf(of: id)?.synchronize()
+        }
         return ContentFile(try staging.create(id.hexadecimal + Self.overlaySuffix))
     }
 

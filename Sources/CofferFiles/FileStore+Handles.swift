@@ -257,6 +257,7 @@ extension FileStore {
     ///
     /// - Parameter file: The file.
     package func prepareWriting(_ file: OpenFile) throws {
+        try contents.checkWritable()
         if file.content.overlay != nil { return }
         file.addOverlay(try makeOverlay(file.id, file.subject))
     }

@@ -65,7 +65,7 @@ final class Catalog {
             // Their key is gone already, where a crash came between it and them.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try log.check(audit.nextNumber)
-            openingFaults += log.faults
+            openingFaults = log.faults + openingFaults
             if scratch == nil {
                 try files.recover()
                 reserve.fill()

@@ -177,3 +177,24 @@ extension OwnedDescriptor {
         return result
     }
 }
+
+extension OwnedDescriptor {
+    /// The names of what is in a directory, in no order.
+    borrowing func entries() throws(SystemError) -> [String] {
+        let number = number
+        let again = try retrying("open") { unsafe coffer_openat(number, ".", O_RDONLY | O_DIRECTORY, 0) }
+        guard let stream = unsafe fdopendir(again) else {
+            close(again)
+            throw SystemError("opendir")
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                unsafe tuple.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+}

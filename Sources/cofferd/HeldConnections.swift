@@ -31,8 +31,10 @@ enum HeldConnections {
     static func refuse(_ passed: PassedDescriptors) {
         let numbers = passed.credentials
         if numbers.isEmpty { return }
-        let warning: Line = "warning: the last cofferd has left \(numbers.count) credentials unanswered: they are refused\n"
-        Daemon.write(warning, to: STDERR_FILENO)
+        Daemon.write(
+            "warning: the last cofferd has left \(numbers.count) credentials unanswered: they are refused\n",
+            to: STDERR_FILENO
+        )
         worker.start {
             for number in numbers { LeftCredential.refuse(OwnedDescriptor(owning: number)) }
         }

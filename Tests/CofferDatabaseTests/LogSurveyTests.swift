@@ -15,6 +15,8 @@ import Testing
         let formerMark: LogMark
         /// The frames up to each commit.
         let commits: [Int]
+        /// The frames of what was committed before these.
+        let formerFrames: Int
         let names: [String]
     }
 
@@ -29,6 +31,7 @@ import Testing
             for number in 0..<12 { try connection.add("former-\(number)", bytes: 3000) }
             try connection.checkpoint()
         }
+        let formerFrames = restarting ? 0 : survey(try directory.contents("vault.sqlite-wal")).committedFrames
         var commits: [Int] = []
         var marks: [LogMark] = []
         for number in 0..<5 {
@@ -46,6 +49,7 @@ import Testing
             mark: marks[4],
             formerMark: marks[3],
             commits: commits,
+            formerFrames: formerFrames,
             names: try connection.names
         )
     }
@@ -73,7 +77,10 @@ import Testing
         log[offset] ^= 1
         let survey = Self.survey(log)
         #expect(survey.verdict(killed.mark) == .damaged, "byte \(offset)")
-        #expect(survey.committedFrames == killed.commits.last { $0 < frame } ?? 0, "byte \(offset)")
+        #expect(
+            survey.committedFrames == ([killed.formerFrames] + killed.commits).last { $0 < frame } ?? 0,
+            "byte \(offset)"
+        )
         // Without a mark, the last transaction can't be told from one that was torn.
         let isLast = frame > killed.commits[2]
         if !isLast { #expect(survey.verdict(nil) == .damaged, "byte \(offset) without a mark") }

@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `is found out when it is gone`() throws {
-        try FileManager.default.removeItem(atPath: path)
+        try removeContent(path)
         #expect(code { _ = try open.read("file") } == .decode)
         #expect(try open.read("other") == Array(content.reversed()))
         // It can be put again, or removed.

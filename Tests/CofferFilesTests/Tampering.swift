@@ -182,7 +182,7 @@ struct Tampering: CustomTestStringConvertible, Sendable {
             let own = try bytes(at: store.base)
             try overwrite(store.base, Array(own[..<32]) + (try bytes(at: store.otherBase))[32...])
         },
-        Tampering("it is gone", .opening(lost: [0, 2, 4, 5])) { try FileManager.default.removeItem(atPath: $0.base) },
+        Tampering("it is gone", .opening(lost: [0, 2, 4, 5])) { try removeContent($0.base) },
     ]
 
     static let ofOverlay: [Tampering] = [
@@ -220,7 +220,7 @@ struct Tampering: CustomTestStringConvertible, Sendable {
             let own = try bytes(at: store.overlay)
             try overwrite(store.overlay, Array(own[..<32]) + (try bytes(at: store.otherOverlay))[32...])
         },
-        Tampering("it is gone", .chunks([1, 3, 7])) { try FileManager.default.removeItem(atPath: $0.overlay) },
+        Tampering("it is gone", .chunks([1, 3, 7])) { try removeContent($0.overlay) },
         Tampering("it and the base changed places", .opening(lost: [0, 1, 2, 3, 4, 5, 7])) { store in
             try store.exchange(store.overlay, store.base)
         },
@@ -286,4 +286,13 @@ struct Tampering: CustomTestStringConvertible, Sendable {
             )
         },
     ]
+}
+
+/// Removes a content under both of its names: it has a staged one until its place is synced.
+func removeContent(_ path: String) throws {
+    let place = URL(filePath: path)
+    let staged = place.deletingLastPathComponent().deletingLastPathComponent()
+        .appending(components: "staging", place.lastPathComponent)
+    try FileManager.default.removeItem(at: place)
+    if FileManager.default.fileExists(atPath: staged.path) { try FileManager.default.removeItem(at: staged) }
 }

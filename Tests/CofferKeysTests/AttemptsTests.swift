@@ -380,7 +380,7 @@ private enum Counted {
             let vault = try Vault()
             let keys = try vault.open()
             _ = try keys.attempt("wrong")
-            let before = vault.temporary.contents("attempts")
+            let before = try vault.storedAttempts().latest
             // The passcode is stretched in 64 MiB.
             let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
             let pages = try #require(rlim_t(status.split(separator: " ")[0]))
@@ -395,7 +395,7 @@ private enum Counted {
             #expect(error?.code == .internal)
             #expect(error?.message == "there is not enough memory to stretch the passcode (64 MiB)")
             #expect(keys.failedAttempts == 1)
-            #expect(vault.temporary.contents("attempts") == before)
+            #expect(try vault.storedAttempts().latest == before)
             #expect(try keys.attempt("wrong") == .authFailed)
             #expect(keys.failedAttempts == 1, "it is told again")
         }

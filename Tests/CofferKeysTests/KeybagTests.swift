@@ -208,7 +208,7 @@ extension Vault {
 
     @Test(
         arguments: [
-            ("a newer version", 9, 3), ("version 1", 9, 1), ("an older version", 9, 0), ("an unknown flag", 74, 2),
+            ("a newer version", 9, 3), ("version 1", 9, 1), ("an older version", 9, 0), ("an unknown flag", 74, 4),
             ("no slots", 75, 0), ("one slot too many", 75, 2), ("a recovery key in the first slot", 77, 3),
             ("an unknown kind of slot", 77, 4), ("a longer slot", 79, 97), ("a shorter slot", 79, 95),
             ("no passes", 83, 0), ("too many passes", 83, 17), ("too much memory", 84, 1), ("too little memory", 85, 0),

@@ -23,6 +23,8 @@ extension Vault {
 extension Vault {
     /// Opens the keys where a change of the disk fails that comes after it.
     func open(sabotagedBy saboteur: Saboteur) throws -> VaultKeys {
+        // It gives the count of attempts its file, which is written in place from then on.
+        _ = try open()
         let directory = try Directory(makingPath: temporary.path, fileSystem: saboteur.fileSystem)
         guard let keys = try VaultKeys.find(in: directory) else { throw POSIXError(.ENOENT) }
         saboteur.restart()

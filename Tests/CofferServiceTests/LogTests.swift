@@ -51,6 +51,10 @@ import Testing
 
         var names: [String] { get throws { try client.list().items.map(\.name) } }
         var faults: [VaultFault] { get throws { try client.status().faults } }
+        /// Without those of the audit, which ends too soon as well then.
+        var faultsOfLog: [VaultFault] {
+            get throws { try faults.filter { $0.hint.contains("--acknowledge") } }
+        }
     }
 
     /// What a server has told when it started.
@@ -93,14 +97,15 @@ import Testing
         let isHeader = index < 5
         let number = isHeader ? 0 : (frame == 0 ? frames : frame) - 1
         let damaged = try Damaged { try Self.flip($0, number * Self.frameBytes + offset) }
-        let faults = try damaged.faults
+        let faults = try damaged.faultsOfLog
         #expect(faults.count == 1)
-        #expect(damaged.told.all == faults)
+        #expect(try damaged.told.all == damaged.faults)
         #expect(faults.first?.what.contains("'vault.sqlite-wal.damaged'") == true)
         #expect(faults.first?.hint.contains("coffer doctor --acknowledge") == true)
         let served = try damaged.names
         #expect(served == Array(Self.names.prefix(served.count)))
-        #expect(served.count < Self.names.count)
+        // The last commit of all may hold no more than the record of the last change.
+        if number + 1 < frames { #expect(served.count < Self.names.count) }
     }
 
     @Test func `a damaged log is kept whole for its owner, and each further one beside it`() throws {
@@ -115,7 +120,7 @@ import Testing
         let again = try Self.copy(of: damaged.directory)
         try Self.flip(again, 40)
         let second = try Damaged(in: again)
-        #expect(try second.faults.count == 2)
+        #expect(try second.faultsOfLog.count == 2)
         #expect(again.contents(kept) == expected)
         #expect(try Self.keptNames(again) == ["vault.sqlite-wal.damaged", "vault.sqlite-wal.damaged-2"])
     }
@@ -148,10 +153,11 @@ import Testing
                 try directory.write(try #require(other.directory.contents(Self.log)).prefix(32), to: Self.log)
             }
         }
-        #expect(try damaged.faults.count == 1)
+        let faults = try damaged.faultsOfLog
+        #expect(faults.count == 1)
         #expect(try damaged.names.count < Self.names.count)
         let after = try Damaged(in: try Self.copy(of: damaged.directory))
-        #expect(try after.faults == damaged.faults)
+        #expect(try after.faultsOfLog == faults)
     }
 
     @Test func `a change that was cut off before it was acknowledged is no fault`() throws {
@@ -167,7 +173,8 @@ import Testing
                 #expect(directory.contents("state/vault.sqlite-mark") == mark)
             }
             #expect(try torn.faults == [], "cut at \(end)")
-            #expect(try torn.names == Self.names, "cut at \(end)")
+            // The late one may be there: it comes with a commit of its own before its record.
+            #expect(try torn.names.filter { $0 != "service/late" } == Self.names, "cut at \(end)")
         }
     }
 
@@ -183,8 +190,12 @@ import Testing
             #expect(settles { server.directory.contents(Self.log)?.isEmpty == true })
         } else {
             let mark = server.directory.contents("state/vault.sqlite-mark")
-            clock.advance(by: 2)
-            #expect(settles { server.directory.contents("state/vault.sqlite-mark") != mark })
+            // The turn that has answered may still have to set its timer.
+            let isWrittenBack = settles {
+                clock.advance(by: 2)
+                return server.directory.contents("state/vault.sqlite-mark") != mark
+            }
+            #expect(isWrittenBack)
         }
         let copy = try Self.copy(of: server.directory)
         if locks { try copy.remove(Self.log) } else { try Self.flip(copy, Self.frameBytes * 2 + 100) }

@@ -141,7 +141,7 @@ private let slotBytes = 4096
             #expect(found == .record([3]) || found == (isMade ? .record([2]) : .missing), "step \(step)")
             // A sync that failed says nothing of the disk, so that the slot which is on it must not be the next to be written.
             if isMade && code != nil { #expect(found == .record([2]), "step \(step)") }
-            try file.store([4])
+            try self.file().store([4])
             #expect(try file.load() == .record([4]))
             steps = step
             if !saboteur.hasStruck { break }

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["vault.sqlite"], ["vault.sqlite", "anchor"], ["anchor"]])
+    @Test(arguments: [["vault.sqlite"], ["vault.sqlite", "vault.sqlite-mark", "anchor"], ["anchor"]])
     func `a catalog or an anchor that was put back is found, and both from one time are not`(names: [String]) throws {
         _ = try daemon.coffer(["put", "a"], input: [1])
         daemon.stop()

@@ -69,7 +69,7 @@ struct RequestCostTests {
         return page.matches(of: /\n\| ([^|]+) \| (\d+), (\d+), (\d+) \| (\d+), (\d+), (\d+) \| (met|MISSED) \|/).map {
             row in
             Row(
-                request: row.1.replacing("`", with: ""),
+                request: String(row.1).replacing("`", with: ""),
                 target: .init(syncs: Int(row.2) ?? 0, turns: Int(row.3) ?? 0, calls: Int(row.4) ?? 0),
                 measured: .init(syncs: Int(row.5) ?? 0, turns: Int(row.6) ?? 0, calls: Int(row.7) ?? 0),
                 isMet: row.8 == "met"

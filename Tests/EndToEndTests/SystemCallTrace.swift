@@ -102,7 +102,8 @@ final class SystemCallTrace {
     private func isAsleep() throws -> Bool {
         let tasks = "/proc/\(daemon.processID)/task"
         return try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy { task in
-            let status = try String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8)
+            // A thread may end meanwhile: the next look is another one.
+            let status = (try? String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8)) ?? ""
             return status.split(separator: ")").last?.split(separator: " ").first == "S"
         }
     }

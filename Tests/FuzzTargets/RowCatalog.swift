@@ -13,6 +13,12 @@ import Glibc
 final class RowCatalog {
     static let group = "default"
 
+    /// The catalog's own table.
+    private static let settings = Migration(
+        name: "catalog: settings",
+        sql: "CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;"
+    )
+
     let connection: Connection
     let keys: VaultKeys
     private let contents: ContentDirectory
@@ -34,7 +40,8 @@ final class RowCatalog {
         self.keys = keys
         connection = try Connection(path: path + "/vault.sqlite")
         try connection.migrate(
-            (KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations)
+            ([Self.settings] + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
+                + LeaseStore.migrations)
                 .sorted { $0.generation < $1.generation },
             applicationID: 1
         )

@@ -130,9 +130,13 @@ struct Audit: ParsableCommand {
         } else {
             for finding in findings { Output.standardOutput.line("\(finding)") }
         }
+        // Records that went with a lost part of the database may leave no gap: they were the last.
+        let faults = try client.status().faults
+        for fault in faults { fault.write(to: .standardError) }
         if findings.isEmpty {
             if !format.json { Output.standardOutput.line("\(checkedCount) records, each as it was written") }
-            return try checkFaults(client)
+            if !faults.isEmpty { throw ExitStatus.damaged }
+            return
         }
         throw CofferError(
             .decode,
@@ -140,15 +144,6 @@ struct Audit: ParsableCommand {
             hint:
                 "the system's journal has the records, too, as far as it goes back: 'journalctl COFFER_ACTION=item.get'"
         )
-    }
-}
-
-extension Audit {
-    /// Records that went with a lost part of the database leave no gap: they were the last.
-    private func checkFaults(_ client: BlockingClient) throws {
-        let faults = try client.status().faults
-        for fault in faults { fault.write(to: .standardError) }
-        if !faults.isEmpty { throw ExitStatus.damaged }
     }
 }
 

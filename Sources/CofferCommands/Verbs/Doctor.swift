@@ -67,6 +67,7 @@ struct Doctor: ParsableCommand {
 
     private func check(_ client: BlockingClient) throws {
         let output = Output.standardOutput
+        let former = try client.status().faults
         let progress = CheckProgress()
         var survey = Survey()
         var cursor: String?
@@ -79,9 +80,13 @@ struct Doctor: ParsableCommand {
             cursor = page.cursor
         } while cursor != nil
         progress?.finish()
-        // Behind the check, which may have ended one.
+        // The check may have met one, and the repair may have ended one.
         let faults = try client.status().faults
         for fault in faults { format.json ? output.line(fault.json) : fault.write(to: output) }
+        for fault in former where !format.json && !faults.contains(fault) {
+            output.line("fault: \(fault.what)")
+            output.line("this fault has ended with the check")
+        }
         let waiting = try allEntries(client)
         if format.json {
             output.line(survey.json(quarantined: waiting.count, faults: faults.count))
@@ -89,9 +94,7 @@ struct Doctor: ParsableCommand {
             let lines = survey.lines(of: waiting, repairs: `repair`)
             for line in faults.isEmpty ? lines : lines.filter({ $0 != Survey.isWell }) { output.line("\(line)") }
         }
-        // A repair takes note of some.
-        let remaining = `repair` && !faults.isEmpty ? try client.status().faults : faults
-        if survey.unrepairedCount > 0 || !remaining.isEmpty { throw ExitStatus.damaged }
+        if survey.unrepairedCount > 0 || !faults.isEmpty { throw ExitStatus.damaged }
     }
 
     private func allEntries(_ client: BlockingClient) throws(CofferError) -> [QuarantineEntry] {
