@@ -141,7 +141,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
     private static let rights = [
         HostileCase("audit", "", ["audit.list"]),
         HostileCase("audit", "--lines 9", ["audit.list"]),
-        HostileCase("audit", "--verify", ["audit.verify"]),
+        HostileCase("audit", "--verify", ["audit.verify", "vault.status"]),
         HostileCase("audit", "--follow", ["vault.watch", "audit.list"], requestCount: 3),
         HostileCase("entitlement list", "", ["entitlement.list"]),
         HostileCase("entitlement explain", "", ["entitlement.explain"]),

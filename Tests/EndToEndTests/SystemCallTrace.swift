@@ -63,7 +63,7 @@ final class SystemCallTrace {
     /// - Parameters:
     ///   - repetitions: How often it is made, each time with another number.
     ///   - request: Makes it.
-    func cost(of repetitions: Int = 5, _ request: (Int) throws -> Void) throws -> Cost {
+    func cost(of repetitions: Int = 9, _ request: (Int) throws -> Void) throws -> Cost {
         var least: Cost?
         for repetition in 0..<repetitions {
             try settle()
