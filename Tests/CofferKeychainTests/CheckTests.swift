@@ -195,7 +195,7 @@ extension Finding {
             try connection.execute("INSERT INTO keychain_tags (tag, item) VALUES (x'ff', 77)")
         }
         try expect(
-            ["keychainTags 'service/b' strayTags", "keychainTags - strayTags"],
+            ["keychainTags - strayTags", "keychainTags 'service/b' strayTags"],
             .rewrite,
             quarantined: 0,
             losing: []

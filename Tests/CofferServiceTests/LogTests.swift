@@ -129,7 +129,7 @@ import Testing
         let damaged = try Damaged { try Self.flip($0, 40) }
         #expect(try damaged.client.checkVault().findings == [])
         let restarted = try Damaged(in: try Self.copy(of: damaged.directory))
-        #expect(try restarted.faults == damaged.faults)
+        #expect(try restarted.faultsOfLog == damaged.faultsOfLog)
         try restarted.client.acknowledgeFaults()
         #expect(try restarted.faults == [])
         #expect(try Self.keptNames(restarted.directory) == [])

@@ -135,6 +135,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("doctor", "--repair", ["vault.status", "vault.check", "vault.quarantine"]),
         HostileCase("doctor", "--restore", ["vault.quarantine"]),
         HostileCase("doctor", "--discard --yes", ["vault.quarantine"]),
+        HostileCase("doctor", "--acknowledge --yes", ["vault.status", "vault.quarantine"]),
         HostileCase("doctor", "--salvage a --output out", ["file.salvage"]),
     ]
 
