@@ -38,6 +38,21 @@ let domain: [Target] = [
         dependencies: ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"]
     ),
     .target(name: "CofferRouting", dependencies: ["CofferCore"]),
+    .target(
+        name: "CofferVault",
+        dependencies: [
+            "CofferAccess",
+            "CofferCore",
+            "CofferDatabase",
+            "CofferFiles",
+            "CofferKeychain",
+            "CofferKeys",
+            "CofferMemory",
+            "CofferRouting",
+            "CofferSystem",
+            "CofferWire",
+        ]
+    ),
 ]
 
 let edges: [Target] = [
@@ -53,6 +68,7 @@ let edges: [Target] = [
             "CofferMemory",
             "CofferRouting",
             "CofferSystem",
+            "CofferVault",
             "CofferWire",
         ]
     ),

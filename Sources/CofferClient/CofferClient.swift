@@ -11,13 +11,13 @@ package import CofferWire
 /// something is never sent twice: it ends with ``CofferCore/ErrorCode/outcomeUnknown``.
 public actor CofferClient {
     /// The one thread of the connections of a process: nothing on it waits for anything but all of them.
-    private static let sharedLoop: Result<EventLoop, SystemError> = Result { () throws(SystemError) in
-        try EventLoop.onOwnThread()
+    private static let sharedLoop: Result<ExecutorLoop, SystemError> = Result { () throws(SystemError) in
+        try ExecutorLoop.onOwnThread()
     }
 
     /// The thread of the connections of a process.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-    nonisolated let loop: EventLoop
+    nonisolated let loop: ExecutorLoop
     let socketPath: String
     let policy: ReconnectPolicy
 
@@ -32,8 +32,8 @@ public actor CofferClient {
     /// Whether the next attempt waits for its time.
     var isWaitingToConnect = false
     var isClosed = false
-    var connectTimer: LoopTimer?
-    var patienceTimer: LoopTimer?
+    var connectTimer: ExecutorTimer?
+    var patienceTimer: ExecutorTimer?
 
     private var nextNumber: Int64 = 1
     /// What is not sent to its end; the first may be in part.

@@ -7,11 +7,11 @@ internal import CofferWire
 /// Lives on the client's actor.
 final class Connection {
     var channel: FrameChannel
-    private let loop: EventLoop
-    private var watch: EventLoop.Watch?
-    private var interest: EventLoop.Interest = .readable
+    private let loop: ExecutorLoop
+    private var watch: ExecutorLoop.Watch?
+    private var interest: ExecutorLoop.Interest = .readable
 
-    init(to socketPath: String, on loop: EventLoop) throws(CofferError) {
+    init(to socketPath: String, on loop: ExecutorLoop) throws(CofferError) {
         let socket: OwnedDescriptor
         do {
             socket = try UnixSocket.connect(to: socketPath, isBlocking: false)
@@ -23,7 +23,7 @@ final class Connection {
     }
 
     /// Begins to watch the socket.
-    func start(_ handler: @escaping @Sendable (EventLoop.Interest) -> Void) throws(CofferError) {
+    func start(_ handler: @escaping @Sendable (ExecutorLoop.Interest) -> Void) throws(CofferError) {
         do {
             watch = try loop.watch(channel.socket, for: interest, handler: handler)
         } catch {
@@ -33,7 +33,7 @@ final class Connection {
 
     /// Says whether there is something to be sent.
     func wait(toSend hasMore: Bool) {
-        let wanted: EventLoop.Interest = hasMore ? [.readable, .writable] : .readable
+        let wanted: ExecutorLoop.Interest = hasMore ? [.readable, .writable] : .readable
         guard wanted != interest, let watch else { return }
         interest = wanted
         try? loop.change(watch, to: wanted)
@@ -118,8 +118,8 @@ extension CofferClient {
 
     private func timer(
         _ body: @escaping @Sendable (isolated CofferClient) -> Void
-    ) throws(SystemError) -> LoopTimer {
-        try LoopTimer(on: loop) { [unowned self] in assumeIsolated { body($0) } }
+    ) throws(SystemError) -> ExecutorTimer {
+        try ExecutorTimer(on: loop) { [unowned self] in assumeIsolated { body($0) } }
     }
 
     /// Ends the connection, and decides of each call what becomes of it.
@@ -265,7 +265,7 @@ extension CofferClient {
     /// How often one connection is read before others get their turn.
     private static let readsPerTurn = 16
 
-    private func socketIsReady(_ ready: EventLoop.Interest) {
+    private func socketIsReady(_ ready: ExecutorLoop.Interest) {
         if ready.contains(.writable) { flush() }
         if !ready.isDisjoint(with: .readable) { receive() }
     }

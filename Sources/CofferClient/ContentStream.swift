@@ -8,8 +8,8 @@ final class ContentStream: @unchecked Sendable {
     // Sendable: used on the client's actor only.
     /// `nil` once it is closed.
     private var socket: OwnedDescriptor?
-    private let loop: EventLoop
-    private var watch: EventLoop.Watch?
+    private let loop: ExecutorLoop
+    private var watch: ExecutorLoop.Watch?
     private var waiter: CheckedContinuation<Void, Never>?
     private var wakingCount = 0
     /// The call, once it was begun.
@@ -21,7 +21,7 @@ final class ContentStream: @unchecked Sendable {
     /// Whether what came with the answer was handed on.
     var isDelivered = false
 
-    init(_ socket: consuming OwnedDescriptor, on loop: EventLoop) {
+    init(_ socket: consuming OwnedDescriptor, on loop: ExecutorLoop) {
         self.socket = consume socket
         self.loop = loop
     }
@@ -55,7 +55,7 @@ final class ContentStream: @unchecked Sendable {
     }
 
     /// Waits until the socket is ready, the call has ended or somebody wakes it.
-    func wait(for interest: EventLoop.Interest, on client: isolated CofferClient) async throws(CofferError) {
+    func wait(for interest: ExecutorLoop.Interest, on client: isolated CofferClient) async throws(CofferError) {
         if Task.isCancelled { throw .cancelled }
         if hasEnded { return }
         switch call?.outcome {
@@ -72,7 +72,7 @@ final class ContentStream: @unchecked Sendable {
         }
     }
 
-    private func startWatching(_ interest: EventLoop.Interest) throws(CofferError) {
+    private func startWatching(_ interest: ExecutorLoop.Interest) throws(CofferError) {
         switch socket {
         case .none: return
         case .some(let socket):

@@ -34,6 +34,9 @@ package struct FairQueue<Element> {
 
     package var isEmpty: Bool { lines.isEmpty }
 
+    /// All who wait.
+    package var elements: [Element] { lines.flatMap(\.elements) }
+
     /// Lets one more wait.
     ///
     /// - Parameters:
@@ -59,5 +62,13 @@ package struct FairQueue<Element> {
         let element = line.elements.removeFirst()
         if !line.elements.isEmpty { lines.append(line) }
         return (element, line.party)
+    }
+
+    /// Takes some out who wait no longer.
+    ///
+    /// - Parameter isGone: Whether it is one of them.
+    package mutating func removeAll(where isGone: (Element) -> Bool) {
+        for index in lines.indices { lines[index].elements.removeAll(where: isGone) }
+        lines.removeAll(where: \.elements.isEmpty)
     }
 }

@@ -120,7 +120,7 @@ extension FileStore {
         if let open = openFiles[file.node] {
             guard open.isRevoked else { return FileOpening(file, found: open) }
             // A lock has ended it: its handles are dead, and what was written is kept before anybody opens the file anew.
-            if open.hasChanges || open.isBeingCommitted || open.turnstile.isTaken {
+            if open.hasChanges || open.isBeingCommitted || open.isBeingChanged {
                 throw CofferError(.notAvailable, "\(subject) is still being synced after a lock", hint: "try again")
             }
             openFiles[file.node] = nil

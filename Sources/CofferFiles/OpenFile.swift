@@ -31,8 +31,8 @@ package final class OpenFile {
 
     /// The handles of it.
     package var handleCount = 0
-    /// Changes and syncs pass one at a time: what is committed is what was synced, and nothing that came since.
-    package let turnstile = Turnstile()
+    /// Whether a request changes or syncs it: one at a time does.
+    package var isBeingChanged = false
     /// One writer at a time.
     package var hasWriter = false
     /// The chunks of a file whose row is gone: nobody finds it any more, and its handles use it to their end.

@@ -192,10 +192,4 @@ extension AuditedItem {
         let parts = ["service", "server", "account", "label"].compactMap { attributes?[$0]?.stringValue }
         return parts.isEmpty ? [] : [AuditedItem(name: parts.joined(separator: "/"), group: group)]
     }
-
-    init(_ item: KeychainItem) { self.init(item.id, item.attributes) }
-
-    init(_ id: ItemID, _ attributes: ItemAttributes) {
-        self.init(name: attributes.title, group: attributes.group, reference: id)
-    }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 package struct BootClock: Sendable {
     /// Makes a timer of the clock on an event loop, on whose thread the handler is to run.
     package typealias TimerMaker =
-        @Sendable (EventLoop, @escaping @Sendable () -> Void) throws(SystemError) -> any ClockTimer
+        @Sendable (EventLoop, @escaping () -> Void) throws(SystemError) -> any ClockTimer
 
     /// Names the boot that the time is counted from; `nil` where the kernel does not tell it.
     package let bootID: String?
@@ -57,14 +57,14 @@ package struct BootClock: Sendable {
     ///   - handler: Runs on the loop's thread when the time has come.
     package func timer(
         on loop: EventLoop,
-        handler: @escaping @Sendable () -> Void
+        handler: @escaping () -> Void
     ) throws(SystemError) -> any ClockTimer {
         try makeTimer(loop, handler)
     }
 }
 
 /// A one-shot timer of a clock.
-package protocol ClockTimer: Sendable {
+package protocol ClockTimer: AnyObject {
     /// Sets the timer.
     ///
     /// - Parameter deadline: Nanoseconds of the clock's time, also past ones; `nil` unsets it.

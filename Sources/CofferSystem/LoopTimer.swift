@@ -1,6 +1,6 @@
 internal import CCofferShims
 
-/// A one-shot timer of an event loop, on boot time: a machine that slept past the time wakes to it.
+/// A timer on an event loop, on the clock that goes on while the machine sleeps.
 package final class LoopTimer: ClockTimer {
     private let descriptor: OwnedDescriptor
     private let loop: EventLoop
@@ -9,9 +9,9 @@ package final class LoopTimer: ClockTimer {
     /// Makes a timer that is not set.
     ///
     /// - Parameters:
-    ///   - loop: The loop, on whose thread this is called.
-    ///   - handler: Runs on the loop's thread when the time has come.
-    package init(on loop: EventLoop, handler: @escaping @Sendable () -> Void) throws(SystemError) {
+    ///   - loop: The loop.
+    ///   - handler: Called once for each deadline.
+    package init(on loop: EventLoop, handler: @escaping () -> Void) throws(SystemError) {
         let descriptor = OwnedDescriptor(owning: try retrying("timerfd_create") { coffer_timerfd() })
         let number = descriptor.number
         watch = try loop.watch(descriptor, for: .readable) { _ in
@@ -23,13 +23,13 @@ package final class LoopTimer: ClockTimer {
         self.loop = loop
     }
 
-    /// Sets the timer.
+    /// Sets the timer anew, or stops it.
     ///
-    /// - Parameter deadline: Nanoseconds of boot time; `nil` unsets it.
+    /// - Parameter deadline: Nanoseconds since boot; `nil` to stop it.
     package func set(_ deadline: UInt64?) {
         _ = coffer_timerfd_set(descriptor.number, deadline.map { max($0, 1) } ?? 0)
     }
 
-    /// Lets go of the handler: for a timer that does not live as long as its loop, on whose thread this is called.
+    /// Ends it: its handler is called no more.
     package func invalidate() { loop.unwatch(watch) }
 }

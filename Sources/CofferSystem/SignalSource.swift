@@ -1,7 +1,7 @@
 internal import CCofferShims
 
 /// Signals as events of a loop.
-package final class SignalSource: Sendable {
+package final class SignalSource {
     private let descriptor: OwnedDescriptor
 
     /// Blocks the signals for the calling thread, and those it starts from now on, and reports them.
@@ -13,7 +13,7 @@ package final class SignalSource: Sendable {
     package init(
         _ signals: [Int32],
         on loop: EventLoop,
-        handler: @escaping @Sendable (Int32) -> Void
+        handler: @escaping (Int32) -> Void
     ) throws(SystemError) {
         let number = try retrying("signalfd") { unsafe coffer_signalfd(signals, Int32(signals.count)) }
         descriptor = OwnedDescriptor(owning: number)

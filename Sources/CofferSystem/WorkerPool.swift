@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import Glibc
 internal import Synchronization
 
@@ -60,34 +60,23 @@ package final class WorkerPool: Sendable {
         self.lingering = lingering
     }
 
-    /// Runs work on a thread of the pool and comes back to the caller's actor with its result.
+    /// Runs an item on a thread of the pool.
     ///
     /// - Parameters:
-    ///   - party: For whom, among those who share the threads; 0 is nobody, and may have all of them.
-    ///   - isolation: The caller's actor, to which the result comes straight back.
-    ///   - work: The work; what it returns may be noncopyable.
-    /// - Returns: What `work` returned.
-    /// - Throws: What `work` threw; `internal` where no thread can be had.
-    package func run<Success: ~Copyable & Sendable>(
-        for party: Int = 0,
-        isolation: isolated (any Actor)? = #isolation,
-        _ work: @escaping @Sendable () throws(CofferError) -> Success
-    ) async throws(CofferError) -> Success {
-        let handoff = Handoff<Success>()
-        await withCheckedContinuation(isolation: isolation) { done in
-            let piece = Piece(
-                work: {
-                    handoff.perform(work)
-                    done.resume()
-                },
-                party: party
-            )
-            if !submit(piece) {
-                handoff.fail(CofferError(.internal, "no thread can be started", hint: "raise the limit on tasks"))
-                done.resume()
-            }
-        }
-        return try handoff.take()
+    ///   - item: What to run. Where no thread can be had, it fails with `internal`.
+    ///   - party: For whom, among those who share the threads; 0 may have all of them.
+    ///   - end: Called on that thread when the item has an outcome.
+    package func submit(_ item: any WorkItem, for party: Int = 0, then end: @escaping @Sendable () -> Void) {
+        let piece = Piece(
+            work: {
+                item.run()
+                end()
+            },
+            party: party
+        )
+        if submit(piece) { return }
+        item.fail(CofferError(.internal, "no thread can be started", hint: "raise the limit on tasks"))
+        end()
     }
 
     /// Does work that nobody waits for, if a thread can be had.
@@ -187,44 +176,5 @@ package final class WorkerPool: Sendable {
         }
         if !isLeaving { wakings.wait() }
         return isLeaving
-    }
-}
-
-/// Carries a result that has one owner from one thread to another: a continuation can't.
-private final class Handoff<Success: ~Copyable & Sendable>: Sendable {
-    private enum Outcome: ~Copyable {
-        case pending
-        case success(Success)
-        case failure(CofferError)
-    }
-
-    private let outcome = Mutex<Outcome>(.pending)
-
-    func perform(_ work: () throws(CofferError) -> Success) {
-        do throws(CofferError) {
-            let value = try work()
-            put(value)
-        } catch {
-            fail(error)
-        }
-    }
-
-    func fail(_ error: CofferError) { outcome.withLock { $0 = .failure(error) } }
-
-    private func put(_ value: consuming sending Success) {
-        var value: Success? = consume value
-        outcome.withLock { outcome in
-            if let value = value.take() { outcome = .success(value) }
-        }
-    }
-
-    func take() throws(CofferError) -> Success {
-        var taken = Outcome.pending
-        outcome.withLock { outcome in swap(&outcome, &taken) }
-        switch consume taken {
-        case .success(let value): return value
-        case .failure(let error): throw error
-        case .pending: preconditionFailure("a result is taken after it was put")
-        }
     }
 }

@@ -1,0 +1,44 @@
+internal import CCofferShims
+internal import Glibc
+internal import Synchronization
+
+/// Messages of other threads to the thread of a loop, which is woken by a descriptor.
+package final class Mailbox<Message: Sendable>: Sendable {
+    private let messages = Mutex<[Message]>([])
+    private let wake: OwnedDescriptor
+
+    package init() throws(SystemError) {
+        wake = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
+    }
+
+    /// Puts a message in. From any thread.
+    package func post(_ message: Message) {
+        let isFirst = messages.withLock { messages in
+            messages.append(message)
+            return messages.count == 1
+        }
+        guard isFirst else { return }
+        var one: UInt64 = 1
+        _ = unsafe write(wake.number, &one, 8)
+    }
+
+    /// Has a loop call a handler for each message.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop, on whose thread this is called.
+    ///   - handler: Gets the messages in the order of their posting.
+    package func deliver(on loop: EventLoop, to handler: @escaping (Message) -> Void) throws(SystemError) {
+        _ = try loop.watch(wake, for: .readable) { [self] _ in
+            for message in take() { handler(message) }
+        }
+    }
+
+    private func take() -> [Message] {
+        var count: UInt64 = 0
+        _ = unsafe read(wake.number, &count, 8)
+        return messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+    }
+}

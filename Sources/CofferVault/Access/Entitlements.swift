@@ -1,0 +1,96 @@
+internal import CofferCore
+internal import CofferSystem
+internal import CofferWire
+
+// Who may do what, told to who may know.
+
+extension Vault {
+    /// The entitlements in force, from a place in their order on, as many as fit one answer.
+    func listEntitlements(_ params: EntitlementListParameters) -> EntitlementPage {
+        let rest = access.entitlements.dropFirst(params.after)
+        var byteCount = 0
+        let page = rest.prefix { entitlement in
+            byteCount += entitlement.jsonByteCount
+            return byteCount <= Limits.pageJSONBytes
+        }
+        return EntitlementPage(
+            entitlements: Array(page),
+            trouble: entitlementTrouble,
+            next: page.count < rest.count ? page.endIndex : nil
+        )
+    }
+
+    /// What somebody may do, and which rule says so.
+    func explainAccess(
+        _ params: EntitlementExplainParameters,
+        from caller: Caller
+    ) throws(CofferError) -> AccessExplanation {
+        if let credential = params.credential {
+            guard let unit = params.subject.unit else {
+                throw CofferError(.param, "parameter 'credential': expected 'unit' or 'userUnit' beside it")
+            }
+            return explainCredential(CredentialAddress(unit: unit.name, id: credential), unit.isOwners)
+        }
+        let client =
+            switch params.subject {
+            case .caller: caller.identity
+            case .process(let number): try client(of: number)
+            case .unit(let name): access.client(in: .unit(name))
+            case .userUnit(let name): access.client(in: .userUnit(name))
+            }
+        return access.explanation(of: client)
+    }
+
+    /// What a unit may do when its service manager fetches a credential for it, and what comes of that.
+    private func explainCredential(_ address: CredentialAddress, _ isOwners: Bool) -> AccessExplanation {
+        // The manager asks, and not the user that the unit runs as.
+        let client =
+            isOwners
+            ? access.client(in: .userUnit(address.unit))
+            : ClientIdentity(userID: 0, groupID: 0, unit: address.unit)
+        return access.explanation(of: client, observer?.answer(to: address, of: client))
+    }
+
+    /// Who a process would be if it connected now.
+    private func client(of number: Int32) throws(CofferError) -> ClientIdentity {
+        let subject = "process \(number)"
+        do {
+            guard let process = try HeldProcess(numbered: number) else { throw CofferError.noProcess(number) }
+            let outcome = Result { try settings.identify(try process.identity(), process) }
+            // What was read of a process that has ended meanwhile may be another's, which has got its number.
+            guard try process.isRunning else { throw CofferError.noProcess(number) }
+            return try outcome.get()
+        } catch {
+            throw CofferError(mapping: error, "can't look at \(subject)")
+        }
+    }
+}
+
+extension AccessSubject {
+    /// The unit that is meant, if one is, and whether it is one of the owner's service manager.
+    fileprivate var unit: (name: String, isOwners: Bool)? {
+        switch self {
+        case .caller, .process: nil
+        case .unit(let name): (name, false)
+        case .userUnit(let name): (name, true)
+        }
+    }
+}
+
+extension Entitlement {
+    /// The bytes that it has as JSON at most: a byte of a text may become six.
+    fileprivate var jsonByteCount: Int {
+        let texts = [path] + clients.map(\.description) + groups
+        return texts.reduce(512) { $0 + 8 + 6 * $1.utf8.count }
+    }
+}
+
+extension CofferError {
+    fileprivate static func noProcess(_ number: Int32) -> CofferError {
+        CofferError(
+            .itemNotFound,
+            "there is no process \(number)",
+            hint: "it may have ended; a thread counts by the number of its process, and a unit by its name"
+        )
+    }
+}

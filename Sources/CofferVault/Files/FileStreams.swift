@@ -1,0 +1,203 @@
+internal import CofferAccess
+internal import CofferCore
+internal import CofferFiles
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+internal import Glibc
+
+// Whole files that have chunks which were rewritten, streamed to a client: part by part, so that what is known of a part is
+// looked up when it is its turn.
+
+extension Vault {
+    /// Reads a file that has chunks which were rewritten, or a part of it.
+    func getInParts(
+        _ item: FileItem,
+        _ params: GetParameters,
+        in group: String,
+        to output: Held<OwnedDescriptor>,
+        under lease: LeaseTerms?,
+        _ call: Call
+    ) throws(CofferError) -> Step {
+        let store = try catalog.files
+        call.subject = "can't read \(params.name.quoted)"
+        return try openForStreaming(item, params.name, in: group, under: lease, store, call) { file in
+            // Of the file that was opened: another one may have taken the name meanwhile.
+            let range = try Self.range(params, in: file.byteCount)
+            guard let descriptor = output.take() else { return try self.collect(range, of: file, params.name, store) }
+            let writing = StreamedFile(file, store, self, call)
+            return try writing.stream(range, to: descriptor, params.wantsProgress) { count, _ in
+                Reply(GetResult(store: .file, byteCount: count, delivery: .descriptor))
+            }
+        }
+    }
+
+    /// Streams what can be read of a damaged file, with zeros in the place of what can't.
+    func salvageFile(_ params: FileSalvageParameters, _ call: Call) throws(CofferError) -> Step {
+        guard let descriptor = try call.attachments.takeDescriptor() else {
+            throw CofferError(.param, "no descriptor was passed that the content goes to")
+        }
+        try call.attachments.refuseLeftovers(of: .fileSalvage)
+        let output = Held<OwnedDescriptor>(descriptor)
+        let group = try call.caller.group(nil)
+        call.subject = "can't salvage \(params.name.quoted)"
+        do {
+            let store = try catalog.files
+            guard let item = try store.find(params.name, in: group) else {
+                throw CofferError(.itemNotFound, "there is no file \(params.name.quoted)")
+            }
+            return try openForStreaming(item, params.name, in: group, salvaging: true, store, call) { file in
+                guard let descriptor = output.take() else { throw CofferError.takenTwice }
+                let writing = StreamedFile(file, store, self, call, salvaging: true)
+                return try writing.stream(0..<file.byteCount, to: descriptor, params.wantsProgress) { count, damages in
+                    Reply(
+                        Salvage(
+                            byteCount: count,
+                            damagedByteCount: damages.byteCount,
+                            damaged: damages.parts,
+                            mayBeOlder: !file.hasItsRows
+                        )
+                    )
+                }
+            }
+        } catch {
+            throw .init(mapping: error, call.subject)
+        }
+    }
+
+    /// Opens a file until the request ends.
+    private func openForStreaming(
+        _ item: FileItem,
+        _ name: ItemName,
+        in group: String,
+        salvaging: Bool = false,
+        under lease: LeaseTerms? = nil,
+        _ store: FileStore,
+        _ call: Call,
+        then next: @escaping (OpenFile) throws -> Step
+    ) throws(CofferError) -> Step {
+        do {
+            return try open(item, name, in: group, for: .read, salvaging: salvaging, under: lease, store, call) { file in
+                call.atEnd {
+                    file.handleCount -= 1
+                    store.close(file)
+                }
+                return try next(file)
+            }
+        } catch {
+            throw .init(mapping: error, "can't read \(name.quoted)")
+        }
+    }
+
+    private func collect(
+        _ range: Range<Int64>,
+        of file: OpenFile,
+        _ name: ItemName,
+        _ store: FileStore
+    ) throws(CofferError) -> Step {
+        try Self.checkFits(range, name)
+        return try read(range, of: file, store) { content in
+            .done(
+                Reply(
+                    GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload),
+                    payload: content,
+                    protection: .file(store.protectionClass(of: file))
+                )
+            )
+        }
+    }
+}
+
+/// A range of an open file on its way to a client, a plan at a time: what is known of a part is looked up when it is its turn.
+private final class StreamedFile {
+    private let file: OpenFile
+    private let store: FileStore
+    private let vault: Vault
+    private let call: Call
+    private let salvages: Bool
+
+    private var place: Int64 = 0
+    private var damages = Damages()
+
+    init(_ file: OpenFile, _ store: FileStore, _ vault: Vault, _ call: Call, salvaging: Bool = false) {
+        self.file = file
+        self.store = store
+        self.vault = vault
+        self.call = call
+        salvages = salvaging
+    }
+
+    /// Streams a range.
+    ///
+    /// - Parameter reply: The answer, when so many bytes have gone out and those of them could not be read.
+    func stream(
+        _ range: Range<Int64>,
+        to descriptor: consuming OwnedDescriptor,
+        _ wantsProgress: Bool,
+        _ reply: @escaping (Int64, Damages) -> Reply
+    ) throws -> Step {
+        let cancellation = try call.makeCancellation()
+        let ending = file.endOnLock(cancellation)
+        call.atEnd { [file] in file.forgetEnding(ending) }
+        let output = SharedStream(try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation))
+        let report = call.progressReport(wantsProgress, total: Int64(range.count))
+        place = range.lowerBound
+        func goOn() throws -> Step {
+            report(place - range.lowerBound)
+            return try part(upTo: range.upperBound, to: output, then: goOn)
+                ?? .done(reply(place - range.lowerBound, damages))
+        }
+        return try goOn()
+    }
+
+    /// - Returns: `nil` where there is no part any more.
+    private func part(
+        upTo end: Int64,
+        to output: SharedStream,
+        then next: @escaping Step.Next
+    ) throws -> Step? {
+        guard place < end else { return nil }
+        guard vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
+        let plan = try store.planReading(place..<end, of: file)
+        // The file may have become shorter meanwhile.
+        if plan.range.isEmpty {
+            store.finishedReading(file)
+            return nil
+        }
+        let salvages = salvages
+        return .work(with: ()) { (_) throws(CofferError) -> [DamagedRange] in
+            guard salvages else {
+                try plan.perform(to: { try output.stream.write(all: $0) })
+                return []
+            }
+            return try plan.salvage(to: { try output.stream.write(all: $0) })
+                .map { DamagedRange(offset: $0.range.lowerBound, byteCount: Int64($0.range.count)) }
+        } then: { [self] found in
+            store.finishedReading(file)
+            for part in found { damages.join(part) }
+            place = plan.range.upperBound
+            return try next()
+        } otherwise: { [self] error in
+            store.finishedReading(file)
+            throw error
+        }
+    }
+}
+
+/// What of a file can't be read.
+struct Damages {
+    /// Where: as many parts as are told.
+    private(set) var parts: [DamagedRange] = []
+    private(set) var byteCount: Int64 = 0
+
+    /// Takes in what lies behind the others: parts that touch are one.
+    mutating func join(_ part: DamagedRange) {
+        let isAllTold = parts.reduce(0) { $0 + $1.byteCount } == byteCount
+        byteCount += part.byteCount
+        if isAllTold, let last = parts.last, last.offset + last.byteCount == part.offset {
+            parts[parts.count - 1] = DamagedRange(offset: last.offset, byteCount: last.byteCount + part.byteCount)
+        } else if parts.count < Limits.pageItems {
+            parts.append(part)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferSystem
+internal import CofferWire
+
+// How what was written to open files comes to stay: synced, closed, and given back.
+
+extension Vault {
+    /// Has what was written to a file be there from now on.
+    func syncFile(_ params: FileHandleParameters, _ call: Call) throws(CofferError) -> Step {
+        let handle = try call.caller.handles[params.handle]
+        // What was written before a lock is sealed already: no key is wanted for this.
+        guard let store = handle.store else { throw CofferError.vaultIsGone }
+        return synchronize(handle.file, store, call) { .done }
+    }
+
+    /// Syncs and closes.
+    func closeFile(_ params: FileHandleParameters, _ call: Call) throws(CofferError) -> Step {
+        let handles = call.caller.handles
+        let handle = try handles[params.handle]
+        let close: Step.Next = { [self] in
+            handles.remove(params.handle)
+            letGo(of: handle)
+            return .done
+        }
+        guard handle.access.writes, let store = handle.store else {
+            do { return try close() } catch { throw .init(mapping: error, "can't close") }
+        }
+        return synchronize(handle.file, store, call, then: close)
+    }
+
+    /// Syncs a file when it is this request's turn with it.
+    private func synchronize(
+        _ file: OpenFile,
+        _ store: FileStore,
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) -> Step {
+        .claim(.content(of: file)) { [self] in
+            file.isBeingChanged = true
+            call.atEnd { file.isBeingChanged = false }
+            // Another request may have closed the handle, or the sync of a write may be in this turn's transaction.
+            guard file.isBeingCommitted, openCatalog?.files === store else {
+                return try synchronizeChanged(file, store, then: next)
+            }
+            return .committed { [self] in try synchronizeChanged(file, store, then: next) }
+        }
+    }
+
+    /// Syncs a file that nobody else changes meanwhile; `next` comes when all of it is on the disk.
+    func synchronizeChanged(_ file: OpenFile, _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
+        guard file.hasChanges else { return try next() }
+        let plan = store.planSyncing(file)
+        return .work(with: ()) { (_) throws(CofferError) in
+            try plan.perform()
+        } then: { [self] _ in
+            do {
+                guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
+                try catalog.change { changes in
+                    try store.commit(file, now: wallClockMilliseconds())
+                    try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
+                }
+                return .committed(next)
+            } catch {
+                throw CofferError(mapping: error, "can't sync \(file.subject)")
+            }
+        }
+    }
+
+    // MARK: Giving back
+
+    /// Ends a handle that has no number, or none any more.
+    func letGo(of handle: FileHandle) {
+        let file = handle.file
+        if handle.isWriter {
+            handle.isWriter = false
+            file.hasWriter = false
+            freedClaims.append(.writer(of: file))
+        }
+        file.handleCount -= 1
+        handle.store?.close(file)
+    }
+
+    /// Syncs and closes what a connection has left open.
+    package func releaseHandles(of caller: Caller) {
+        for handle in caller.handles.takeAll() {
+            guard handle.access.writes, let store = handle.store else {
+                letGo(of: handle)
+                continue
+            }
+            orphanCount += 1
+            chores.append(
+                Chore(tenant: caller.tenant) { [self] call in
+                    call.atEnd { [self] in
+                        orphanCount -= 1
+                        letGo(of: handle)
+                    }
+                    return synchronize(handle.file, store, call) { .done }
+                }
+            )
+        }
+    }
+
+    /// Syncs what was written before a lock has ended it: it is sealed already.
+    package func keepWhatWasWritten() {
+        guard let store = openCatalog?.files else { return }
+        for file in store.changedFiles where file.isRevoked && !file.isBeingChanged {
+            chores.append(Chore(tenant: 0) { [self] call in synchronize(file, store, call) { .done } })
+        }
+    }
+
+    /// Syncs everything at once, before the daemon ends.
+    package func synchronizeForShutDown() {
+        guard let catalog = openCatalog else { return }
+        for file in catalog.files.changedFiles {
+            let plan = catalog.files.planSyncing(file)
+            guard (try? plan.perform()) != nil else { continue }
+            try? catalog.change { _ in try catalog.files.commit(file, now: wallClockMilliseconds()) }
+        }
+        if catalog.hasChanges { try? catalog.commit() }
+    }
+}

@@ -1,0 +1,340 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferSystem
+internal import CofferWire
+
+// The tree of files and directories: names need the store key only, so all but changing a class works in every state.
+
+extension Vault {
+    /// Describes a file or a directory.
+    func statFile(_ params: FileStatParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+        let group = try caller.group(nil)
+        do { return try fileInfo(params.name, in: group) } catch {
+            throw .init(mapping: error, "can't look for \(params.name.quoted)")
+        }
+    }
+
+    private func fileInfo(_ name: ItemName, in group: String) throws -> FileInfo {
+        let files = try catalog.files
+        return try FileInfo(try files.requireEntry(name, in: group), files, in: try keys.state)
+    }
+
+    /// Lists a directory, a page at a time.
+    func listFiles(_ params: FileListParameters, _ call: Call) throws(CofferError) -> Step {
+        let caller = call.caller
+        let group = try caller.group(nil)
+        let listing: FileListing
+        do {
+            let files = try catalog.files
+            let directory = try params.name.map { try files.requireEntry($0, in: group) }
+            if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
+            let walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
+            listing = FileListing(params, walk, try keys)
+        } catch {
+            throw .init(mapping: error, "can't list the files")
+        }
+        return try perform(listing, call)
+    }
+
+    /// Makes a directory.
+    func makeDirectory(_ params: FileMakeDirectoryParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+        let group = try caller.group(nil)
+        do {
+            let catalog = try catalog
+            return try catalog.change { changes in
+                try checkNotSecret(params.name, in: group, catalog)
+                try catalog.files.makeDirectory(
+                    params.name,
+                    in: group,
+                    defaultClass: params.protectionClass,
+                    makesParents: params.makesParents,
+                    now: wallClockMilliseconds()
+                )
+                changes.note(ItemChange(.added, file: params.name, in: group))
+                return try fileInfo(params.name, in: group)
+            }
+        } catch {
+            throw .init(mapping: error, "can't make \(params.name.quoted)")
+        }
+    }
+
+    /// Gives a file or a directory another name.
+    func renameFile(_ params: MoveParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+        let group = try caller.group(nil)
+        do {
+            let catalog = try catalog
+            return try catalog.change { changes in
+                let entry = try catalog.files.requireEntry(params.name, in: group)
+                if params.name != params.target {
+                    try checkNotSecret(params.target, in: group, catalog)
+                    if entry.isDirectory { try checkNoSecrets(in: entry, at: params.target, group, catalog) }
+                }
+                try catalog.files.move(
+                    params.name,
+                    to: params.target,
+                    in: group,
+                    replaces: params.replaces,
+                    now: wallClockMilliseconds()
+                )
+                changes.note(ItemChange(.renamed, file: params.target, in: group, formerName: params.name))
+                return try fileInfo(params.target, in: group)
+            }
+        } catch {
+            throw .init(mapping: error, "can't move \(params.name.quoted)")
+        }
+    }
+
+    /// The class of new files where a name is.
+    func directoryClass(of name: ItemName, in group: String) throws(CofferError) -> ProtectionClass? {
+        do { return try catalog.files.defaultClass(for: name, in: group) } catch {
+            throw .init(mapping: error, "can't look for \(name.quoted)")
+        }
+    }
+
+    /// One name is in one store at a time.
+    ///
+    /// A directory that was made by the way goes with its last entry, and is in nobody's way.
+    func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
+        guard try catalog.files.hasMadeDirectory(name, in: group) else { return }
+        throw CofferError(
+            .duplicateItem,
+            "there is a directory \(name.quoted) already",
+            hint: "choose another name, or remove the directory",
+            operation: .write
+        )
+    }
+
+    /// One name is in one store at a time.
+    private func checkNotSecret(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
+        if try catalog.keychain.find(GenericPasswordKey(name, in: group)) != nil { throw CofferError.isSecret(name) }
+    }
+
+    /// A directory takes the names of all that is in it along: none of them may be that of a secret.
+    private func checkNoSecrets(
+        in directory: FileEntry,
+        at target: ItemName,
+        _ group: String,
+        _ catalog: Catalog
+    ) throws {
+        if try catalog.keychain.count() == 0 { return }
+        let prefix = target.path + "/"
+        try catalog.keychain.forEachItem { outcome in
+            guard case .success(let item) = outcome, let name = item.attributes.name,
+                item.attributes.group.utf8.elementsEqual(group.utf8), name.path.utf8.starts(with: prefix.utf8)
+            else { return }
+            let rest = String(decoding: name.path.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+            guard let former = try? ItemName("\(directory.path)/\(rest)"),
+                let inside = try catalog.files.entry(former, in: group)
+            else { return }
+            // A directory that was made by the way may share its name with a secret, before and after.
+            if inside.isDirectory && !inside.staysWhenEmpty { return }
+            throw CofferError.isSecret(name)
+        }
+    }
+
+    /// Removes a file or a directory.
+    func removeFile(_ params: FileRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+        let caller = call.caller
+        let group = try caller.group(nil)
+        do {
+            let catalog = try catalog
+            if params.isRecursive, let removal = try catalog.files.beginRemoval(of: params.name, in: group) {
+                return try perform(
+                    DirectoryRemoval(params.name, in: group, removal),
+                    call,
+                    wantsProgress: params.wantsProgress
+                )
+            }
+            try catalog.change(isRemoval: true) { changes in
+                try catalog.files.removeEntry(params.name, in: group)
+                changes.note(ItemChange(.removed, file: params.name, in: group))
+            }
+            return .done(Reply(FileRemoveResult(count: 1)))
+        } catch {
+            throw .init(mapping: error, "can't remove \(params.name.quoted)")
+        }
+    }
+
+    /// Changes the class of a file, of new files in a directory, or of all that is in it.
+    func protectFile(_ params: FileProtectParameters, _ call: Call) throws(CofferError) -> Step {
+        let caller = call.caller
+        let group = try caller.group(nil)
+        if params.isRecursive && params.isDefaultOnly {
+            throw CofferError(
+                .param,
+                "parameters 'recursive' and 'default' were both given",
+                hint: "'default' changes what new files get, 'recursive' that and the files that are there"
+            )
+        }
+        do {
+            let catalog = try catalog
+            let entry = try catalog.files.requireEntry(params.name, in: group)
+            if params.isRecursive && entry.isDirectory {
+                let walk = catalog.files.walk(below: entry, in: group, isRecursive: true)
+                return try perform(
+                    DirectoryProtection(params, in: group, walk),
+                    call,
+                    wantsProgress: params.wantsProgress
+                )
+            }
+            let isChanged = try catalog.change { changes in
+                let isChanged = try protect(entry, params, catalog)
+                if isChanged { changes.note(ItemChange(.changed, file: params.name, in: group)) }
+                return isChanged
+            }
+            return .done(
+                Reply(FileProtectionChange(changedCount: isChanged ? 1 : 0, unchanged: [], unchangedCount: 0))
+            )
+        } catch {
+            throw .init(mapping: error, "can't protect \(params.name.quoted)")
+        }
+    }
+
+    private func protect(_ entry: FileEntry, _ params: FileProtectParameters, _ catalog: Catalog) throws -> Bool {
+        if params.isDefaultOnly && !entry.isDirectory { throw CofferError.noDirectory(entry) }
+        guard !entry.isDirectory || params.isDefaultOnly else {
+            throw CofferError(
+                .param,
+                "\(entry.quoted) is a directory: what is to be protected, the files in it or new ones?",
+                hint: "'--recursive' changes all that is in it, '--default' the class of new files"
+            )
+        }
+        return try catalog.files.protect(entry, as: params.protectionClass, now: wallClockMilliseconds())
+    }
+}
+
+/// The removal of a directory, a part of it a turn.
+private final class DirectoryRemoval: SlicedWork {
+    private let name: ItemName
+    private let group: String
+    private var removal: TreeRemoval
+
+    init(_ name: ItemName, in group: String, _ removal: TreeRemoval) {
+        self.name = name
+        self.group = group
+        self.removal = removal
+    }
+
+    var subject: String { "remove \(name.quoted)" }
+    var doneCount: Int { removal.removedCount }
+    var changedCount: Int { removal.removedCount }
+
+    func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        let isDone = try catalog.change(isRemoval: true) { changes in
+            let formerCount = removal.removedCount
+            let isDone = try catalog.files.goOn(with: &removal, until: isEnough)
+            if isDone && removal.keptCount == 0 {
+                changes.note(ItemChange(.removed, file: name, in: group))
+            } else {
+                changes.noteUntold(removal.removedCount - formerCount)
+            }
+            return isDone
+        }
+        guard isDone else { return nil }
+        guard removal.keptCount == 0 else {
+            throw CofferError(
+                .duplicateItem,
+                "can't remove all of \(name.quoted): somebody else has changed \(removal.keptCount) directories meanwhile",
+                hint: "repeat the command, if they still are to be removed",
+                operation: .write
+            )
+        }
+        return Reply(FileRemoveResult(count: Int64(removal.removedCount)))
+    }
+}
+
+/// The change of the class of all that is in a directory, a part of it a turn.
+private final class DirectoryProtection: SlicedWork {
+    /// What is named of the entries that kept their class.
+    private static let namedCount = 100
+
+    private let params: FileProtectParameters
+    private let group: String
+    private var walk: TreeWalk
+    private var isDirectoryDone = false
+    private(set) var changedCount = 0
+    private var unchanged: [FileProtectionChange.Unchanged] = []
+    private var unchangedCount = 0
+    private(set) var doneCount = 0
+
+    init(_ params: FileProtectParameters, in group: String, _ walk: TreeWalk) {
+        self.params = params
+        self.group = group
+        self.walk = walk
+    }
+
+    var subject: String { "protect \(params.name.quoted)" }
+
+    func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        let now = wallClockMilliseconds()
+        if let moved = try walk.resume() {
+            keep(
+                moved,
+                CofferError(.duplicateItem, "it was moved meanwhile, and what was left to do in it was not done")
+            )
+        }
+        if !isDirectoryDone {
+            // New files first: what comes while this lasts has the new class already.
+            isDirectoryDone = true
+            try protect(try catalog.files.requireEntry(params.name, in: group), catalog, now)
+        }
+        repeat {
+            guard let visit = try walk.next() else {
+                return Reply(
+                    FileProtectionChange(
+                        changedCount: changedCount,
+                        unchanged: unchanged,
+                        unchangedCount: unchangedCount
+                    )
+                )
+            }
+            switch visit {
+            case .entry(let entry): try protect(entry, catalog, now)
+            case .damaged(let entry): keep(entry.directory, entry.error)
+            case .end: break
+            }
+        } while !isEnough()
+        return nil
+    }
+
+    private func protect(_ entry: FileEntry, _ catalog: Catalog, _ now: Int64) throws {
+        doneCount += 1
+        // A directory within that leaves the class to those around it goes on doing so.
+        let isTop = entry.path.utf8.elementsEqual(params.name.path.utf8)
+        if entry.isDirectory && !isTop && entry.protectionClass == nil { return }
+        if entry.protectionClass == params.protectionClass { return }
+        do {
+            let isChanged = try catalog.change { changes in
+                let isChanged = try catalog.files.protect(entry, as: params.protectionClass, now: now)
+                if isChanged { changes.note(ItemChange(.changed, in: .file, group: group, name: entry.path)) }
+                return isChanged
+            }
+            if isChanged { changedCount += 1 }
+        } catch let error as CofferError {
+            keep(entry.path, error)
+        }
+    }
+
+    private func keep(_ name: String, _ error: CofferError) {
+        unchangedCount += 1
+        if unchanged.count == Self.namedCount { return }
+        unchanged.append(FileProtectionChange.Unchanged(name: name, code: error.code, message: error.message))
+    }
+}
+
+extension CofferError {
+    fileprivate static func noDirectory(_ entry: FileEntry) -> CofferError {
+        CofferError(.param, "\(entry.quoted) is a file, and not a directory", hint: "'coffer file stat' shows it")
+    }
+
+    fileprivate static func isSecret(_ name: ItemName) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "there is a secret \(name.quoted) in the keychain already",
+            hint: "choose another name, or remove the secret",
+            operation: .create
+        )
+    }
+}

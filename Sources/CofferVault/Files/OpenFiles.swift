@@ -1,0 +1,420 @@
+internal import CofferAccess
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+// Files that are open: read and written in place, on worker threads, one change of a file after the other.
+
+extension Vault {
+    /// The rows of a file that are gone through in a turn when it is opened.
+    private static let openingRows = 1024
+    /// The written chunks of a file that wait for a sync: with more, a write syncs as well.
+    private static let mostPendingChunks = 4096
+
+    // MARK: Opening
+
+    /// Opens a file for reading and writing in place, and makes it where that was asked for.
+    func openFile(_ params: FileOpenParameters, _ call: Call) throws(CofferError) -> Step {
+        let access = params.access ?? .read
+        let group = try call.caller.group(nil)
+        try check(params, access)
+        let handles = call.caller.handles
+        try handles.reserve()
+        call.atEnd { handles.endReservation() }
+        try checkRoomForOpenFile(of: call.caller)
+        let store = try catalog.files
+        call.subject = "can't open \(params.name.quoted)"
+        do {
+            return try openOrMake(params, access, in: group, store, call) { file, isNew in
+                let handle = FileHandle(file, access, appends: params.appends, in: store, of: call.caller.tenant)
+                call.atEnd { if !handle.isRegistered { self.letGo(of: handle) } }
+                // What was made or cut is on the disk before anybody has a handle of it.
+                let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
+                return try self.becomeWriter(handle, waits: params.waits, store, call) {
+                    guard params.truncates && !isNew else { return try register() }
+                    return self.cut(handle, to: 0, call, then: register)
+                }
+            }
+        } catch {
+            throw .init(mapping: error, call.subject)
+        }
+    }
+
+    private func register(_ handle: FileHandle, isNew: Bool, _ call: Call) throws(CofferError) -> Step {
+        let store = try checkUsable(handle, for: handle.access.writes ? .write : .read)
+        if handle.isWriter { call.keep(.writer(of: handle.file)) }
+        return .done(
+            Reply(
+                FileOpenResult(
+                    handle: call.caller.handles.add(handle),
+                    byteCount: handle.file.byteCount,
+                    protectionClass: store.protectionClass(of: handle.file),
+                    isNew: isNew
+                )
+            )
+        )
+    }
+
+    private func check(_ params: FileOpenParameters, _ access: FileAccess) throws(CofferError) {
+        let needsWriting = [
+            ("create", params.creates), ("truncate", params.truncates), ("append", params.appends),
+        ]
+        for (name, isAsked) in needsWriting where isAsked && !access.writes {
+            throw CofferError(
+                .param,
+                "parameter '\(name)' is for a handle that writes",
+                hint: "'access' is 'write' or 'readWrite'"
+            )
+        }
+        if params.isExclusive && !params.creates {
+            throw CofferError(.param, "parameter 'exclusive' is for a file that is made", hint: "say 'create', too")
+        }
+        if params.protectionClass != nil && !params.creates {
+            throw CofferError(.param, "parameter 'class' is for a file that is made", hint: "say 'create', too")
+        }
+    }
+
+    private func openOrMake(
+        _ params: FileOpenParameters,
+        _ access: FileAccess,
+        in group: String,
+        _ store: FileStore,
+        _ call: Call,
+        then next: @escaping (OpenFile, _ isNew: Bool) throws -> Step
+    ) throws -> Step {
+        if let item = try store.find(params.name, in: group) {
+            if params.isExclusive { throw CofferError.fileExists(params.name) }
+            return try open(item, params.name, in: group, for: access.writes ? .write : .read, store, call) { file in
+                try next(file, false)
+            }
+        }
+        if try catalog.keychain.find(GenericPasswordKey(params.name, in: group)) != nil {
+            throw CofferError(
+                params.creates ? .duplicateItem : .itemNotFound,
+                "\(params.name.quoted) is a secret of the keychain, and not a file",
+                hint: "'coffer get' reads it"
+            )
+        }
+        guard params.creates else {
+            throw CofferError(
+                .itemNotFound,
+                "there is no file \(params.name.quoted)",
+                hint: "'coffer list' shows what there is; 'create' makes one"
+            )
+        }
+        let file = try make(params, in: group, store)
+        return .committed {
+            file.handleCount += 1
+            return try next(file, true)
+        }
+    }
+
+    private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) throws -> OpenFile {
+        let inherited = try params.protectionClass ?? store.defaultClass(for: params.name, in: group)
+        let protectionClass = inherited ?? .completeUntilFirstUserAuthentication
+        let state = try keys.state
+        guard protectionClass.permits(.create, in: state) else {
+            throw CofferError.locked(params.name.quoted, in: state, for: .write)
+        }
+        return try catalog.change { changes in
+            let file = try store.create(params.name, in: group, as: protectionClass, now: wallClockMilliseconds())
+            changes.note(ItemChange(.added, file: params.name, in: group))
+            return file
+        }
+    }
+
+    /// Opens a stored file, whose rows are gone through some a turn.
+    ///
+    /// - Parameters:
+    ///   - lease: The lease that allows it: it is for the item that it was granted for.
+    ///   - next: Gets the file, which counts one handle more.
+    func open(
+        _ item: FileItem,
+        _ name: ItemName,
+        in group: String,
+        for operation: ItemOperation,
+        salvaging: Bool = false,
+        under lease: LeaseTerms? = nil,
+        _ store: FileStore,
+        _ call: Call,
+        then next: @escaping (OpenFile) throws -> Step
+    ) throws -> Step {
+        var opening = try store.beginOpening(item, for: operation)
+        func goOn() throws -> Step {
+            try call.checkWanted()
+            guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
+            if try store.goOn(opening, limit: Self.openingRows) { return .again(goOn) }
+            let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
+            if let file = finished {
+                file.handleCount += 1
+                return try next(file)
+            }
+            // It was changed while its rows were gone through: from the beginning.
+            let item = try find(name, in: group, again: store)
+            if let lease, item.created != lease.itemCreated { throw CofferError.replacedMeanwhile(name) }
+            opening = try store.beginOpening(item, for: operation)
+            return .again(goOn)
+        }
+        return try goOn()
+    }
+
+    /// Finds a file that has changed since it was found first.
+    private func find(_ name: ItemName, in group: String, again store: FileStore) throws -> FileItem {
+        if let item = try store.find(name, in: group) { return item }
+        if try catalog.keychain.find(GenericPasswordKey(name, in: group)) != nil {
+            throw CofferError.replacedMeanwhile(name)
+        }
+        throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")
+    }
+
+    /// Goes on as the one who writes the file, if the handle is to write.
+    private func becomeWriter(
+        _ handle: FileHandle,
+        waits: Bool,
+        _ store: FileStore,
+        _ call: Call,
+        then next: @escaping Step.Next
+    ) throws -> Step {
+        guard handle.access.writes else {
+            try checkUsable(handle, for: .read)
+            return try next()
+        }
+        let file = handle.file
+        if claims.isTaken(.writer(of: file)) {
+            if waits && call.caller.handles.writes(file) {
+                throw CofferError(
+                    .param,
+                    "\(file.subject) is open for writing on this connection, which would wait for itself",
+                    hint: "write by the handle that there is, or close it first"
+                )
+            }
+            guard waits else {
+                throw CofferError(
+                    .notAvailable,
+                    "\(file.subject) is open for writing elsewhere",
+                    hint: "try again later, or wait for it: 'wait'"
+                )
+            }
+        }
+        call.waits { [self] in
+            do throws(CofferError) { _ = try checkUsable(handle, for: .write) } catch { return error }
+            return nil
+        }
+        return .claim(.writer(of: file)) { [self] in
+            try call.checkWanted()
+            try checkUsable(handle, for: .write)
+            file.hasWriter = true
+            handle.isWriter = true
+            try store.prepareWriting(file)
+            return try next()
+        }
+    }
+
+    private func checkRoomForOpenFile(of caller: Caller) throws(CofferError) {
+        guard let counts = observer?.openFileCounts(of: caller.tenant) else { return }
+        // The one that is being opened counts already.
+        let (held, used) = (counts.held - 1, counts.used - 1)
+        if FairShare.left(holding: held, used: used, of: Limits.openFiles) > 0 { return }
+        throw CofferError(
+            .notAvailable,
+            "too many files are open: '\(caller.identity.principal)' has \(held) of \(used)",
+            hint: "close some and try again"
+        )
+    }
+
+    // MARK: Using
+
+    /// Reads a part of an open file.
+    func readFile(_ params: FileReadParameters, _ call: Call) throws(CofferError) -> Step {
+        let handle = try call.caller.handles[params.handle]
+        guard handle.access.reads else { throw .wrongAccess(handle, "reading") }
+        let store = try checkUsable(handle, for: .read)
+        return try read(params.offset..<(params.offset + params.length), of: handle.file, store) { content in
+            let result = FileByteCount(byteCount: Int64(content.count))
+            return .done(Reply(result, payload: content, protection: .file(store.protectionClass(of: handle.file))))
+        }
+    }
+
+    /// Reads a range, at once where all of it is in the cache: another thread costs more than opening a chunk.
+    func read(
+        _ range: Range<Int64>,
+        of file: OpenFile,
+        _ store: FileStore,
+        then next: @escaping (consuming SecretBytes) throws -> Step
+    ) throws(CofferError) -> Step {
+        do {
+            let plan = try store.planReading(range, of: file)
+            let cached: SecretBytes?
+            do { cached = try plan.collectIfCached() } catch {
+                store.finishedReading(file)
+                throw error
+            }
+            if let content = cached {
+                store.finishedReading(file)
+                return try next(content)
+            }
+            return .work(with: ()) { (_) throws(CofferError) in
+                try plan.collect()
+            } then: { content in
+                store.finishedReading(file)
+                return try next(content)
+            } otherwise: { error in
+                store.finishedReading(file)
+                throw error
+            }
+        } catch {
+            throw .init(mapping: error, "can't read \(file.subject)")
+        }
+    }
+
+    /// Writes into an open file: what was written is there when it is synced.
+    func writeFile(_ params: FileWriteParameters, _ call: Call) throws(CofferError) -> Step {
+        let bytes = try call.attachments.takePayload().orEmpty()
+        try call.attachments.refuseLeftovers(of: .fileWrite)
+        let handle = try call.caller.handles[params.handle]
+        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+        let content = Held<SecretBytes>(bytes)
+        return change(handle, call) { [self] store in
+            let file = handle.file
+            let offset = handle.appends ? file.byteCount : params.offset ?? file.byteCount
+            guard let bytes = content.take() else { throw CofferError.takenTwice }
+            let end = offset + Int64(bytes.count)
+            let plan: WritePlan
+            do { plan = try store.planWriting(bytes.count, at: offset, of: file) } catch {
+                throw CofferError(mapping: error, "can't write \(file.subject)")
+            }
+            return carryOut(plan, with: bytes, on: file, store) { [self] written in
+                store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
+                let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
+                if file.pendingCount <= Self.mostPendingChunks { return try reply() }
+                return try synchronizeChanged(file, store, then: reply)
+            }
+        }
+    }
+
+    /// Has a plan written by another thread; where that fails, the file is as before.
+    private func carryOut(
+        _ plan: WritePlan,
+        with bytes: consuming SecretBytes?,
+        on file: OpenFile,
+        _ store: FileStore,
+        then next: @escaping ([WritePlan.Written]) throws -> Step
+    ) -> Step {
+        .work(with: Content(bytes: bytes)) { (content) throws(CofferError) in
+            try plan.perform(content.bytes)
+        } then: { written in
+            try next(written)
+        } otherwise: { error in
+            store.discard(plan, of: file)
+            throw error
+        }
+    }
+
+    /// Changes an open file when it is this request's turn with it.
+    private func change(
+        _ handle: FileHandle,
+        _ call: Call,
+        _ body: @escaping (FileStore) throws -> Step
+    ) -> Step {
+        .claim(.content(of: handle.file)) { [self] in
+            beginChange(of: handle.file, call)
+            return try body(try checkUsable(handle, for: .write))
+        }
+    }
+
+    /// Takes note that a request changes a file, until it ends.
+    private func beginChange(of file: OpenFile, _ call: Call) {
+        file.isBeingChanged = true
+        call.atEnd { [self] in
+            file.isBeingChanged = false
+            // A lock that came meanwhile found nothing to keep.
+            if file.isRevoked { keepWhatWasWritten() }
+        }
+    }
+
+    /// Cuts an open file, or lengthens it with zeros.
+    func truncateFile(_ params: FileTruncateParameters, _ call: Call) throws(CofferError) -> Step {
+        let handle = try call.caller.handles[params.handle]
+        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+        return cut(handle, to: params.byteCount, call) { .done }
+    }
+
+    private func cut(_ handle: FileHandle, to count: Int64, _ call: Call, then next: @escaping Step.Next) -> Step {
+        let file = handle.file
+        return change(handle, call) { [self] store in
+            let finish: Step.Next = {
+                store.truncate(file, to: count)
+                return try next()
+            }
+            do {
+                guard let plan = try store.planCutting(to: count, of: file) else { return try finish() }
+                return carryOut(plan, with: nil, on: file, store) { written in
+                    store.apply(written, upTo: 0, to: file)
+                    return try finish()
+                }
+            } catch {
+                throw CofferError(mapping: error, "can't truncate \(file.subject)")
+            }
+        }
+    }
+
+    /// Takes room on the disk for a range.
+    func allocateFile(_ params: FileAllocateParameters, _ call: Call) throws(CofferError) -> Step {
+        let handle = try call.caller.handles[params.handle]
+        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+        return change(handle, call) { [self] store in
+            let end = params.offset + params.length
+            let plan = try store.planAllocating(params.offset..<end, of: handle.file)
+            return .work(with: ()) { (_) throws(CofferError) in
+                try plan.perform()
+            } then: { [self] _ in
+                try checkUsable(handle, for: .write)
+                store.extend(handle.file, to: end)
+                return .done(Reply(FileByteCount(byteCount: handle.file.byteCount)))
+            }
+        }
+    }
+
+    // MARK: Who may go on
+
+    @discardableResult
+    private func checkUsable(_ handle: FileHandle, for operation: ItemOperation) throws(CofferError) -> FileStore {
+        guard let store = handle.store, openCatalog?.files === store else { throw CofferError.vaultIsGone }
+        if handle.file.isRevoked {
+            throw .locked(handle.file.subject, in: openKeys?.state ?? .locked, for: operation)
+        }
+        return store
+    }
+}
+
+/// What is written into a file; `nil` where it is only cut.
+private struct Content: ~Copyable, Sendable {
+    let bytes: SecretBytes?
+}
+
+extension CofferError {
+    fileprivate static func replacedMeanwhile(_ name: ItemName) -> CofferError {
+        CofferError(
+            .notAvailable,
+            "another item has taken the name \(name.quoted) while it was being opened",
+            hint: "run the command again"
+        )
+    }
+
+    fileprivate static func fileExists(_ name: ItemName) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "there is a file \(name.quoted) already",
+            hint: "open it without 'exclusive', or choose another name",
+            operation: .write
+        )
+    }
+
+    fileprivate static func wrongAccess(_ handle: FileHandle, _ what: String) -> CofferError {
+        CofferError(.param, "\(handle.file.subject) was not opened for \(what)", hint: "open it with another 'access'")
+    }
+}

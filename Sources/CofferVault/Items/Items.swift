@@ -1,0 +1,252 @@
+internal import CofferAccess
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferRouting
+internal import CofferSystem
+internal import CofferWire
+internal import Glibc
+
+/// An item of the one namespace, in whichever store it is.
+enum StoredItem {
+    case keychain(KeychainItem)
+    case file(FileItem)
+}
+
+extension Vault {
+    /// Finds an item, in every state of the vault.
+    ///
+    /// One name is in one store at a time.
+    func stored(_ name: ItemName, in group: String) throws(CofferError) -> Located? {
+        do {
+            let catalog = try catalog
+            let state = try keys.state
+            if let item = try catalog.secret(named: name, in: group) {
+                return Located(item: .keychain(item), info: ItemInfo(item, in: state))
+            }
+            return try catalog.files.find(name, in: group).map { file in
+                Located(item: .file(file), info: ItemInfo(file, in: state))
+            }
+        } catch {
+            throw .init(mapping: error, "can't look for \(name.quoted)")
+        }
+    }
+
+    /// An item, and how it is shown.
+    struct Located {
+        let item: StoredItem
+        let info: ItemInfo
+    }
+
+    /// Finds an item that has to be there.
+    func require(_ name: ItemName, in group: String) throws(CofferError) -> Located {
+        if let located = try stored(name, in: group) { return located }
+        throw .notFound(name)
+    }
+
+    // MARK: Reading
+
+    /// Reads an item, or a part of it.
+    ///
+    /// - Parameters:
+    ///   - group: Where it is.
+    ///   - lease: What lets it be read, if it is a lease: its use is on the disk before a byte is given.
+    func getItem(
+        _ params: GetParameters,
+        in group: String,
+        under lease: LeaseTerms? = nil,
+        _ call: Call
+    ) throws(CofferError) -> Step {
+        let descriptor = try call.attachments.takeDescriptor()
+        try call.attachments.refuseLeftovers(of: .itemGet)
+        do {
+            let catalog = try catalog
+            let key = GenericPasswordKey(params.name, in: group)
+            if try !catalog.isOnlyFile(params.name, in: group),
+                let opened = try catalog.keychain.open(key, with: call.caller.context)
+            {
+                let item = opened.item
+                return .done(try Self.secretReply(opened.takeSecret(), params, item.accessibility))
+            }
+            guard let file = try catalog.files.find(params.name, in: group) else {
+                throw CofferError.notFound(params.name)
+            }
+            let output = Held(descriptor)
+            if catalog.files.hasChunks(file) {
+                return try after(lease) { try self.getInParts(file, params, in: group, to: output, under: lease, call) }
+            }
+            let range = try Self.range(params, in: file.byteCount)
+            let read = try catalog.files.prepareRead(file)
+            call.atEnd { self.openCatalog?.files.finished(read) }
+            return try after(lease) {
+                guard let descriptor = output.take() else { return try self.deliver(read, range, params.name) }
+                return try self.stream(read, range, to: descriptor, params.wantsProgress, call)
+            }
+        } catch {
+            throw .init(mapping: error, "can't read \(params.name.quoted)")
+        }
+    }
+
+    /// The use of a lease counts from its commit on.
+    private func after(_ lease: LeaseTerms?, _ next: @escaping Step.Next) throws -> Step {
+        lease == nil ? try next() : .committed(next)
+    }
+
+    private static func secretReply(
+        _ secret: consuming SecretBytes,
+        _ params: GetParameters,
+        _ accessibility: Accessibility
+    ) throws(CofferError) -> Reply {
+        let range = try range(params, in: Int64(secret.count))
+        let part: SecretBytes
+        if range.count == secret.count {
+            part = secret
+        } else {
+            do {
+                part = try secret.withBytes { (bytes) throws(SecretMemoryError) in
+                    try SecretBytes(copying: bytes.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
+                }
+            } catch {
+                throw .noSecretMemory
+            }
+        }
+        let result = GetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
+        return Reply(result, payload: part, protection: .keychain(accessibility))
+    }
+
+    /// The part of an item's bytes that is asked for.
+    static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
+        let start = params.offset ?? 0
+        guard start <= count else {
+            throw CofferError(.param, "the range begins at \(start), and \(params.name.quoted) has \(count) bytes")
+        }
+        return start..<min(count, start + (params.length ?? count))
+    }
+
+    /// Has the content written to a descriptor.
+    private func stream(
+        _ read: ContentRead,
+        _ range: Range<Int64>,
+        to descriptor: consuming OwnedDescriptor,
+        _ wantsProgress: Bool,
+        _ call: Call
+    ) throws(CofferError) -> Step {
+        let cancellation = try call.makeCancellation()
+        read.endOnLock(cancellation)
+        let report = call.progressReport(wantsProgress, total: Int64(range.count))
+        return .work(with: descriptor) { (descriptor) throws(CofferError) in
+            let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
+            try read.perform(range, to: SharedStream(output), progress: report)
+        } then: { _ in
+            .done(Reply(GetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor)))
+        }
+    }
+
+    /// Has the content ride with the reply.
+    private func deliver(
+        _ read: ContentRead,
+        _ range: Range<Int64>,
+        _ name: ItemName
+    ) throws(CofferError) -> Step {
+        try Self.checkFits(range, name)
+        // Another thread costs more than opening a chunk.
+        if let cached = try read.collectIfCached(range) { return reply(with: cached, of: read) }
+        return .work(with: ()) { (_) throws(CofferError) in try read.collect(range) } then: { content in
+            self.reply(with: content, of: read)
+        }
+    }
+
+    private func reply(with content: consuming SecretBytes, of read: ContentRead) -> Step {
+        let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
+        // Its class may be another one than when the read began.
+        let protectionClass = openCatalog?.files.protectionClass(of: read) ?? read.protectionClass
+        return .done(Reply(result, payload: content, protection: .file(protectionClass)))
+    }
+
+    static func checkFits(_ range: Range<Int64>, _ name: ItemName) throws(CofferError) {
+        if range.count <= Limits.framePayloadBytes { return }
+        throw CofferError(
+            .dataTooLarge,
+            "\(name.quoted) has \(range.count) bytes, and a reply carries \(Limits.framePayloadBytes) at most",
+            hint: "pass a descriptor to write it to, or ask for a range"
+        )
+    }
+
+    func showItem(_ params: NameParameters, in group: String) throws(CofferError) -> Reply {
+        let located = try require(params.name, in: group)
+        return Reply(located.info)
+    }
+
+    /// One page of both stores together, in the order of the names' bytes.
+    func listItems(_ params: ListParameters, _ call: Call) throws(CofferError) -> Step {
+        let caller = call.caller
+        let listing = ItemListing(params, in: try caller.group(nil), caller.lookAhead, listings, try keys)
+        return try perform(listing, call)
+    }
+
+    // MARK: Changing
+
+    func removeItem(_ params: NameParameters, from caller: Caller) throws(CofferError) -> Nothing {
+        let group = try caller.group(nil)
+        let located = try require(params.name, in: group)
+        do {
+            let catalog = try catalog
+            try catalog.change(isRemoval: true) { changes in
+                switch located.item {
+                case .keychain(let item): _ = try catalog.keychain.remove(item.key, with: caller.context)
+                case .file(let file): try catalog.files.remove(file)
+                }
+                changes.note(located.item.change(.removed))
+            }
+        } catch {
+            throw .init(mapping: error, "can't remove \(params.name.quoted)")
+        }
+        return Nothing()
+    }
+}
+
+extension ItemInfo {
+    init(_ item: KeychainItem, in state: VaultState) {
+        self.init(
+            name: item.key.path,
+            protection: .keychain(item.accessibility),
+            byteCount: Int64(item.secretByteCount),
+            kind: item.kind,
+            created: item.created,
+            modified: item.modified,
+            isReadable: item.accessibility.isAvailable(in: state),
+            expiryDate: item.expiryDate,
+            isExpired: item.isExpired
+        )
+    }
+
+    init(_ file: FileItem, in state: VaultState) {
+        self.init(
+            name: file.path,
+            protection: .file(file.protectionClass),
+            byteCount: file.byteCount,
+            kind: file.kind,
+            created: file.created,
+            modified: file.modified,
+            isReadable: file.protectionClass.permits(.read, in: state)
+        )
+    }
+}
+
+extension KeychainItem {
+    /// Until when it is good, in milliseconds since 1970.
+    fileprivate var expiryDate: Int64? {
+        if case .date(let date) = attributes.values[.expiryDate] { date } else { nil }
+    }
+
+    /// Whether that is past.
+    var isExpired: Bool { expiryDate.map { $0 < wallClockMilliseconds() } ?? false }
+}
+
+extension CofferError {
+    fileprivate static func notFound(_ name: ItemName) -> CofferError {
+        CofferError(.itemNotFound, "there is no item \(name.quoted)", hint: "'coffer list' shows what there is")
+    }
+}

@@ -1,0 +1,55 @@
+internal import CofferCore
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+// What a client shows of the person behind it, for items whose access control wants that. It opens nothing by itself.
+
+extension Vault {
+    /// Takes what a client shows of the person behind it.
+    func authenticateContext(_ params: ContextParameters, _ call: Call) throws(CofferError) -> Step {
+        let payload = call.attachments.takePayload()
+        try call.attachments.refuseLeftovers(of: .contextAuthenticate)
+        let context = call.caller.context
+        let endCount = contextEndCount
+        switch params.factor ?? .passcode {
+        case .passcode:
+            let credential = try given(payload, as: .passcode)
+            try refuseWithoutPasscode()
+            return try authenticate(credential, as: .passcode) { [self] _ in
+                // A lock that came meanwhile has ended all that was shown, whoever has locked.
+                if endCount == contextEndCount { context.showPasscode(until: deadline(params)) }
+                return .done
+            }
+        case .applicationPassword:
+            guard let typed = payload, (1...Limits.passcodeBytes).contains(typed.count) else {
+                throw CofferError(.param, "an application password has 1 to \(Limits.passcodeBytes) bytes")
+            }
+            let stretching = try catalog.keychain.passwordStretching
+            return .work(with: typed, on: .keys) { (password) throws(CofferError) in
+                try stretching.stretch(password)
+            } then: { [self] stretched in
+                if endCount == contextEndCount { context.show(stretched, until: deadline(params)) }
+                return .done
+            }
+        }
+    }
+
+    private func refuseWithoutPasscode() throws(CofferError) {
+        guard try keys.state == .noPasscode else { return }
+        throw CofferError(
+            .notAvailable,
+            "the vault has no passcode to show",
+            hint: "'coffer passcode set' gives it one"
+        )
+    }
+
+    /// Until when what was shown now is good; `nil` where it is for the next request.
+    private func deadline(_ params: ContextParameters) -> UInt64? {
+        guard let seconds = params.reuseSeconds, seconds > 0 else { return nil }
+        return settings.clock.now + UInt64(seconds) * 1_000_000_000
+    }
+
+}

@@ -1,0 +1,266 @@
+internal import CofferCore
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+// Passcodes and keyslots. Each change of them takes a credential, also where the vault is unlocked: an unlocked machine that
+// is left alone for a moment is no way in for later.
+
+/// A credential on its way to the thread that tries it, and what is to become different if it is right.
+private struct Attempt: ~Copyable, Sendable {
+    let credential: GivenCredential
+    let change: KeybagChange?
+}
+
+extension Vault {
+    // MARK: Credentials
+
+    func given(
+        _ payload: consuming SecretBytes?,
+        as kind: Credential
+    ) throws(CofferError) -> GivenCredential {
+        guard let secret = payload else { throw CofferError(.param, "no \(kind.words) was given") }
+        switch kind {
+        case .passcode:
+            try checkLength(secret)
+            return .passcode(secret)
+        case .recoveryKey: return .recoveryKey(try RecoveryKey(secret))
+        }
+    }
+
+    func newPasscode(
+        _ payload: consuming SecretBytes?,
+        cost: PasscodeCost?
+    ) throws(CofferError) -> NewPasscode {
+        guard let passcode = payload else { throw CofferError(.param, "no new passcode was given") }
+        try checkLength(passcode)
+        return NewPasscode(passcode, cost: cost)
+    }
+
+    private func checkLength(_ passcode: borrowing SecretBytes) throws(CofferError) {
+        guard (1...Limits.passcodeBytes).contains(passcode.count) else {
+            throw CofferError(.param, "a passcode has 1 to \(Limits.passcodeBytes) bytes")
+        }
+    }
+
+    /// Tries a credential on the thread for that. The request has claimed the keys.
+    ///
+    /// - Parameters:
+    ///   - kind: What the credential is said to be.
+    ///   - change: What becomes different if it is right.
+    ///   - next: Gets what it opens. The tenth wrong passcode erases the vault, if that is turned on.
+    func authenticate(
+        _ credential: consuming GivenCredential,
+        as kind: Credential,
+        _ change: consuming KeybagChange? = nil,
+        then next: @escaping (consuming Authentication.Granted) throws -> Step
+    ) throws(CofferError) -> Step {
+        let keys = try keys
+        let authentication = try keys.authentication(with: kind, at: settings.clock.now)
+        return .work(with: Attempt(credential: credential, change: change), on: .keys) { (attempt) throws(CofferError) in
+            authentication.perform(attempt.credential, attempt.change)
+        } then: { [self] outcome in
+            let hadEnded = keys.attemptsEnded
+            let granted: Authentication.Granted
+            do throws(CofferError) { granted = try keys.settle(outcome, at: settings.clock.now) } catch {
+                if error.code == .authFailed { observer?.attemptDidFail(failedAttempts(of: keys)) }
+                guard error.code == .authFailed, keys.attemptsEnded, !hadEnded, keys.erasesData else { throw error }
+                try eraseEverything()
+                throw CofferError(
+                    .authFailed,
+                    "can't open the vault: it was the last wrong passcode, and the vault is erased"
+                )
+            }
+            return try next(granted)
+        }
+    }
+
+    private func failedAttempts(of keys: VaultKeys) -> FailedAttempts {
+        FailedAttempts(
+            count: keys.failedAttempts,
+            retrySeconds: keys.secondsToNextAttempt(at: settings.clock.now),
+            isEnded: keys.attemptsEnded
+        )
+    }
+
+    // MARK: The passcode
+
+    /// Gives a passcode to a vault without one.
+    func setPasscode(_ params: PasscodeSetParameters, _ call: Call) throws(CofferError) -> Step {
+        let new = try newPasscode(call.attachments.takePayload(), cost: params.kdf)
+        try call.attachments.refuseLeftovers(of: .passcodeSet)
+        let lockCount = lockCount
+        let change = KeybagChange.passcode(new, erasesData: params.erasesData)
+        return try authenticate(.nothing, as: .passcode, change) { [self] granted in
+            try keys.adopt(granted.takeKeys())
+            observer?.keysDidChange(by: call.caller)
+            // There was nothing that a lock could take when it came; there is now.
+            if lockCount != self.lockCount { observer?.lock(graceSeconds: 0) }
+            return .done(Reply(try vaultStatus()))
+        }
+    }
+
+    /// Sets another passcode. Where the device key is gone, a recovery key opens the vault for it.
+    func changePasscode(_ params: PasscodeChangeParameters, _ call: Call) throws(CofferError) -> Step {
+        var secrets = CountedPayload(call.attachments.takePayload())
+        try call.attachments.refuseLeftovers(of: .passcodeChange)
+        let kind = params.credential ?? .passcode
+        let credential = try given(try secrets.next("the credential"), as: kind)
+        let new = try newPasscode(try secrets.next("the new passcode"), cost: params.kdf)
+        try secrets.finish()
+        let change = KeybagChange.passcode(new, erasesData: params.erasesData)
+        if let moved = try moved { return try recover(moved, credential, change, call) }
+        return try authenticate(credential, as: kind, change) { [self] _ in .done(Reply(try vaultStatus())) }
+    }
+
+    private func recover(
+        _ moved: MovedVault,
+        _ credential: consuming GivenCredential,
+        _ change: consuming KeybagChange,
+        _ call: Call
+    ) throws(CofferError) -> Step {
+        guard case .recoveryKey(let recoveryKey) = consume credential else {
+            throw CofferError(
+                .notAvailable,
+                "the passcode is of no use without the device key, which is not on this machine",
+                hint: "open the vault with a recovery key: 'coffer passcode change --recovery-key'"
+            )
+        }
+        let lockCount = lockCount
+        return .work(with: Recovery(recoveryKey: recoveryKey, change: change), on: .keys) { (recovery) throws(CofferError) in
+            try moved.recover(with: recovery.recoveryKey, recovery.change)
+        } then: { [self] unlocked in
+            let opened = try keys
+            if lockCount == self.lockCount { opened.adopt(unlocked) }
+            observer?.keysDidChange(by: call.caller)
+            return .done(Reply(try vaultStatus()))
+        }
+    }
+
+    /// Removes the passcode, and with it all that is there only while there is one.
+    func removePasscode(_ params: PasscodeRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+        let kind = params.credential ?? .passcode
+        let credential = try given(call.attachments.takePayload(), as: kind)
+        try call.attachments.refuseLeftovers(of: .passcodeRemove)
+        let catalog = try catalog
+        try checkAgreed(to: params.destroyedCount)
+        // None may come to be whose loss was not agreed to.
+        catalog.keychain.isLosingPasscode = true
+        call.atEnd { catalog.keychain.isLosingPasscode = false }
+        return try authenticate(credential, as: kind, .removingPasscode()) { [self] granted in
+            try keys.adopt(granted.takeKeys())
+            observer?.keysDidChange(by: nil)
+            do {
+                try catalog.change { changes in
+                    changes.noteUntold(try catalog.keychain.countWantingPasscode())
+                    try catalog.keychain.removeWantingPasscode()
+                }
+            } catch {
+                throw CofferError(
+                    mapping: error,
+                    "the passcode is removed, but not the rows of the items that went with it"
+                )
+            }
+            return .committed { [self] in .done(Reply(try vaultStatus())) }
+        }
+    }
+
+    private func checkAgreed(to count: Int64) throws(CofferError) {
+        let found: Int
+        do {
+            found = try catalog.keychain.countWantingPasscode()
+        } catch {
+            throw .init(mapping: error, "can't count the items that want a passcode")
+        }
+        guard count == Int64(found) else {
+            throw CofferError(
+                .param,
+                "removing the passcode destroys \(found) items of WhenPasscodeSetThisDeviceOnly, and \(count) were agreed to",
+                hint: "look again at what is lost, and agree to that: 'status' has the number in 'passcodeItems'"
+            )
+        }
+    }
+
+    // MARK: Keyslots
+
+    /// The ways to open the vault.
+    func listSlots() throws(CofferError) -> SlotList {
+        if let moved = try moved { return SlotList(slots: moved.slots) }
+        return SlotList(slots: try keys.slots)
+    }
+
+    /// Makes a recovery key, and gives it out.
+    func addSlot(_ params: CredentialParameters, _ call: Call) throws(CofferError) -> Step {
+        let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
+        try call.attachments.refuseLeftovers(of: .slotAdd)
+        let recoveryKey = try NewRecoveryKey()
+        let change = try keys.addingSlot(recoveryKey)
+        let number = Int64(change.addedSlot ?? 0)
+        let text = Held<SecretBytes>(recoveryKey.takeText())
+        return try authenticate(credential, as: .passcode, change) { [self] granted in
+            try adoptWithoutPasscode(granted)
+            return .done(Reply(SlotResult(number: number), payload: text.take()))
+        }
+    }
+
+    /// Removes the slot of a recovery key, which opens nothing from then on.
+    func removeSlot(_ params: SlotRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+        let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
+        try call.attachments.refuseLeftovers(of: .slotRemove)
+        let change = try keys.removingSlot(Int(params.number))
+        return try authenticate(credential, as: .passcode, change) { [self] granted in
+            try adoptWithoutPasscode(granted)
+            return .done
+        }
+    }
+
+    /// Says which slot a credential opens; nothing changes by it, the count of wrong passcodes aside.
+    func testSlot(_ params: CredentialParameters, _ call: Call) throws(CofferError) -> Step {
+        let kind = params.credential ?? .recoveryKey
+        let credential = try given(call.attachments.takePayload(), as: kind)
+        try call.attachments.refuseLeftovers(of: .slotTest)
+        return try authenticate(credential, as: kind) { granted in
+            .done(Reply(SlotResult(number: Int64(granted.slot))))
+        }
+    }
+
+    /// The keyslots are changed with what opens the first of them, for which each keybag is wrapped anew.
+    private func givenForSlots(
+        _ payload: consuming SecretBytes?,
+        _ kind: Credential?
+    ) throws(CofferError) -> GivenCredential {
+        guard kind != .recoveryKey else {
+            throw CofferError(
+                .param,
+                "keyslots are changed with the passcode, and not with a recovery key",
+                hint: "'coffer passcode change --recovery-key' sets a new passcode"
+            )
+        }
+        // A vault without a passcode has nothing to show.
+        guard let secret = payload else { return .nothing }
+        return try given(secret, as: .passcode)
+    }
+
+    /// Without a passcode each keybag has a new key for what wants one, which the vault has in memory, too.
+    private func adoptWithoutPasscode(_ granted: consuming Authentication.Granted) throws(CofferError) {
+        let keys = try keys
+        if keys.state == .noPasscode { keys.adopt(granted.takeKeys()) }
+    }
+}
+
+extension Credential {
+    fileprivate var words: String {
+        switch self {
+        case .passcode: "passcode"
+        case .recoveryKey: "recovery key"
+        }
+    }
+}
+
+/// A recovery key on its way to the thread that tries it, and what is to become different if it is right.
+private struct Recovery: ~Copyable, Sendable {
+    let recoveryKey: RecoveryKey
+    let change: KeybagChange
+}

@@ -1,0 +1,141 @@
+internal import CofferCore
+internal import CofferFiles
+internal import CofferKeychain
+internal import CofferKeys
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferWire
+
+extension Vault {
+    func vaultStatus() throws(CofferError) -> VaultStatus {
+        let state = try state()
+        let now = settings.clock.now
+        let keys = openKeys
+        // A catalog that can't be counted does not hide the state, which is what somebody in need asks for.
+        let catalog = openCatalog
+        return VaultStatus(
+            state: state,
+            keychainCount: try? catalog?.keychain.count(),
+            fileCount: try? catalog?.files.count(),
+            graceMilliseconds: observer?.graceEnd.map { deadline in
+                deadline > now ? Int64((deadline - now) / 1_000_000) : 0
+            },
+            vaultID: try id,
+            failedAttempts: keys?.failedAttempts ?? 0,
+            retrySeconds: keys?.secondsToNextAttempt(at: now),
+            attemptsEnded: keys?.attemptsEnded ?? false,
+            erasesData: keys?.erasesData ?? false,
+            passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
+            configurationTrouble: trouble,
+            faults: catalog?.faults ?? []
+        )
+    }
+
+    /// Makes a vault, with a passcode or without one, and gives its first recovery key out.
+    func initVault(_ params: InitParameters, _ call: Call) throws(CofferError) -> Step {
+        let passcode = call.attachments.takePayload()
+        try call.attachments.refuseLeftovers(of: .vaultInit)
+        let hasPasscode = passcode.byteCount > 0
+        guard hasPasscode || params.hasNoPasscode else {
+            throw CofferError(.param, "no passcode was given", hint: "give one, or ask for a vault without a passcode")
+        }
+        guard !hasPasscode || !params.hasNoPasscode else {
+            throw CofferError(.param, "a passcode was given for a vault without one")
+        }
+        guard hasPasscode || !params.erasesData else {
+            throw CofferError(.param, "without a passcode there are no wrong ones to erase the vault after")
+        }
+        var publicKey: [UInt8]?
+        var text: SecretBytes?
+        if !params.hasNoRecoveryKey {
+            let recoveryKey = try NewRecoveryKey()
+            publicKey = recoveryKey.publicKey
+            text = recoveryKey.takeText()
+        }
+        let recoveryKeyText = Held<SecretBytes>(text)
+        let plan = VaultPlan(
+            passcode: hasPasscode ? try newPasscode(passcode, cost: params.kdf) : nil,
+            recoveryPublicKey: publicKey,
+            erasesData: params.erasesData
+        )
+        let directory = try stateDirectory()
+        let deviceKeys = try deviceKeySource()
+        let lockCount = lockCount
+        try beginMaking()
+        var isMade = false
+        call.atEnd { [self] in if !isMade { takeBackMaking() } }
+        return .work(with: plan, on: .keys) { (plan) throws(CofferError) in
+            try VaultKeys.create(in: directory, deviceKeys, plan)
+        } then: { [self] unlocked in
+            let opened = try endMaking()
+            if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(unlocked) }
+            isMade = true
+            observer?.keysDidChange(by: call.caller)
+            return .done(Reply(try vaultStatus(), payload: recoveryKeyText.take()))
+        }
+    }
+
+    /// Opens the vault with a passcode or a recovery key.
+    func unlockVault(_ params: CredentialParameters, _ call: Call) throws(CofferError) -> Step {
+        let kind = params.credential ?? .passcode
+        let credential = try given(call.attachments.takePayload(), as: kind)
+        try call.attachments.refuseLeftovers(of: .vaultUnlock)
+        let lockCount = lockCount
+        return try authenticate(credential, as: kind) { [self] granted in
+            guard lockCount == self.lockCount else {
+                throw CofferError(
+                    .interactionNotAllowed,
+                    "the vault was locked while it was being unlocked",
+                    hint: "run 'coffer unlock' again",
+                    retry: .afterUnlock
+                )
+            }
+            try keys.adopt(granted.takeKeys())
+            observer?.keysDidChange(by: call.caller)
+            return .done(Reply(try vaultStatus()))
+        }
+    }
+
+    /// Destroys the keys, and with them all that they seal.
+    func eraseVault(_ params: EraseParameters) throws(CofferError) -> Step {
+        if let vaultID = params.vaultID, try id != vaultID {
+            throw CofferError(
+                .param,
+                "parameter 'vaultID' is not the id of this vault",
+                hint: "'coffer status --json' shows it"
+            )
+        }
+        try eraseEverything()
+        return .done
+    }
+
+    func eraseEverything() throws(CofferError) {
+        // Those who changed something in this turn get their answers: it was done, and then erased.
+        observer?.commit()
+        lockCount += 1
+        observer?.endContexts()
+        defer { observer?.keysDidChange(by: nil) }
+        try erase()
+        observer?.withholdPayloads(in: .noVault)
+        removeRemains()
+    }
+
+    /// Removes, on another thread, what erased vaults have left.
+    package func removeRemains() {
+        guard let directory = try? stateDirectory(), Erasure.hasRemains(in: directory) else { return }
+        // What can't be removed now has no key, and is tried again when a daemon comes up.
+        chores.append(
+            Chore(tenant: 0) { _ in
+                .work(with: ()) { (_) throws(CofferError) in
+                    try Erasure.removeRemains(in: directory)
+                } then: { _ in .done }
+            }
+        )
+    }
+
+    /// Locks, at once or when the grace is over.
+    func lockVault(_ params: LockParameters) throws(CofferError) -> VaultStatus {
+        observer?.lock(graceSeconds: params.graceSeconds.map { Int($0) })
+        return try vaultStatus()
+    }
+}
