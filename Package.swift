@@ -91,7 +91,7 @@ let programs: [Target] = [
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"]),
     .executableTarget(
         name: "cofferd",
-        dependencies: ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
+        dependencies: ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CofferVault", "CSystemd"],
         // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
     ),

@@ -34,6 +34,9 @@ package struct FairQueue<Element> {
 
     package var isEmpty: Bool { lines.isEmpty }
 
+    /// Whether a party besides this one waits.
+    package func has(otherThan party: Int) -> Bool { lines.contains { $0.party != party } }
+
     /// All who wait.
     package var elements: [Element] { lines.flatMap(\.elements) }
 

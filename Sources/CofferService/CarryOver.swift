@@ -1,6 +1,7 @@
 package import CofferSystem
 internal import CofferCore
 internal import CofferKeys
+internal import CofferVault
 
 /// Where the keys of class C are kept while no daemon runs, such as the descriptor store of a service manager.
 package struct CarryOver: Sendable {
@@ -48,10 +49,24 @@ struct CarriedMark: Equatable {
     let lockedSince: UInt64?
 }
 
-extension Server {
+/// Keeps keys where they outlive the daemon, and takes them from there.
+final class CarryOverKeeper {
+    private let carryOver: CarryOver
+    private let vault: Vault
+    private let locks: LockController
+    private let clock: BootClock
+    /// The keys that are kept there.
+    private var carried: CarriedMark?
+
+    init(_ carryOver: CarryOver, _ vault: Vault, _ locks: LockController, _ clock: BootClock) {
+        self.carryOver = carryOver
+        self.vault = vault
+        self.locks = locks
+        self.clock = clock
+    }
+
     /// Takes the keys that the daemon before this one has left, if they are this vault's; whatever else was left is removed.
-    func restoreCarriedKeys() {
-        guard let carryOver else { return }
+    func restore() {
         do throws(CarryOverRefusal) {
             let bytes: [UInt8]
             switch carryOver.found {
@@ -64,9 +79,8 @@ extension Server {
             }
             let lockedSince = try restore(bytes, to: keys)
             carried = CarriedMark(vaultID: keys.vaultID, lockedSince: lockedSince)
-            let now = configuration.clock.now
-            schedule.restore(lockedSince: min(lockedSince ?? now, now))
-            settleLocks()
+            let now = clock.now
+            locks.restore(lockedSince: min(lockedSince ?? now, now))
         } catch {
             carryOver.report(
                 "what an earlier cofferd has left is not used, and no key is carried over: \(error.reason)"
@@ -86,10 +100,9 @@ extension Server {
     }
 
     /// Brings what is carried over in step with the keys that are there: at the end of each turn, whatever it has changed.
-    func carryKeysOver() {
-        guard let carryOver else { return }
+    func settle() {
         let keys = vault.openKeys.flatMap { $0.hasKeysToCarry ? $0 : nil }
-        let wanted = keys.map { CarriedMark(vaultID: $0.vaultID, lockedSince: schedule.lockedSince) }
+        let wanted = keys.map { CarriedMark(vaultID: $0.vaultID, lockedSince: locks.schedule.lockedSince) }
         guard wanted != carried else { return }
         if carried != nil { removeCarriedKeys() }
         // What could not be removed is tried again at the end of the next turn.
@@ -105,7 +118,6 @@ extension Server {
     }
 
     private func removeCarriedKeys() {
-        guard let carryOver else { return }
         do throws(SystemError) {
             try carryOver.remove()
             carried = nil

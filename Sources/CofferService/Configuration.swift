@@ -18,8 +18,6 @@ package struct Configuration: Sendable {
     package var tellFault: @Sendable (VaultFault) -> Void = { _ in }
     /// What of that which happens around it locks it.
     package var presencePolicy = Presence.Policy()
-    /// Where it learns that; `nil` where nobody tells.
-    package var surroundings: Surroundings?
     /// The daemon, as a client of its own: its user is the vault's owner.
     package var daemon: ClientIdentity
     /// The directory of the service manager's credentials, if it gave any: the device key may be one.

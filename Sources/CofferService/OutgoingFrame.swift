@@ -10,10 +10,6 @@ final class OutgoingFrame {
     let head: [UInt8]
     /// The payload, in locked memory until it is sent.
     let payload: SecretBytes?
-    /// The commit of what it tells of: with that undone, it is wrong.
-    let commit: PendingCommit?
-    /// Whether it need not even wait for the end of the turn, with what is recorded then.
-    let isEarly: Bool
     /// Of the item that the payload is of: it may not outlive its key.
     let protection: Protection?
     /// When it was queued.
@@ -25,13 +21,9 @@ final class OutgoingFrame {
         id: RequestID?,
         json: [UInt8]?,
         payload: consuming SecretBytes? = nil,
-        after commit: PendingCommit? = nil,
-        isEarly: Bool = false,
         protection: Protection? = nil
     ) {
         self.id = id
-        self.commit = commit
-        self.isEarly = isEarly
         self.protection = protection
         let payloadCount = payload.byteCount
         head = json.map { FrameHeader.encode(jsonCount: $0.count, payloadCount: payloadCount) + $0 } ?? []
@@ -46,15 +38,19 @@ final class OutgoingFrame {
         )
     }
 
-    /// Whether the payload may still be handed over in a state of the vault: reading it was decided before.
+    /// Whether the payload may still be handed over in a state of the vault.
+    func mayBeSent(in state: VaultState) -> Bool { protection?.mayBeSent(in: state) ?? true }
+
+    /// The bytes of both.
+    var byteCount: Int { head.count + payload.byteCount }
+}
+
+extension Protection {
+    /// Whether a content may still be handed over in a state of the vault: reading it was decided before.
     func mayBeSent(in state: VaultState) -> Bool {
-        switch protection {
-        case .none: true
+        switch self {
         case .keychain(let accessibility): accessibility.isAvailable(in: state)
         case .file(let protectionClass): protectionClass.permits(.proceed, in: state)
         }
     }
-
-    /// The bytes of both.
-    var byteCount: Int { head.count + payload.byteCount }
 }

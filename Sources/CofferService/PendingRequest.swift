@@ -1,11 +1,9 @@
 internal import CofferAccess
 internal import CofferCore
-internal import CofferSystem
+internal import CofferVault
 internal import CofferWire
 
 /// A request that has come and is not answered yet.
-///
-/// Lives on the server's actor.
 final class PendingRequest {
     /// Names it, among those of its connection.
     let number: Int
@@ -24,9 +22,8 @@ final class PendingRequest {
     var lease: Lease?
     private(set) var scope: RequestScope
     private(set) var isStarted = false
-    /// The client has said that it is not wanted any more, or has gone.
-    private(set) var isCancelled = false
-    private var cancellation: Cancellation?
+    /// What its handler knows of it, from its start on.
+    private(set) var call: Call?
 
     init(
         _ number: Int,
@@ -53,22 +50,14 @@ final class PendingRequest {
     /// Begins to be carried out.
     ///
     /// - Parameter isAlone: Whether nothing else of the connection may be carried out meanwhile.
-    func start(isAlone: Bool) {
+    func start(_ call: Call, isAlone: Bool) {
         isStarted = true
+        self.call = call
         if isAlone { scope = .barrier }
     }
 
     /// Is not wanted any more.
-    func cancel() {
-        isCancelled = true
-        cancellation?.cancel()
-    }
-
-    /// Lets the end of its being wanted end what it waits for.
-    func cancel(with cancellation: Cancellation) {
-        self.cancellation = cancellation
-        if isCancelled { cancellation.cancel() }
-    }
+    func cancel() { call?.cancel() }
 }
 
 extension CofferError {
@@ -80,7 +69,4 @@ extension CofferError {
             hint: "this daemon is version \(Version.program)"
         )
     }
-
-    /// The answer to a request that its client has taken back.
-    static let cancelled = CofferError(.userCanceled, "the request was cancelled")
 }

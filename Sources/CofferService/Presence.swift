@@ -95,9 +95,9 @@ package enum LockCause: Equatable, Sendable {
 }
 
 /// Where the daemon learns what happens around it.
-package struct Surroundings: Sendable {
-    let isLoggedIn: @Sendable (UInt32) -> Bool
-    let unlockedDidChange: @Sendable (Bool) -> Void
+package struct Surroundings {
+    let isLoggedIn: (UInt32) -> Bool
+    let unlockedDidChange: (Bool) -> Void
 
     /// Says how to ask and to tell; both are done on the server's thread.
     ///
@@ -105,8 +105,8 @@ package struct Surroundings: Sendable {
     ///   - isLoggedIn: Tells whether a user has a session that has not ended.
     ///   - unlockedDidChange: Is told whether there are keys to lose: a machine that is about to sleep waits for that.
     package init(
-        isLoggedIn: @escaping @Sendable (UInt32) -> Bool,
-        unlockedDidChange: @escaping @Sendable (Bool) -> Void
+        isLoggedIn: @escaping (UInt32) -> Bool,
+        unlockedDidChange: @escaping (Bool) -> Void
     ) {
         self.isLoggedIn = isLoggedIn
         self.unlockedDidChange = unlockedDidChange

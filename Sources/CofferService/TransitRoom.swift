@@ -78,6 +78,11 @@ final class TransitRoom {
         return isSmall || frame.head.count <= room.json && frame.payload.byteCount <= room.payload
     }
 
+    /// Whether a tenant may be sent a payload.
+    func hasRoom(forPayload byteCount: Int, to tenant: Tenant) -> Bool {
+        byteCount <= Self.smallByteCount || byteCount <= room(for: tenant).payload
+    }
+
     private static let smallByteCount = 4 << 10
     private static let largeByteCount = 64 << 10
     private static let lookNanoseconds: UInt64 = 100_000_000

@@ -24,7 +24,7 @@ package struct Caller {
     /// The events that it wants.
     package let subscription = EventSubscription()
 
-    init(_ identity: ClientIdentity, _ rights: AccessRights, of tenant: Int = 0, program: HeldProgram? = nil) {
+    package init(_ identity: ClientIdentity, _ rights: AccessRights, of tenant: Int = 0, program: HeldProgram? = nil) {
         self.identity = identity
         recorded = identity.recorded
         self.rights = rights

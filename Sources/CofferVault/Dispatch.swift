@@ -89,6 +89,16 @@ extension Vault {
         }
     }
 
+    /// The state that the gate decides by.
+    package func state(for method: Method) throws(CofferError) -> VaultState {
+        switch method {
+        case .hello: return .noVault
+        // What can't be used can be erased.
+        case .vaultErase: return (try? state()) ?? .deviceKeyMissing
+        default: return try state()
+        }
+    }
+
     private func hello(_ params: HelloParameters) throws(CofferError) -> HelloResult {
         guard params.protocolNumber >= Int64(Version.protocolNumber) else {
             throw CofferError(

@@ -66,6 +66,9 @@ package final class Vault {
         self.routing = routing
     }
 
+    /// Forgets what listings have looked at ahead.
+    package func forgetListings() { listings.forgetAll() }
+
     /// Opens what can be opened.
     ///
     /// - Returns: The state; `noVault` where there is none.

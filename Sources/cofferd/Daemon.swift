@@ -29,23 +29,20 @@ enum Daemon {
             }
             // Without a socket that outlives it, nobody would start it again.
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
-            let loop = try EventLoop(isPreferred: true)
+            let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
             let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep)
-            configuration.surroundings = logind.surroundings
-            let server = try Server(loop: loop, configuration: configuration)
-            logind.start { occurrence in server.assumeIsolated { $0.take(occurrence) } }
+            let server = try Server(loop: loop, configuration: configuration, surroundings: logind.surroundings)
+            logind.start { [unowned server] occurrence in server.take(occurrence) }
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
                 if signal == SIGHUP { return reload(options, server) }
                 ServiceManager.tellStopping()
-                server.assumeIsolated { $0.shutDownSoon() }
+                server.shutDownSoon()
             }
-            try server.assumeIsolated { server in
-                try server.start()
-                try ListeningSockets.takeAll(passed, options) { try server.serve($0, for: $1) }
-            }
+            server.start()
+            try ListeningSockets.takeAll(passed, options) { try server.serve($0, for: $1) }
             ServiceManager.tellReady()
-            loop.run()
+            server.run()
             withExtendedLifetime((signals, watchdog, logind)) {}
         } catch let error as CofferError {
             fail(error)
@@ -65,9 +62,9 @@ enum Daemon {
 
     private static func reload(_ options: Options, _ server: Server) {
         ServiceManager.tellReloading()
-        let troubles = server.assumeIsolated { server in
-            [server.reload(options.rereadConfiguration), server.reloadEntitlements(options.readEntitlements)]
-        }
+        let troubles = [
+            server.reload(options.rereadConfiguration), server.reloadEntitlements(options.readEntitlements),
+        ]
         for case let trouble? in troubles { report(trouble, ", and what was set before stays") }
         ServiceManager.tellReady()
     }

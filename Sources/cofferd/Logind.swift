@@ -8,9 +8,7 @@ import Glibc
 ///
 /// It is listened to from the first unlock on. While there are keys to lose, a machine that is about to sleep has to wait
 /// until they are gone. Where there is no logind, everything else goes on, and it is looked for again while there are keys.
-final class Logind: @unchecked Sendable {
-    // Sendable: used on the loop's thread only.
-
+final class Logind {
     private static let name = "org.freedesktop.login1"
     private static let managerPath = "/org/freedesktop/login1"
     private static let sessionPath = "/org/freedesktop/login1/session"
@@ -20,7 +18,7 @@ final class Logind: @unchecked Sendable {
 
     private let loop: EventLoop
     private let delaysSleep: Bool
-    private var take: (@Sendable (Occurrence) -> Void)?
+    private var take: ((Occurrence) -> Void)?
     private var bus: SystemBus?
     private var logins: LoginMonitor?
     private var retryTimer: LoopTimer?
@@ -57,7 +55,7 @@ final class Logind: @unchecked Sendable {
     }
 
     /// Says who is told what happens.
-    func start(_ take: @escaping @Sendable (Occurrence) -> Void) { self.take = take }
+    func start(_ take: @escaping (Occurrence) -> Void) { self.take = take }
 
     // MARK: The connection
 
@@ -186,9 +184,7 @@ final class Logind: @unchecked Sendable {
 
 /// Tells when somebody logs in or out.
 @safe
-final class LoginMonitor: @unchecked Sendable {
-    // Sendable: used on the loop's thread only.
-
+final class LoginMonitor {
     private let loop: EventLoop
     private let monitor: OpaquePointer
     /// A second one of the same: the monitor closes its own.
@@ -200,7 +196,7 @@ final class LoginMonitor: @unchecked Sendable {
     /// - Parameters:
     ///   - loop: The loop, on whose thread all of this is called.
     ///   - handler: Is told that something has changed.
-    init(on loop: EventLoop, _ handler: @escaping @Sendable () -> Void) throws(SystemError) {
+    init(on loop: EventLoop, _ handler: @escaping () -> Void) throws(SystemError) {
         var made: OpaquePointer?
         let code = unsafe sd_login_monitor_new("uid", &made)
         guard code >= 0, let monitor = unsafe made else { throw SystemError("sd_login_monitor_new", code: -code) }

@@ -40,8 +40,7 @@ enum ServiceManager {
 
 /// Tells the service manager that the loop turns, twice in the time that it wants to hear of it: a daemon that is stuck is
 /// ended then, and started again.
-final class Watchdog: @unchecked Sendable {
-    // Sendable: made before the loop runs, and then on its thread only.
+final class Watchdog {
     private let interval: UInt64
     private var timer: LoopTimer?
 

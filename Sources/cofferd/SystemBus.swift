@@ -6,9 +6,7 @@ import Glibc
 ///
 /// What comes is handed out as it is. Whoever calls a method knows the answer by the number of the call.
 @safe
-final class SystemBus: @unchecked Sendable {
-    // Sendable: used on the loop's thread only.
-
+final class SystemBus {
     /// Messages that are handled in one turn, so that a flood of them does not hold up those who ask for secrets.
     private static let messagesPerTurn = 32
 

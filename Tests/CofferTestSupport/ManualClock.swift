@@ -19,10 +19,11 @@ package final class ManualClock: Sendable {
         BootClock(
             bootID: bootID,
             read: { self.now },
-            makeTimer: { (loop, handler) in
-                let timer = ManualTimer(self, loop, handler)
+            makeTimer: { (loop, handler) throws(SystemError) in
+                let timer = try ManualTimer(self)
+                try timer.expiries.deliver(on: loop, to: handler)
                 self.timers.withLock { $0.append(timer) }
-                return timer
+                return LoopsManualTimer(timer)
             }
         )
     }
@@ -40,16 +41,14 @@ package final class ManualClock: Sendable {
     package func sleep(for seconds: Double) { time.withLock { $0 += UInt64(seconds * 1_000_000_000) } }
 }
 
-private final class ManualTimer: ClockTimer {
+private final class ManualTimer: Sendable {
     private let clock: ManualClock
-    private let loop: EventLoop
-    private let handler: @Sendable () -> Void
     private let deadline = Mutex<UInt64?>(nil)
+    let expiries: Mailbox<Void>
 
-    init(_ clock: ManualClock, _ loop: EventLoop, _ handler: @escaping @Sendable () -> Void) {
+    init(_ clock: ManualClock) throws(SystemError) {
         self.clock = clock
-        self.loop = loop
-        self.handler = handler
+        expiries = try Mailbox()
     }
 
     func set(_ deadline: UInt64?) {
@@ -63,6 +62,15 @@ private final class ManualTimer: ClockTimer {
             deadline = nil
             return true
         }
-        if isDue { loop.post(handler) }
+        if isDue { expiries.post(()) }
     }
+}
+
+/// The timer, on the thread of its loop.
+private final class LoopsManualTimer: ClockTimer {
+    private let timer: ManualTimer
+
+    init(_ timer: ManualTimer) { self.timer = timer }
+
+    func set(_ deadline: UInt64?) { timer.set(deadline) }
 }

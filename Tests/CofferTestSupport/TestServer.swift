@@ -7,11 +7,13 @@ import Synchronization
 
 /// A server on a thread of the test's own process: for what has to be made to fail inside.
 package final class TestServer: Sendable {
+    /// What is done with the server, on its thread.
+    package typealias Instruction = @Sendable (Server) -> Void
+
     /// Where the vault is.
     package let directory: TemporaryDirectory
-    private let loop: EventLoop
-    private let server: Server
-    private let thread: LoopThread
+    private let instructions: Mailbox<Instruction>
+    private let ended = DispatchSemaphore(value: 0)
 
     /// Starts a server.
     ///
@@ -21,6 +23,7 @@ package final class TestServer: Sendable {
     ///   - ownerID: The user who may connect; the test's own if none is given.
     ///   - clock: What deadlines are counted by.
     ///   - fileSystem: The seam for failing operations on disk.
+    ///   - surroundings: Makes what happens around the server; called on its thread.
     ///   - configure: Changes what the server is told besides.
     package init(
         in directory: TemporaryDirectory? = nil,
@@ -28,10 +31,10 @@ package final class TestServer: Sendable {
         ownerID: UInt32 = geteuid(),
         clock: BootClock = .system,
         fileSystem: FileSystem = .real,
+        surroundings: @escaping @Sendable () -> Surroundings? = { nil },
         configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
-        let loop = try EventLoop(isPreferred: true)
         var configuration = Configuration(
             statePath: directory.appending("state"),
             daemon: ClientIdentity(userID: ownerID, groupID: getegid()),
@@ -40,38 +43,45 @@ package final class TestServer: Sendable {
             fileSystem: fileSystem
         )
         configure(&configuration)
-        let server = try Server(loop: loop, configuration: configuration)
-        try server.assumeIsolated { server in
-            try server.start()
-            try server.serve(try UnixSocket.listen(at: directory.appending("socket")))
-        }
         self.directory = directory
-        self.loop = loop
-        self.server = server
-        thread = LoopThread(loop)
+        instructions = try Mailbox()
+        let started = Shared<Result<Void, any Error>?>(nil)
+        let isUp = DispatchSemaphore(value: 0)
+        let thread = Thread { [configuration, instructions, ended] in
+            do {
+                let loop = try EventLoop()
+                let server = try Server(loop: loop, configuration: configuration, surroundings: surroundings())
+                try instructions.deliver(on: loop) { $0(server) }
+                server.start()
+                try server.serve(try UnixSocket.listen(at: directory.appending("socket")))
+                started.value = .success(())
+                isUp.signal()
+                server.run()
+            } catch {
+                started.value = .failure(error)
+                isUp.signal()
+            }
+            ended.signal()
+        }
+        thread.stackSize = 4 << 20
+        thread.start()
+        isUp.wait()
+        try started.value?.get()
     }
 
     deinit {
-        // Not by a task: its threads may all be waiting in tests.
-        loop.post { [server] in server.assumeIsolated { $0.shutDown() } }
-        thread.join()
-    }
-
-    /// How often everything was looked at for a listing.
-    package var listingScanCount: Int {
-        let count = Shared(0)
-        perform { count.value = $0.listingScanCount }
-        return count.value
+        instructions.post { $0.shutDown() }
+        ended.wait()
     }
 
     /// Has something happen around the server; returns when it has taken it.
     package func take(_ occurrence: Occurrence) { perform { $0.take(occurrence) } }
 
     /// Does something on the server's thread, and waits for it.
-    private func perform(_ body: @escaping @Sendable (isolated Server) -> Void) {
+    package func perform(_ body: @escaping Instruction) {
         let done = DispatchSemaphore(value: 0)
-        loop.post { [server] in
-            server.assumeIsolated(body)
+        instructions.post { server in
+            body(server)
             done.signal()
         }
         done.wait()
@@ -79,19 +89,4 @@ package final class TestServer: Sendable {
 
     /// A new connection.
     package func connect() throws -> BlockingClient { try BlockingClient(checkedAt: directory.appending("socket")) }
-}
-
-/// The thread of a loop.
-private final class LoopThread: Sendable {
-    private let done = DispatchSemaphore(value: 0)
-
-    init(_ loop: EventLoop) {
-        let done = done
-        Thread { [loop] in
-            loop.run()
-            done.signal()
-        }.start()
-    }
-
-    func join() { done.wait() }
 }

@@ -1,5 +1,5 @@
 internal import CofferAccess
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
@@ -44,6 +44,11 @@ extension Vault {
     func require(_ name: ItemName, in group: String) throws(CofferError) -> Located {
         if let located = try stored(name, in: group) { return located }
         throw .notFound(name)
+    }
+
+    /// What an item is that has to be there.
+    package func info(of name: ItemName, in group: String) throws(CofferError) -> ItemInfo {
+        try require(name, in: group).info
     }
 
     // MARK: Reading

@@ -3,37 +3,56 @@ internal import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferSystem
+internal import CofferVault
 internal import CofferWire
 
-// Who did what: noted when a request is answered, written with the turn or a moment later, and told then.
+/// Records who did what: noted when a request is answered, written with the turn's commit or a moment later, and told then.
+final class AuditTrail {
+    private let configuration: Configuration
+    private let vault: Vault
+    private let hub: EventHub
+    /// Wakes the loop to write what waits.
+    private var timer: (any ClockTimer)?
+    private var timerIsSet = false
+    /// Whether what waits is to be written with this turn.
+    private var isDue = false
+    /// Whether requests are recorded: no, only to measure what that costs.
+    var keepsRecords = true
 
-extension Server {
+    init(_ configuration: Configuration, _ vault: Vault, _ hub: EventHub, on loop: EventLoop) throws(SystemError) {
+        self.configuration = configuration
+        self.vault = vault
+        self.hub = hub
+        timer = try configuration.clock.timer(on: loop) { [unowned self] in
+            timerIsSet = false
+            isDue = true
+        }
+    }
+
     // MARK: Noting
 
-    /// Notes what came of a request.
+    /// Notes a request that is answered.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - session: Its connection.
-    ///   - items: The items that it was about, where its parameters do not name them.
-    ///   - isCommitted: Whether it was answered with what is on the disk.
-    ///   - failure: Why it was not done.
+    ///   - items: What it was about; what its parameters name if nothing is said.
+    ///   - isCommitted: Whether nothing that it has changed waits for the commit.
+    ///   - failure: What it was refused for.
     func note(
         _ request: PendingRequest,
-        of session: Session,
+        of connection: Connection,
         _ items: [AuditedItem] = [],
         isCommitted: Bool = false,
         failure: CofferError?
     ) {
-        guard keepsAudit, request.method.isAudited || failure?.code == .missingEntitlement else { return }
+        guard keepsRecords, request.method.isAudited || failure?.code == .missingEntitlement else { return }
         // What comes of it is not known yet.
-        if session.credential?.isWaiting == true { return }
-        let found = items.isEmpty ? AuditedItem.all(of: request, from: session.caller) : items
-        let (waited, granted) = (session.credential?.auditedReason, request.auditedReason)
+        if connection.credential?.isWaiting == true { return }
+        let found = items.isEmpty ? AuditedItem.all(of: request, from: connection.caller) : items
+        let (waited, granted) = (connection.credential?.auditedReason, request.auditedReason)
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
-                client: session.caller.recorded,
+                client: connection.caller.recorded,
                 action: request.method.rawValue,
                 items: found,
                 state: vault.openKeys?.state ?? .noVault,
@@ -43,14 +62,14 @@ extension Server {
             isAnswered: isCommitted && failure == nil
         )
         // Who wonders why a unit does not start looks at once.
-        if session.credential != nil { auditIsDue = true }
+        if connection.credential != nil { isDue = true }
         // It may have been done turns ago: the answer waits for its record.
         if !isCommitted && !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) {
-            auditIsDue = true
+            isDue = true
         }
     }
 
-    /// Notes somebody who may not even connect.
+    /// Notes a client that was not let in.
     func noteTurnedAway(_ client: ClientIdentity, _ error: any Error) {
         note(
             AuditRecord(
@@ -63,11 +82,7 @@ extension Server {
         )
     }
 
-    /// Notes that the vault is in another state from here on.
-    ///
-    /// - Parameters:
-    ///   - state: The state.
-    ///   - cause: What the daemon has locked it for, if it has.
+    /// Notes that the keys came or went.
     func noteState(_ state: VaultState, because cause: LockCause? = nil) {
         note(
             AuditRecord(
@@ -85,69 +100,30 @@ extension Server {
         configuration.journal?([record])
     }
 
-    // MARK: Reading
-
-    /// A page of what was done, up to now.
-    func listRecords(_ params: AuditListParameters) throws(CofferError) -> AuditPage {
-        let limit = min(params.limit ?? .max, Limits.pageItems)
-        do {
-            return try writtenAudit().page(after: params.after, params.query, limit: limit)
-        } catch {
-            throw .init(mapping: error, "can't read the audit")
-        }
-    }
-
-    /// Checks some of what was written.
-    func verifyAudit(_ params: AuditVerifyParameters) throws(CofferError) -> AuditVerification {
-        do { return try writtenAudit().verify(after: params.after) } catch {
-            throw .init(mapping: error, "can't check the audit")
-        }
-    }
-
-    /// The audit, with what waited to be written; what this turn changes is recorded when it ends.
-    private func writtenAudit() throws(CofferError) -> AuditLog {
-        let catalog = try vault.catalog
-        if !catalog.hasChanges && catalog.audit.isWaiting { writeAudit(of: catalog) }
-        return catalog.audit
-    }
-
     // MARK: Writing
 
-    /// Ends a turn that has changed nothing.
-    func settleAudit(of catalog: Catalog) {
-        guard catalog.audit.isWaiting else { return }
-        if auditIsDue || catalog.audit.isFull { return writeAudit(of: catalog) }
+    /// Whether what waits is to be written with this turn, though nothing else is; a timer is set for what is not.
+    func mustWrite(to catalog: Catalog) -> Bool {
+        guard catalog.audit.isWaiting else { return false }
+        if isDue || catalog.audit.isFull { return true }
         catalog.audit.postpone()
-        setAuditTimer()
+        setTimer()
+        return false
     }
 
-    /// Writes what waits; where that fails it waits on.
-    func writeAudit(of catalog: Catalog) {
-        try? catalog.commit()
-        tellRecords(of: catalog)
+    private func setTimer() {
+        if timerIsSet { return }
+        timerIsSet = true
+        timer?.set(configuration.clock.now + UInt64(Limits.auditDelayMilliseconds) * 1_000_000)
     }
 
-    /// Tells outside of the database how far it has come: behind the answers, which need not wait for that.
-    func moveAnchor(isLast: Bool = false) { vault.openCatalog?.audit.moveAnchor(isLast: isLast) }
-
-    private func setAuditTimer() {
-        if auditTimerIsSet { return }
-        auditTimerIsSet = true
-        auditTimer?.set(configuration.clock.now + UInt64(Limits.auditDelayMilliseconds) * 1_000_000)
-    }
-
-    func auditTimerFired() {
-        auditTimerIsSet = false
-        auditIsDue = true
-    }
-
-    /// Tells what was written, now that it is on the disk; what could not be is tried again.
-    func tellRecords(of catalog: Catalog) {
-        auditIsDue = false
+    /// Tells what is on the disk now.
+    func tellWritten(to catalog: Catalog) {
+        isDue = false
         let records = catalog.audit.confirm()
-        if catalog.audit.isWaiting { setAuditTimer() }
+        if catalog.audit.isWaiting { setTimer() }
         if records.isEmpty { return }
-        tell(.auditDidGrow(records), wishing: .audit)
+        hub.tell(.auditDidGrow(records), wishing: .audit)
         configuration.journal?(records)
     }
 }

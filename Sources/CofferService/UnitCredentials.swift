@@ -2,6 +2,7 @@ internal import CofferAccess
 internal import CofferCore
 internal import CofferKeys
 internal import CofferSystem
+internal import CofferVault
 internal import CofferWire
 
 // Credentials for units: a service manager connects, from an address that names unit and credential, and reads until the
@@ -15,13 +16,40 @@ extension PendingRequest {
     }
 }
 
-extension Server {
-    /// Who connects to a listening socket.
-    package enum Peers: Sendable {
-        /// Clients, which speak the protocol.
-        case clients
-        /// Service managers, which want credentials for units.
-        case serviceManagers
+/// Answers service managers that ask for credentials of units: each is a client that asks for one item, and waits for it.
+final class UnitCredentials {
+    private let loop: EventLoop
+    private let configuration: Configuration
+    private let vault: Vault
+    private let connections: Connections
+    private let audit: AuditTrail
+    private let locks: LockController
+    private let turn: Turn
+    private unowned let acceptor: Acceptor
+    /// The connections that wait for the vault to be unlocked, and what wakes them.
+    private var waiting: Set<Int> = []
+    private var timer: (any ClockTimer)?
+
+    init(
+        on loop: EventLoop,
+        _ configuration: Configuration,
+        _ vault: Vault,
+        _ connections: Connections,
+        _ audit: AuditTrail,
+        _ locks: LockController,
+        _ turn: Turn,
+        _ acceptor: Acceptor
+    ) throws(SystemError) {
+        self.loop = loop
+        self.configuration = configuration
+        self.vault = vault
+        self.connections = connections
+        self.audit = audit
+        self.locks = locks
+        self.turn = turn
+        self.acceptor = acceptor
+        // Its turn looks at who waits.
+        timer = try configuration.clock.timer(on: loop) {}
     }
 
     /// Takes a service manager in, or somebody who would like to be taken for one.
@@ -30,9 +58,9 @@ extension Server {
         let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
         var refusal: CofferError?
         do {
-            (caller, tenant, peer) = try identify(socket) { identity in
+            (caller, tenant, peer) = try acceptor.identify(socket) { identity in
                 try checkClaim(claim, of: identity)
-                do throws(CofferError) { return try rights(of: identity) } catch {
+                do throws(CofferError) { return try vault.rights(of: identity) } catch {
                     // It has to be answered all the same, so that the unit does not start.
                     refusal = error
                     return AccessRights(groups: [], verbs: [], reason: error.message)
@@ -44,7 +72,7 @@ extension Server {
         guard let claim else { return }
         let isHeld = holdConnection(socket)
         let wait = UInt64(configuration.credentialWaitSeconds) * 1_000_000_000
-        let session = Session(
+        let connection = Connection(
             socket,
             caller,
             peer.credentials,
@@ -52,10 +80,10 @@ extension Server {
             credential: CredentialRequest(claim, deadline: configuration.clock.now + wait),
             on: loop,
             clock: configuration.clock,
-            transit: transit
+            transit: connections.transit
         )
-        guard isHeld, let number = add(session) else { return session.refuseAtLast() }
-        if let refusal { refuse(session, number, refusal) } else { ask(for: session, number) }
+        guard isHeld, let number = connections.add(connection) else { return connection.refuseAtLast() }
+        if let refusal { turnDown(connection, number, refusal) } else { ask(for: connection, number) }
     }
 
     /// Has something that outlives the daemon hold the connection too, before the first byte of an answer: should the daemon be
@@ -65,7 +93,7 @@ extension Server {
     private func holdConnection(_ socket: borrowing OwnedDescriptor) -> Bool {
         guard let hold = configuration.holdConnection else { return true }
         // What does not fit is not held, and nothing says so.
-        let count = sessions.values.count { $0.credential != nil }
+        let count = connections.all.values.count { $0.credential != nil }
         guard count < Limits.credentialConnections else { return false }
         do throws(SystemError) { try hold(socket) } catch { return false }
         return true
@@ -79,7 +107,7 @@ extension Server {
             reason ?? "it asks for no credential of a unit",
             hint: "clients connect to the other socket"
         )
-        noteTurnedAway(identity, error)
+        audit.noteTurnedAway(identity, error)
         throw error
     }
 
@@ -90,42 +118,43 @@ extension Server {
     }
 
     /// Asks for the credential as a client that gets its item would.
-    private func ask(for session: Session, _ number: Int) {
-        guard let credential = session.credential else { return }
+    private func ask(for connection: Connection, _ number: Int) {
+        guard let credential = connection.credential else { return }
         credential.stopWaiting()
-        queueAnswers(of: session, number)
+        connections.wantsToSend(number)
         do throws(SystemError) {
-            let attachments = Attachments(payload: nil, descriptor: try session.duplicateSocket())
-            session.add(credential.request, .itemGet, attachments, byteCount: 0)
-            startRequests(of: session, number)
+            let attachments = Attachments(payload: nil, descriptor: try connection.duplicateSocket())
+            connection.add(credential.request, .itemGet, attachments, byteCount: 0)
+            turn.startRequests(of: connection, number)
         } catch {
-            refuse(session, number, error.cofferError("can't answer"))
+            turnDown(connection, number, error.cofferError("can't answer"))
         }
     }
 
     /// Refuses what is not even asked for.
-    private func refuse(_ session: Session, _ number: Int, _ error: CofferError) {
-        queueAnswers(of: session, number)
-        if let credential = session.credential { note(PendingRequest(credential.request), of: session, failure: error) }
-        session.refuse()
+    private func turnDown(_ connection: Connection, _ number: Int, _ error: CofferError) {
+        connections.wantsToSend(number)
+        if let credential = connection.credential {
+            audit.note(PendingRequest(credential.request), of: connection, failure: error)
+        }
+        connection.refuse()
     }
 
     /// What would come of a credential if a service manager asked for it now.
     func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {
         let credential = CredentialRequest(address, deadline: 0)
-        let request = PendingRequest(credential.request)
         var protection: Protection?
         do throws(CofferError) {
-            let caller = Caller(client, try rights(of: client))
-            let cover = leaseCover(of: request, from: caller)
-            try Gate.check(.itemGet, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
-                settleLocks()
-                return try vaultState(for: .itemGet)
+            let caller = Caller(client, try vault.rights(of: client))
+            let cover = vault.leaseCover(of: .itemGet, credential.request.params, from: caller)
+            try Gate.check(.itemGet, credential.request.params, for: caller.rights, and: cover) { () throws(CofferError) in
+                locks.settle()
+                return try vault.state(for: .itemGet)
             }
             let name = try ItemName(address.itemName)
             let group: String
             if case .item(let lease) = cover { group = lease.terms.group } else { group = try caller.group(nil) }
-            let info = try require(name, in: group).info
+            let info = try vault.info(of: name, in: group)
             protection = info.protection
             let state = try vault.keys.state
             guard info.protection.isReadable(in: state) else { throw .locked(name.quoted, in: state, for: .read) }
@@ -137,37 +166,37 @@ extension Server {
     }
 
     /// Has a unit wait for what is locked, or says no.
-    func refuseCredential(to session: Session, _ number: Int, _ error: CofferError) {
-        guard let credential = session.credential else { return }
+    func refuse(_ connection: Connection, _ number: Int, _ error: CofferError) {
+        guard let credential = connection.credential else { return }
         let state = vault.openKeys?.state ?? .noVault
-        guard error.code == .interactionNotAllowed, configuration.clock.now < credential.deadline, !session.isEnding
+        guard error.code == .interactionNotAllowed, configuration.clock.now < credential.deadline, !connection.isEnding
         else {
-            return session.refuse()
+            return connection.refuse()
         }
         credential.wait(for: state)
-        waitingUnits.insert(number)
-        setUnitTimer()
+        waiting.insert(number)
+        setTimer()
     }
 
     /// Asks once more for the units that wait, where the vault is in another state now, or their time is over.
-    func settleWaitingUnits() {
-        if waitingUnits.isEmpty { return }
+    func settle() {
+        if waiting.isEmpty { return }
         let state = vault.openKeys?.state ?? .noVault
         let now = configuration.clock.now
-        for number in waitingUnits {
-            guard let session = sessions[number], let credential = session.credential, credential.isWaiting else {
-                waitingUnits.remove(number)
+        for number in waiting {
+            guard let connection = connections[number], let credential = connection.credential, credential.isWaiting else {
+                waiting.remove(number)
                 continue
             }
             guard credential.stateWaitedOut != state || credential.deadline <= now else { continue }
-            waitingUnits.remove(number)
-            ask(for: session, number)
+            waiting.remove(number)
+            ask(for: connection, number)
         }
-        setUnitTimer()
+        setTimer()
     }
 
     /// The turn that it begins does what is due.
-    private func setUnitTimer() {
-        unitTimer?.set(waitingUnits.compactMap { sessions[$0]?.credential?.deadline }.min())
+    private func setTimer() {
+        timer?.set(waiting.compactMap { connections[$0]?.credential?.deadline }.min())
     }
 }

@@ -1,26 +1,21 @@
 internal import CofferCore
-internal import CofferKeys
-internal import CofferSystem
+internal import CofferVault
 internal import CofferWire
 
-// What those who watch are told: each what it asked for, of the access groups that it holds.
+/// Tells those who watch what they have asked for, of the access groups that they hold.
+final class EventHub {
+    private let connections: Connections
+    /// What those who watch were told last.
+    private var protectedData = ProtectedData.gone
 
-extension Server {
-    /// Begins to tell a client of events, or tells it of others than before.
-    func watchVault(_ params: WatchParameters, from caller: Caller) -> Nothing {
-        caller.subscription.selection = params.selection
-        updateChangeLog()
-        return Nothing()
+    init(_ connections: Connections) { self.connections = connections }
+
+    /// Whether somebody wants to know of changes of items.
+    var wantsItems: Bool {
+        connections.all.values.contains { $0.caller.subscription.selection?.contains(.items) ?? false }
     }
 
-    /// Nobody's wishes cost those who change items anything.
-    func updateChangeLog() {
-        vault.openCatalog?.changes.isWanted = sessions.values.contains {
-            $0.caller.subscription.selection?.contains(.items) ?? false
-        }
-    }
-
-    /// Tells all who watch that protected data comes or goes, as far as it is news.
+    /// Says where what is there while unlocked only is on its way to, if that is news.
     func announce(_ next: ProtectedData) {
         let last = protectedData
         protectedData = next
@@ -35,29 +30,16 @@ extension Server {
         }
     }
 
-    /// Tells those who want to know that a credential was wrong.
-    func tellFailedAttempt(at keys: VaultKeys) {
-        let attempts = FailedAttempts(
-            count: keys.failedAttempts,
-            retrySeconds: keys.secondsToNextAttempt(at: configuration.clock.now),
-            isEnded: keys.attemptsEnded
-        )
-        tell(.attemptDidFail(attempts), wishing: .attempts)
-    }
-
-    /// Tells what the turn has changed, now that it is on the disk.
-    func tellChanges(of catalog: Catalog) {
-        for event in catalog.changes.takeEvents() { tell(event, wishing: .items) }
-    }
-
-    /// Tells all who watch, or those of them who wish to know.
+    /// Tells an event to those who want it.
+    ///
+    /// - Parameter wish: What they have to have asked for besides.
     func tell(_ event: VaultEvent, wishing wish: EventSelection = []) {
-        for (number, session) in sessions {
-            guard let selection = session.caller.subscription.selection, selection.isSuperset(of: wish) else {
+        for (number, connection) in connections.all {
+            guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: wish) else {
                 continue
             }
-            queueAnswers(of: session, number)
-            for part in event.parts(for: session.caller) { session.tell(part) }
+            connections.wantsToSend(number)
+            for part in event.parts(for: connection.caller) { connection.tell(part) }
         }
     }
 }
@@ -68,12 +50,6 @@ enum ProtectedData {
     /// It is, until the grace of a lock is over.
     case going
     case gone
-}
-
-/// What a connection is told without asking each time.
-final class EventSubscription {
-    /// The events besides those of locking and unlocking; `nil` where it is told none at all.
-    var selection: EventSelection?
 }
 
 extension VaultEvent {

@@ -2,12 +2,11 @@ internal import CofferCore
 internal import CofferKeychain
 internal import CofferMemory
 internal import CofferSystem
+internal import CofferVault
 internal import CofferWire
 
 /// One connection: what has come, and what is to be sent.
-///
-/// Lives on the server's actor.
-final class Session {
+final class Connection {
     let caller: Caller
     /// The process that has connected, with its user and its group: what others send is not the caller's.
     private let peer: ProcessCredentials
@@ -49,6 +48,12 @@ final class Session {
     private var missedCount = 0
     /// The peer has closed, or is to be cut off once it was told why.
     private(set) var isEnding = false
+    /// What its socket was found ready for, and was not used for yet.
+    var ready: EventLoop.Interest = []
+    /// Whether it is among those whose turn it is to read.
+    var isWaitingToRead = false
+    /// Whether it is not watched, because its tenant has asked for too much.
+    private(set) var isPaused = false
     /// Whether it waits for its turn to be sent to.
     var isToBeSent = false
 
@@ -77,8 +82,8 @@ final class Session {
     deinit { transit.change(from: held, to: TransitRoom.Held(), of: tenant) }
 
     /// Begins to watch the socket.
-    func start(_ handler: @escaping @Sendable (EventLoop.Interest) -> Void) throws(SystemError) {
-        watch = try loop.watch(socket, for: interest, among: tenant.crowd, handler: handler)
+    func start(_ note: @escaping (EventLoop.Interest) -> Void) throws(SystemError) {
+        watch = try loop.watch(socket, for: interest, .noted, handler: note)
     }
 
     // MARK: Receiving
@@ -349,17 +354,10 @@ final class Session {
     /// No more comes from the peer; what it has asked for is still carried out, and sent.
     func end() { isEnding = true }
 
-    /// Whether something is to be sent.
-    var hasAnswers: Bool { !outbox.isEmpty }
-
-    /// Whether something that is to be sent has to wait for the end of the turn.
-    var waitsForTurn: Bool { !outbox.allSatisfy(\.isEarly) }
-
     /// Sends what can be sent.
     ///
     /// - Returns: Whether the connection lives on.
     func flush() -> Bool {
-        replaceUndone()
         while let frame = outbox.first {
             guard let isSent = try? sendSome(of: frame) else { return false }
             if !isSent { break }
@@ -375,13 +373,6 @@ final class Session {
         }
         updateInterest()
         return true
-    }
-
-    /// Replaces what tells of changes that came to nothing.
-    private func replaceUndone() {
-        for index in outbox.indices {
-            if case .failure(let error) = outbox[index].commit?.outcome { replace(index, with: error) }
-        }
     }
 
     private var hasMoreToSend: Bool { !outbox.isEmpty || credential?.isBeingRefused == true }
@@ -410,9 +401,23 @@ final class Session {
 
     /// A peer that does not read is not read from either, nor is one that has asked for much already: its memory stays
     /// bounded by its own doing.
+    /// Reads no more until ``resumeReading()``.
+    func pauseReading() {
+        isPaused = true
+        updateInterest()
+    }
+
+    /// Reads on.
+    func resumeReading() {
+        isPaused = false
+        updateInterest()
+    }
+
     private func updateInterest() {
         var wanted: EventLoop.Interest = []
-        if hasRoom && !isEnding && !isFull && backlog == nil && credential == nil { wanted.insert(.readable) }
+        if hasRoom && !isEnding && !isFull && backlog == nil && credential == nil && !isPaused {
+            wanted.insert(.readable)
+        }
         if hasMoreToSend { wanted.insert(.writable) }
         guard wanted != interest, let watch else { return }
         interest = wanted

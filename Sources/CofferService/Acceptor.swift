@@ -1,0 +1,163 @@
+internal import CofferCore
+internal import CofferSystem
+internal import CofferVault
+internal import CofferWire
+
+/// Who connects to a listening socket.
+package enum Peers: Sendable {
+    /// Clients, which speak the protocol.
+    case clients
+    /// Service managers, which want credentials for units.
+    case serviceManagers
+}
+
+/// Takes connections from listening sockets, and decides who may speak before a byte is read.
+final class Acceptor {
+    private static let delayNanoseconds: UInt64 = 100_000_000
+
+    private let loop: EventLoop
+    private let configuration: Configuration
+    private let vault: Vault
+    private let connections: Connections
+    private let audit: AuditTrail
+    /// Where service managers go.
+    var admitServiceManager: (consuming OwnedDescriptor) -> Void = { _ in }
+    private var listeners: [Listener] = []
+    /// Wakes listeners that could not accept.
+    private var timer: (any ClockTimer)?
+
+    init(
+        on loop: EventLoop,
+        _ configuration: Configuration,
+        _ vault: Vault,
+        _ connections: Connections,
+        _ audit: AuditTrail
+    ) throws(SystemError) {
+        self.loop = loop
+        self.configuration = configuration
+        self.vault = vault
+        self.connections = connections
+        self.audit = audit
+        timer = try configuration.clock.timer(on: loop) { [unowned self] in resume() }
+    }
+
+    // MARK: Listening
+
+    /// Takes connections from a listening socket.
+    func listen(on socket: consuming OwnedDescriptor, for peers: Peers) throws(CofferError) {
+        let listener = Listener(socket, peers)
+        do {
+            // Before the first is accepted: what is sent to those that wait is told of as well.
+            try UnixSocket.tellSenders(on: listener.socket)
+            listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in accept(from: listener) }
+        } catch {
+            throw error.cofferError("can't watch the socket")
+        }
+        listeners.append(listener)
+    }
+
+    /// Takes no more connections.
+    func close() {
+        for listener in listeners {
+            if let watch = listener.watch { loop.unwatch(watch) }
+        }
+        listeners = []
+    }
+
+    /// Takes one connection; others have their turn before the next.
+    private func accept(from listener: Listener) {
+        do {
+            guard let socket = try UnixSocket.accept(from: listener.socket) else { return }
+            switch listener.peers {
+            case .clients: admit(socket)
+            case .serviceManagers: admitServiceManager(socket)
+            }
+        } catch {
+            // Out of descriptors or memory, ours or the system's: who waits to be accepted waits until a connection ends, or
+            // a moment. Asking again at once would spin.
+            listener.isPaused = true
+            if let watch = listener.watch { try? loop.change(watch, to: []) }
+            timer?.set(configuration.clock.now + Self.delayNanoseconds)
+        }
+    }
+
+    /// Listens again where there was no descriptor left for a connection.
+    func resume() {
+        for listener in listeners where listener.isPaused {
+            listener.isPaused = false
+            if let watch = listener.watch { try? loop.change(watch, to: .readable) }
+        }
+    }
+
+    // MARK: Admitting
+
+    private func admit(_ socket: consuming OwnedDescriptor) {
+        let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
+        do {
+            try UnixSocket.tellSenders(on: socket)
+            (caller, tenant, peer) = try identify(socket) { identity in
+                do { return try vault.rights(of: identity) } catch {
+                    audit.noteTurnedAway(identity, error)
+                    throw error
+                }
+            }
+        } catch {
+            // A kernel that does not know the peer any more has nobody to tell, either.
+            return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
+        }
+        let connection = Connection(
+            socket,
+            caller,
+            peer.credentials,
+            tenant,
+            on: loop,
+            clock: configuration.clock,
+            transit: connections.transit
+        )
+        _ = connections.add(connection)
+    }
+
+    private func turnAway(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
+        let json = Response.failureBytes(id: nil, error: error)
+        let header = FrameHeader.encode(jsonCount: json.count, payloadCount: 0)
+        _ = unsafe try? socket.send(header.span.bytes, json.span.bytes)
+    }
+
+    /// Tells who has connected, and whose share of the daemon it gets a part of.
+    ///
+    /// - Parameter decide: Says what it may do.
+    func identify(
+        _ socket: borrowing OwnedDescriptor,
+        _ decide: (ClientIdentity) throws -> AccessRights
+    ) throws -> (Caller, Tenant, PeerIdentity) {
+        let peer = try PeerIdentity(of: socket)
+        guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
+        let identity = try identity(of: process, peer)
+        let rights = try decide(identity)
+        let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
+        let tenant = connections.tenant(of: identity, rights)
+        try connections.checkRoom(for: tenant)
+        return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer)
+    }
+
+    private func identity(of process: borrowing HeldProcess, _ peer: PeerIdentity) throws -> ClientIdentity {
+        let outcome: Result<ClientIdentity, any Error>
+        do { outcome = .success(try configuration.identify(peer, process)) } catch { outcome = .failure(error) }
+        // What was read of a process that has ended meanwhile may be another's, which has got its number.
+        guard try process.isRunning else { throw CofferError.callerIsGone }
+        return try outcome.get()
+    }
+}
+
+/// A listening socket.
+private final class Listener {
+    let socket: OwnedDescriptor
+    let peers: Peers
+    var watch: EventLoop.Watch?
+    var isPaused = false
+
+    init(_ socket: consuming OwnedDescriptor, _ peers: Peers) {
+        self.socket = socket
+        self.peers = peers
+    }
+}
