@@ -16,7 +16,7 @@ enum ListeningSockets {
     ///
     /// Without a name of its own it has that of its unit, or the one that libsystemd gives it, and is one for clients. Other
     /// names are kept for other uses: a socket that is served for the wrong one would look as if it worked.
-    private static func peers(at name: String) -> Server.Peers? {
+    private static func peers(at name: String) -> Peers? {
         if name == credentialsName { return .serviceManagers }
         return [clientsName, "unknown"].contains(name) || name.hasSuffix(".socket") ? .clients : nil
     }
@@ -30,7 +30,7 @@ enum ListeningSockets {
     static func takeAll(
         _ passed: PassedDescriptors,
         _ options: Options,
-        _ serve: (consuming OwnedDescriptor, Server.Peers) throws -> Void
+        _ serve: (consuming OwnedDescriptor, Peers) throws -> Void
     ) throws {
         let clients = passed.sockets.filter { peers(at: $0.name) == .clients }
         if clients.isEmpty { try serve(try listen(at: try options.socketPath()), .clients) }

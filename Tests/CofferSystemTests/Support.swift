@@ -105,15 +105,3 @@ extension OwnedDescriptor {
 }
 
 func isOpen(_ number: Int32) -> Bool { fcntl(number, F_GETFD) >= 0 }
-
-/// Ends a loop from any thread, and from within any part of a turn.
-final class Stopper: Sendable {
-    private let pipe: Pipe
-
-    init(on loop: EventLoop) throws {
-        pipe = try Pipe()
-        _ = try loop.watch(pipe.reading, for: .readable) { _ in loop.stop() }
-    }
-
-    func stop() { _ = write(pipe.writing.number, "x", 1) }
-}

@@ -1,6 +1,6 @@
-import CofferTestSupport
 import CofferCore
 import CofferSystem
+import CofferTestSupport
 import Foundation
 import Testing
 
@@ -11,143 +11,120 @@ private struct OneOwner: ~Copyable, Sendable {
     deinit { log.change { $0.append("gone") } }
 }
 
+extension WorkerPool {
+    /// Runs something, and waits for what comes of it.
+    fileprivate func run<Output: ~Copyable & Sendable>(
+        for party: Int = 0,
+        _ body: @escaping @Sendable () throws(CofferError) -> Output
+    ) throws(CofferError) -> Output {
+        let work = Work<Void, Output>(()) { (_) throws(CofferError) in try body() }
+        let done = DispatchSemaphore(value: 0)
+        submit(work, for: party) { done.signal() }
+        done.wait()
+        return try work.take()
+    }
+}
+
 @Suite struct `The pool of workers` {
-    @Test func `brings results back`() async throws {
-        let pool = WorkerPool(limit: 2)
-        let sum = try await pool.run { () throws(CofferError) in 40 + 2 }
-        #expect(sum == 42)
+    @Test func `brings results back`() throws {
+        #expect(try WorkerPool(limit: 2).run { () throws(CofferError) in 40 + 2 } == 42)
     }
 
-    @Test func `brings back what has one owner, once`() async throws {
+    @Test func `hands over what has one owner, there and back, once`() throws {
         let pool = WorkerPool(limit: 2)
         let log = Shared<[String]>([])
-        do {
-            let value = try await pool.run { () throws(CofferError) in OneOwner(value: 7, log: log) }
-            #expect(value.value == 7)
-            #expect(log.value == [])
+        let done = DispatchSemaphore(value: 0)
+        let work = Work<OneOwner, OneOwner>(OneOwner(value: 6, log: log)) { (input) throws(CofferError) in
+            OneOwner(value: input.value + 1, log: input.log)
         }
+        pool.submit(work) { done.signal() }
+        done.wait()
         #expect(log.value == ["gone"])
+        do {
+            let value = try work.take()
+            #expect(value.value == 7)
+        }
+        #expect(log.value == ["gone", "gone"])
+        #expect(throws: CofferError(.internal, "")) { _ = try work.take().value }
     }
 
-    @Test func `brings errors back`() async {
-        let pool = WorkerPool(limit: 1)
-        await #expect(throws: CofferError(.diskFull, "")) {
-            try await pool.run { () throws(CofferError) -> Int in throw CofferError(.diskFull, "no room") }
+    @Test func `brings errors back`() {
+        let error = #expect(throws: CofferError.self) {
+            try WorkerPool(limit: 1).run { () throws(CofferError) -> Int in throw CofferError(.diskFull, "no room") }
         }
-        let log = Shared<[String]>([])
-        do throws(CofferError) {
-            _ = try await pool.run { () throws(CofferError) -> OneOwner in
-                if log.value.isEmpty { throw CofferError(.io, "the very message") }
-                return OneOwner(value: 1, log: log)
-            }
-            Issue.record("the error is lost")
-        } catch {
-            #expect(error.message == "the very message")
-        }
+        #expect(error?.code == .diskFull)
+        #expect(error?.message == "no room")
     }
 
-    @Test func `does more work than it has threads, and no two at once where it has one`() async throws {
+    @Test func `does more work than it has threads, and no two at once where it has one`() {
         for limit in [1, 3] {
             let pool = WorkerPool(limit: limit)
             let running = Shared((now: 0, most: 0))
-            let results = try await withThrowingTaskGroup(of: Int.self) { group in
-                for number in 0..<100 {
-                    group.addTask {
-                        try await pool.run { () throws(CofferError) in
-                            running.change { state in
-                                state.now += 1
-                                state.most = max(state.most, state.now)
-                            }
-                            sched_yield()
-                            running.change { $0.now -= 1 }
-                            return number
-                        }
+            let results = Shared<Set<Int>>([])
+            let all = DispatchGroup()
+            for number in 0..<100 {
+                all.enter()
+                let work = Work<Void, Void>(()) { (_) throws(CofferError) in
+                    running.change { state in
+                        state.now += 1
+                        state.most = max(state.most, state.now)
                     }
+                    sched_yield()
+                    running.change { $0.now -= 1 }
+                    results.change { _ = $0.insert(number) }
                 }
-                return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+                pool.submit(work) { all.leave() }
             }
-            #expect(results == Set(0..<100))
+            all.wait()
+            #expect(results.value == Set(0..<100))
             #expect(running.value.now == 0)
             #expect((1...limit).contains(running.value.most))
         }
     }
 
-    @Test func `runs as much at once as its limit allows`() async throws {
+    @Test func `runs as much at once as its limit allows`() {
         let pool = WorkerPool(limit: 4)
         let barrier = (0..<4).map { _ in DispatchSemaphore(value: 0) }
+        let all = DispatchGroup()
         // Each waits for the one before it: with fewer threads than that, none would ever end.
-        let count = try await withThrowingTaskGroup(of: Int.self) { group in
-            for number in 0..<4 {
-                group.addTask {
-                    try await pool.run { () throws(CofferError) in
-                        barrier[(number + 1) % 4].signal()
-                        barrier[number].wait()
-                        return 1
-                    }
-                }
+        for number in 0..<4 {
+            all.enter()
+            let work = Work<Void, Void>(()) { (_) throws(CofferError) in
+                barrier[(number + 1) % 4].signal()
+                barrier[number].wait()
             }
-            return try await group.reduce(0, +)
+            pool.submit(work) { all.leave() }
         }
-        #expect(count == 4)
+        all.wait()
     }
 
-    @Test func `one party does not get all threads, however much it wants, and another one works meanwhile`()
-        async throws
-    {
+    @Test func `one party does not get all threads, however much it wants, and another one works meanwhile`() throws {
         let pool = WorkerPool(limit: 8)
         let (held, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let isReleased = Shared(false)
         let greedy = Shared(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<20 {
-                group.addTask {
-                    try await pool.run(for: 1) { () throws(CofferError) in
-                        greedy.change { $0 += 1 }
-                        if isReleased.value { return }
-                        held.signal()
-                        release.wait()
-                    }
-                }
+        let all = DispatchGroup()
+        for _ in 0..<20 {
+            all.enter()
+            let work = Work<Void, Void>(()) { (_) throws(CofferError) in
+                greedy.change { $0 += 1 }
+                if isReleased.value { return }
+                held.signal()
+                release.wait()
             }
-            let taken = Background { for _ in 0..<6 { held.wait() } }
-            try await Task.detached { try taken.wait() }.value
-            for _ in 0..<3 { try await pool.run(for: 2) { () throws(CofferError) in } }
-            #expect(greedy.value == 6)
-            isReleased.value = true
-            for _ in 0..<20 { release.signal() }
-            try await group.waitForAll()
+            pool.submit(work, for: 1) { all.leave() }
         }
+        for _ in 0..<6 { held.wait() }
+        for _ in 0..<3 { try pool.run(for: 2) { () throws(CofferError) in } }
+        #expect(greedy.value == 6)
+        isReleased.value = true
+        for _ in 0..<20 { release.signal() }
+        all.wait()
         #expect(greedy.value == 20)
     }
 
-    @Test func `is not the caller's thread, to which the result comes back`() async throws {
-        let pool = WorkerPool(limit: 1)
-        let loop = try EventLoop()
-        let stopper = try Stopper(on: loop)
-        let user = PoolUser(on: loop, pool)
-        let running = Background { loop.run() }
-        let (before, worker, after) = try await user.work()
-        stopper.stop()
-        try running.wait()
-        #expect(before == after)
-        #expect(worker != before)
-    }
-}
-
-private actor PoolUser {
-    private let loop: EventLoop
-    private let pool: WorkerPool
-
-    init(on loop: EventLoop, _ pool: WorkerPool) {
-        self.loop = loop
-        self.pool = pool
-    }
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-
-    func work() async throws -> (UInt, UInt, UInt) {
-        let before = UInt(pthread_self())
-        let worker = try await pool.run { () throws(CofferError) in UInt(pthread_self()) }
-        return (before, worker, UInt(pthread_self()))
+    @Test func `the thread is another one than the caller's`() throws {
+        let worker = try WorkerPool(limit: 1).run { () throws(CofferError) in UInt(pthread_self()) }
+        #expect(worker != UInt(pthread_self()))
     }
 }

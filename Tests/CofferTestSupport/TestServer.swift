@@ -23,16 +23,16 @@ package final class TestServer: Sendable {
     ///   - ownerID: The user who may connect; the test's own if none is given.
     ///   - clock: What deadlines are counted by.
     ///   - fileSystem: The seam for failing operations on disk.
-    ///   - surroundings: Makes what happens around the server; called on its thread.
     ///   - configure: Changes what the server is told besides.
+    ///   - surroundings: Makes what happens around the server; called on its thread.
     package init(
         in directory: TemporaryDirectory? = nil,
         graceSeconds: Int = 10,
         ownerID: UInt32 = geteuid(),
         clock: BootClock = .system,
         fileSystem: FileSystem = .real,
-        surroundings: @escaping @Sendable () -> Surroundings? = { nil },
-        configure: (inout Configuration) -> Void = { _ in }
+        configure: (inout Configuration) -> Void = { _ in },
+        surroundings: @escaping @Sendable () -> Surroundings? = { nil }
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         var configuration = Configuration(

@@ -24,7 +24,8 @@ private struct Intake: ~Copyable, Sendable {
     ///
     /// - Parameter count: How many bytes are wanted in all.
     consuming func filled(to count: Int) throws(CofferError) -> Intake {
-        guard prefix.count < count, let stream = rest else { return Intake(prefix: prefix, rest: nil) }
+        if prefix.count >= count { return self }
+        guard let stream = rest else { return Intake(prefix: prefix, rest: nil) }
         var bytes: SecretBytes
         do { bytes = try SecretBytes(zeros: count) } catch { throw .noSecretMemory }
         let firstCount = prefix.count

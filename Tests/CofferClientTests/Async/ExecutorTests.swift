@@ -7,11 +7,11 @@ import Testing
 
 /// Where a task prefers an executor of its own, the runtime lets others go first at each call that it makes on the client.
 @Suite struct `A client of tasks that prefer an executor of their own` {
-    private let loop: EventLoop
+    private let loop: ExecutorLoop
     private let daemon: DaemonProcess
 
     init() throws {
-        loop = try EventLoop.onOwnThread()
+        loop = try ExecutorLoop.onOwnThread()
         daemon = try DaemonProcess()
         _ = try daemon.connect().makeVault(passcode: nil)
     }
