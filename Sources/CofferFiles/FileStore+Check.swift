@@ -177,7 +177,6 @@ extension FileStore {
                 wrappedKey: [],
                 as: node.parent
             )
-            tree.changes.noteMany()
             return movedCount
         }
     }
@@ -283,7 +282,6 @@ extension FileStore {
                 .integer(number)
             )
             try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
-            tree.changes.noteMany()
         }
         return entry
     }

@@ -184,7 +184,6 @@ extension KeychainStore {
                     .integer(number)
                 )
                 try addTags(of: attributes, connection.lastInsertedRowID)
-                changes.noteMany()
             }
             try discardQuarantined(number)
         }
