@@ -156,7 +156,6 @@ final class LockController {
     func endContexts() {
         vault.contextEndCount += 1
         for connection in connections.all.values { connection.caller.context.end() }
-        vault.forgetListings()
     }
 
     /// Takes back what is on its way to clients and from them, and may not outlive its key.

@@ -19,8 +19,6 @@ package struct Caller {
     package let context = AuthenticationContext()
     /// The files that it has open.
     package let handles = FileHandles()
-    /// What its listing has looked at ahead.
-    let lookAhead: LookAhead
     /// The events that it wants.
     package let subscription = EventSubscription()
 
@@ -30,7 +28,6 @@ package struct Caller {
         self.rights = rights
         self.program = program
         self.tenant = tenant
-        lookAhead = LookAhead(of: tenant)
     }
 
     /// The access groups that the caller holds; the first is the default.

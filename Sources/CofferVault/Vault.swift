@@ -44,8 +44,6 @@ package final class Vault {
     package var freedClaims: [Claim] = []
     /// How many handles of ended connections are still being synced.
     package var orphanCount = 0
-    /// What listings have looked at ahead.
-    let listings = Listings()
     /// What is to be done for no request.
     package var chores: [Chore] = []
     private var directory: Directory?
@@ -65,9 +63,6 @@ package final class Vault {
         self.access = access
         self.routing = routing
     }
-
-    /// Forgets what listings have looked at ahead.
-    package func forgetListings() { listings.forgetAll() }
 
     /// Opens what can be opened.
     ///

@@ -32,6 +32,7 @@ struct List: ParsableCommand {
         let pattern = isPattern ? try prefix.map { try NamePattern($0) } : nil
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let client = try connection.connect()
+        var items: [ItemInfo] = []
         var after: String?
         var damagedCount = 0
         repeat {
@@ -42,10 +43,12 @@ struct List: ParsableCommand {
                 after: after,
                 expiringBefore: before
             )
-            for item in page.items { show(item) }
-            damagedCount = page.damagedCount
+            items += page.items
+            damagedCount += page.damagedCount
             after = page.next
         } while after != nil
+        items.sortByName(\.name)
+        for item in items { show(item) }
         if damagedCount > 0 {
             throw CofferError(
                 .decode,
@@ -76,6 +79,20 @@ struct List: ParsableCommand {
 
     private static func padded(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+extension Array {
+    /// Sorts a listing by the names' bytes, and keeps one entry of each name.
+    ///
+    /// - Parameter name: The name of an entry: one that moved between the stores meanwhile may have come twice.
+    mutating func sortByName(_ name: (Element) -> String) {
+        let sorted = sorted { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
+        self = []
+        for entry in sorted {
+            if let last, name(last).utf8.elementsEqual(name(entry).utf8) { continue }
+            append(entry)
+        }
     }
 }
 

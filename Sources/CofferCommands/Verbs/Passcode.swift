@@ -155,9 +155,10 @@ private struct LostItems {
                 names.append(item.name)
             }
             listedCount += page.items.count
-            damagedCount = page.damagedCount
+            damagedCount += page.damagedCount
             after = page.next
         } while after != nil
+        names.sortByName(\.self)
         count = status.passcodeItemCount ?? names.count
         areOthersDamaged = status.keychainCount == listedCount + damagedCount
     }

@@ -184,11 +184,9 @@ extension Vault {
         return Reply(located.info)
     }
 
-    /// One page of both stores together, in the order of the names' bytes.
+    /// One page of both stores together, in the catalog's order.
     func listItems(_ params: ListParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        let listing = ItemListing(params, in: try caller.group(nil), caller.lookAhead, listings, try keys)
-        return try perform(listing, call)
+        try perform(try ItemListing(params, in: try call.caller.group(nil), try keys), call)
     }
 
     // MARK: Changing

@@ -26,14 +26,17 @@ struct ListFiles: ParsableCommand {
     func run() throws {
         let directory = try name.map { try ItemName(argument: $0) }
         let client = try connection.connect()
+        var entries: [FileInfo] = []
         var cursor: String?
         var damagedCount = 0
         repeat {
             let page = try client.listFiles(in: directory, recursive: recursive, cursor: cursor)
-            for entry in page.entries { show(entry) }
+            entries += page.entries
             damagedCount += page.damagedCount
             cursor = page.cursor
         } while cursor != nil
+        entries.sortByName(\.name)
+        for entry in entries { show(entry) }
         if damagedCount > 0 {
             throw CofferError(
                 .decode,
