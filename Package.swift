@@ -103,7 +103,7 @@ let tests: [Target] =
         .target(
             name: "CofferTestSupport",
             dependencies: [
-                "CofferClient", "CofferCore", "CofferKeys", "CofferMemory", "CofferService", "CofferSystem",
+                "CofferClient", "CofferCore", "CofferKeys", "CofferMemory", "CofferService", "CofferVault", "CofferSystem",
                 "CofferWire",
             ],
             path: "Tests/CofferTestSupport"
@@ -111,7 +111,7 @@ let tests: [Target] =
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CBenchmarks", "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferService",
+                "CBenchmarks", "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferService", "CofferVault",
                 "CofferSystem", "CofferWire",
             ],
             path: "Tests/Benchmarks"
@@ -120,7 +120,7 @@ let tests: [Target] =
             name: "FuzzTargets",
             dependencies: [
                 "CofferAccess", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
-                "CofferKeys", "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferWire",
+                "CofferKeys", "CofferMemory", "CofferRouting", "CofferService", "CofferVault", "CofferSystem", "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),
@@ -143,7 +143,7 @@ let tests: [Target] =
             name: "DocumentTests",
             dependencies: [
                 "client-example", "coffer", "cofferd", "CofferCommands", "CofferCore", "CofferCrypto",
-                "CofferFoundation", "CofferKeys", "CofferService", "CofferSystem", "CofferTestSupport", "CofferWire",
+                "CofferFoundation", "CofferKeys", "CofferService", "CofferVault", "CofferSystem", "CofferTestSupport", "CofferWire",
             ]
         ),
         .testTarget(

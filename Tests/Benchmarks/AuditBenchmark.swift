@@ -49,8 +49,7 @@ enum AuditBenchmark: Benchmark {
 
 /// A server on a thread of this process, with a vault of small secrets.
 private final class RecordingServer {
-    private let server: Server
-    private let loop: EventLoop
+    private let instructions: Mailbox<@Sendable (Server) -> Void>
     private let connection: BenchmarkConnection
     private let thread: Thread
     private let frames: [[UInt8]]
@@ -62,15 +61,24 @@ private final class RecordingServer {
             statePath: path,
             daemon: ClientIdentity(userID: geteuid(), groupID: getegid())
         )
-        let loop = try EventLoop(isPreferred: true)
-        let server = try Server(loop: loop, configuration: configuration)
-        try server.assumeIsolated { server in
-            try server.start()
-            try server.serve(try UnixSocket.listen(at: path + ".socket"))
+        let instructions = try Mailbox<@Sendable (Server) -> Void>()
+        let isUp = DispatchSemaphore(value: 0)
+        thread = Thread {
+            do {
+                let loop = try EventLoop()
+                let server = try Server(loop: loop, configuration: configuration)
+                try instructions.deliver(on: loop) { $0(server) }
+                server.start()
+                try server.serve(try UnixSocket.listen(at: path + ".socket"))
+                isUp.signal()
+                server.run()
+            } catch {
+                fatalError("the server does not come up: \(error)")
+            }
         }
-        thread = Thread { loop.run() }
         thread.start()
-        (self.loop, self.server) = (loop, server)
+        isUp.wait()
+        self.instructions = instructions
         connection = try BenchmarkConnection(to: path + ".socket")
         let names = (0..<(setting.effort == .check ? 10 : 1000)).map { "s/\($0)" }
         try connection.call("vault.init", ["noPasscode": true, "noRecoveryKey": true])
@@ -80,7 +88,7 @@ private final class RecordingServer {
 
     /// Has it record who did what from here on, or not.
     func keepAudit(_ keepsAudit: Bool) {
-        loop.post { [server] in server.assumeIsolated { $0.keepsAudit = keepsAudit } }
+        instructions.post { $0.keepsAudit = keepsAudit }
     }
 
     /// Gets so many items, one after the other, and sees that all that is to be recorded is written by then.
@@ -98,7 +106,7 @@ private final class RecordingServer {
     }
 
     func stop() {
-        loop.post { [server] in server.assumeIsolated { $0.shutDown() } }
+        instructions.post { $0.shutDown() }
         while !thread.isFinished { usleep(1000) }
     }
 }

@@ -2,6 +2,7 @@ import CofferCore
 import CofferRouting
 import CofferService
 import CofferTestSupport
+import CofferVault
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import CofferAccess
 import CofferCore
 import CofferService
+import CofferVault
 import CofferWire
 import Testing
 

@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferService
 import CofferTestSupport
+import CofferVault
 import CofferWire
 import Foundation
 import Testing

@@ -81,15 +81,16 @@ import Testing
             server = try TestServer(clock: clock.clock) { configuration in
                 configuration.lockPolicy.lockAfterSeconds = lockAfterSeconds
                 configuration.presencePolicy = policy
-                configuration.surroundings = Surroundings(
-                    isLoggedIn: { loggedIn.value.contains($0) },
-                    unlockedDidChange: { told.value.append($0) }
-                )
                 configuration.identify = { _, _ in
                     var identity = ClientIdentity(userID: geteuid(), groupID: getegid())
                     identity.loginUserID = PresenceTests.anna
                     return identity
                 }
+            } surroundings: {
+                Surroundings(
+                    isLoggedIn: { loggedIn.value.contains($0) },
+                    unlockedDidChange: { told.value.append($0) }
+                )
             }
             client = try server.connect()
             try client.makeVault(passcode: DaemonProcess.passcode)

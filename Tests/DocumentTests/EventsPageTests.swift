@@ -1,5 +1,6 @@
 import CofferCore
 import CofferService
+import CofferVault
 import CofferWire
 import Testing
 

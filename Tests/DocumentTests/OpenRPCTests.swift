@@ -1,6 +1,7 @@
 import CofferCore
 import CofferService
 import CofferTestSupport
+import CofferVault
 import CofferWire
 import Testing
 
