@@ -119,6 +119,7 @@ final class Connections {
     func send(_ number: Int) {
         guard let connection = all[number] else { return }
         connection.isToBeSent = false
+        connection.waitsForTurn = false
         guard connection.flush() else { return drop(number) }
         // Room again for what waited for it.
         if connection.hasBacklog && connection.hasRoom && !connection.isFull { wantsToRead(number) }

@@ -182,7 +182,7 @@ final class Turn {
                 receive(from: connection, number)
             }
         }
-        connections.send(number)
+        if connection.waitsForTurn { connections.wantsToSend(number) } else { connections.send(number) }
     }
 
     private func receive(from connection: Connection, _ number: Int) {
@@ -282,7 +282,7 @@ final class Turn {
             from: caller,
             request.attachments,
             progress: TransferProgress(token, mailbox, clock),
-            isConnected: { [connection] in !connection.hasHungUp }
+            isConnected: { [weak connection] in connection?.hasHungUp == false }
         )
         do throws(CofferError) {
             let cover = vault.leaseCover(of: request.method, request.params, from: caller)
@@ -316,8 +316,9 @@ final class Turn {
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
         let origin = Running.Origin(request: request, connection: connection, number: number)
-        let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [vault] in
+        let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
+            try recheckLease(of: request, call)
             // What was decided when it came may have changed while it waited.
             if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) { throw refusal }
             return try vault.begin(request.method, request.params, call)
@@ -331,6 +332,16 @@ final class Turn {
         } else {
             scheduler.goOn(token)
         }
+    }
+
+    /// The uses of a lease may have been spent while the request waited for its turn.
+    private func recheckLease(of request: PendingRequest, _ call: Call) throws(CofferError) {
+        guard call.lease != nil else { return }
+        let cover = vault.leaseCover(of: request.method, request.params, from: call.caller)
+        if let refusal = Gate.refusal(of: request.method, request.params, to: call.caller.rights, and: cover) {
+            throw refusal
+        }
+        if case .item(let lease) = cover { call.lease = lease } else { call.lease = nil }
     }
 
     private func beginChores() {
@@ -460,6 +471,7 @@ final class Turn {
     private func deliver(_ answer: Answer) {
         guard let origin = answer.running.origin else { return }
         let (request, connection, number) = (origin.request, origin.connection, origin.number)
+        if answer.running.kind == .changing { connection.waitsForTurn = true }
         if connections[number] === connection {
             if let failure = answer.failure ?? refusal(of: answer, origin) {
                 sendFailure(failure, to: request.id, connection, number)

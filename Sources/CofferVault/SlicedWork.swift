@@ -84,7 +84,8 @@ extension Vault {
         func begin() throws -> Step {
             let changedCount = work.changedCount
             if let reply = try work.slice(catalog, until: { quantum.isOver() }) { return .done(reply) }
-            return work.changedCount > changedCount ? .committed(goOn) : .again(goOn)
+            // Others have their turn between the commit and the next slice.
+            return work.changedCount > changedCount ? .committed { .again(goOn) } : .again(goOn)
         }
         do { return try begin() } catch { throw .init(mapping: error, "can't \(work.subject)") }
     }
