@@ -145,6 +145,7 @@ package final class Vault {
     /// Lets go of everything: keys are wiped, those of open files included, and the catalog's log is written back.
     package func close() {
         open?.catalog.files.revokeOpenKeys(in: .noVault)
+        chores = []
         open = nil
         directory = nil
     }

@@ -67,7 +67,7 @@ private final class RecordingServer {
             do {
                 let loop = try EventLoop()
                 let server = try Server(loop: loop, configuration: configuration)
-                try instructions.deliver(on: loop) { $0(server) }
+                try instructions.deliver(on: loop) { [unowned server] in $0(server) }
                 server.start()
                 try server.serve(try UnixSocket.listen(at: path + ".socket"))
                 isUp.signal()

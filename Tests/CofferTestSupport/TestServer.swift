@@ -51,7 +51,7 @@ package final class TestServer: Sendable {
             do {
                 let loop = try EventLoop()
                 let server = try Server(loop: loop, configuration: configuration, surroundings: surroundings())
-                try instructions.deliver(on: loop) { $0(server) }
+                try instructions.deliver(on: loop) { [unowned server] in $0(server) }
                 server.start()
                 try server.serve(try UnixSocket.listen(at: directory.appending("socket")))
                 started.value = .success(())
