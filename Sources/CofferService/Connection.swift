@@ -52,6 +52,8 @@ final class Connection {
     var ready: EventLoop.Interest = []
     /// Whether it is among those whose turn it is to read.
     var isWaitingToRead = false
+    /// Whether something of it waits that is no event: a request that another one has held up, or what was read ahead.
+    var canGoOn: Bool { hasBacklog || nextToStart != nil }
     /// Whether it has been answered something that is sent at the end of the turn, and not before.
     var waitsForTurn = false
     /// Whether it is not watched, because its tenant has asked for too much.

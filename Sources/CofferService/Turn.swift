@@ -94,7 +94,8 @@ final class Turn {
             } else if changes == 0 || watch.now < end, let token = scheduler.nextChanging() {
                 changes += 1
                 step(token)
-                loop.poll(milliseconds: 0)
+                // With more to change, who only reads goes first.
+                if !scheduler.isIdle { loop.poll(milliseconds: 0) }
             } else {
                 break
             }
@@ -482,7 +483,7 @@ final class Turn {
         if request.usesContext { connection.caller.context.endRequest() }
         connection.remove(request)
         if connections[number] === connection {
-            connections.wantsToRead(number)
+            if connection.canGoOn { connections.wantsToRead(number) }
         } else if !connection.isBusy {
             vault.releaseHandles(of: connection.caller)
         }
