@@ -47,13 +47,13 @@ public struct FileInfo: Hashable, Sendable {
     }
 }
 
-/// A part of a listing of files and directories, in the order of their paths' bytes.
+/// A part of a listing of files and directories, in no order that says anything of the names.
 public struct FilePage: Hashable, Sendable {
     /// The files and directories.
     public let entries: [FileInfo]
     /// What the next page is asked for with; `nil` where the listing is complete.
     public let cursor: String?
-    /// The entries that are damaged, and so have no name to list: they are counted with the first page.
+    /// The entries of this part that are damaged, and so have no name to list.
     public let damagedCount: Int
 
     /// Makes a page.

@@ -43,13 +43,13 @@ public struct ItemInfo: Hashable, Sendable {
     }
 }
 
-/// A part of a listing, in the order of the names' bytes.
+/// A part of a listing, in no order that says anything of the names.
 public struct ItemPage: Hashable, Sendable {
     /// The items.
     public let items: [ItemInfo]
-    /// The name to go on after; `nil` where the listing is complete.
+    /// What the next page is asked for with; `nil` where the listing is complete.
     public let next: String?
-    /// The rows that are damaged, and so have no name to list.
+    /// The rows of this part that are damaged, and so have no name to list.
     public let damagedCount: Int
 
     /// Makes a page.

@@ -63,11 +63,9 @@ extension Server {
         return configuration.clock.now + UInt64(seconds) * 1_000_000_000
     }
 
-    /// Ends what was shown on every connection, and forgets what listings have looked at: the keys go, or what opens them is
-    /// another one.
+    /// Ends what was shown on every connection: the keys go, or what opens them is another one.
     func endContexts() {
         contextEndCount += 1
         for session in sessions.values { session.caller.context.end() }
-        listings.forgetAll()
     }
 }

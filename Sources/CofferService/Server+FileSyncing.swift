@@ -67,7 +67,6 @@ extension Server {
 
     /// Lets go of everything that a connection had open.
     func releaseHandles(of caller: Caller) {
-        listings.forget(caller.lookAhead)
         let handles = caller.handles.takeAll()
         if handles.isEmpty { return }
         orphanedHandles += handles

@@ -29,7 +29,12 @@ extension Server {
             let files = try vault.catalog.files
             let directory = try params.name.map { try files.requireEntry($0, in: group) }
             if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
-            let walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
+            var walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
+            if let cursor = params.cursor {
+                guard let position = Base64.decode(cursor), try walk.seek(position) else {
+                    throw CofferError.noPosition("cursor")
+                }
+            }
             listing = FileListing(params, walk, try vault.keys)
         } catch {
             throw .init(mapping: error, "can't list the files")

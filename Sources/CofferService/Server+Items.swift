@@ -191,10 +191,9 @@ extension Server {
         return reply
     }
 
-    /// One page of both stores together, in the order of the names' bytes.
+    /// One page of both stores together, in the catalog's order.
     func listItems(_ params: ListParameters, from caller: Caller) throws(CofferError) -> Answer {
-        let listing = ItemListing(params, in: try caller.group(nil), caller.lookAhead, listings, try vault.keys)
-        return try perform(listing, for: caller)
+        try perform(try ItemListing(params, in: try caller.group(nil), try vault.keys), for: caller)
     }
 
     // MARK: Changing

@@ -351,7 +351,7 @@ import Testing
         let clash = try Outcome { try keychain.add(attributes: account("file", "example.org")) }
         #expect(clash == .refused(.duplicateItem))
         try keychain.add(.internetPassword, attributes: [.server: .text("example.org")])
-        let names = try keychain.client.list().items.map(\.name)
+        let names = try keychain.client.list().items.map(\.name).sortedByBytes()
         #expect(names == ["example.org/file", "example.org/password", "github.com/token"])
     }
 }

@@ -49,7 +49,7 @@ import Testing
             client = try server.connect()
         }
 
-        var names: [String] { get throws { try client.list().items.map(\.name) } }
+        var names: [String] { get throws { try client.list().items.map(\.name).sortedByBytes() } }
         var faults: [VaultFault] { get throws { try client.status().faults } }
         /// Without those of the audit, which ends too soon as well then.
         var faultsOfLog: [VaultFault] {

@@ -45,13 +45,13 @@ extension BlockingClient {
         try call(.itemGet, params, passing: descriptor, returning: GetResult.self, progress: progress)
     }
 
-    /// Lists items, in the order of their names' bytes.
+    /// Lists items, in no order that says anything of their names.
     ///
     /// - Parameters:
     ///   - prefix: Names that begin with it only.
     ///   - pattern: Names that fit it only.
     ///   - store: Items of that store only.
-    ///   - after: Names behind it only: the `next` of the page before.
+    ///   - after: The `next` of the page before.
     ///   - limit: The most items; at most ``Limits/pageItems``, which it is by default.
     ///   - expiringBefore: Items with an expiry date before that time only, in milliseconds since 1970.
     /// - Returns: A page.

@@ -10,7 +10,7 @@ extension CofferClient {
         try await call(.fileStat, FileStatParameters(name: name), returning: FileInfo.self).value
     }
 
-    /// Lists a directory, in the order of the paths' bytes and in every state of the vault.
+    /// Lists a directory, in no order that says anything of the names, and in every state of the vault.
     ///
     /// - Parameters:
     ///   - name: The directory; the root if none is named.

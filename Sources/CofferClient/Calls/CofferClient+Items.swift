@@ -179,7 +179,7 @@ extension CofferClient {
         try await call(.itemShow, NameParameters(name: name), returning: ItemInfo.self).value
     }
 
-    /// Lists items, in the order of their names' bytes.
+    /// Lists items, in no order that says anything of their names.
     ///
     /// - Parameters:
     ///   - prefix: Names that begin with it only.

@@ -44,7 +44,7 @@ struct Erase: ParsableCommand {
         )
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
         try client.erase(vaultID: vaultID)
-        report(["vaultID": .string(vaultID.hexadecimal)])
+        format.show(["vaultID": .string(vaultID.hexadecimal)], "erased")
     }
 
     /// Erases a vault of which nobody can say which one it is.
@@ -58,11 +58,7 @@ struct Erase: ParsableCommand {
         confirmation.say("erase it all the same? no passcode and no recovery key brings it back")
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
         try client.eraseWhateverIsThere()
-        report([:])
-    }
-
-    private func report(_ json: JSONObject) {
-        format.json ? Output.standardOutput.line(json) : Output.standardOutput.line("erased")
+        format.show([:], "erased")
     }
 
     private static func count(_ count: Int?, _ one: String, _ several: String) -> String {

@@ -106,30 +106,43 @@ struct Explain: ParsableCommand {
         report(try daemon.explain(params, sample: sample), quotedForDisplay(path))
     }
 
-    // MARK: Reporting
-
     private func report(_ explanation: Explanation, _ subject: String) {
-        let output = Output.standardOutput
-        if format.json { return output.line(explanation.json) }
-        let (placement, access) = (explanation.placement, explanation.access)
-        if let stored = explanation.stored {
-            output.line("\(subject) is in the \(stored.protection.store.words) as \(stored.protection.name)")
-            output.line(
-                "a put of it now would go to the \(placement.protection.store.words) as \(placement.protection.name):"
-            )
-        } else {
-            output.line(
-                "\(subject) would go to the \(placement.protection.store.words) as \(placement.protection.name)"
-            )
-        }
-        output.line(placement.explanation)
-        output.line("readable: \(access.readable)")
+        format.show(
+            ExplanationReport(explanation: explanation, subject: subject, client: client, isSupposed: state != nil)
+        )
+    }
+}
+
+/// Where something would go, and what a client may do with it.
+private struct ExplanationReport: Printable {
+    let explanation: Explanation
+    let subject: String
+    let client: String?
+    /// Whether the state is one that was named.
+    let isSupposed: Bool
+
+    var json: JSONObject { explanation.json }
+
+    var text: [Line] {
+        let access = explanation.access
         let who = client.map { "as \(quotedForDisplay($0)), " } ?? ""
-        let when =
-            state == nil ? "now, the vault is \(access.state.rawValue)" : "while the vault is \(access.state.rawValue)"
-        output.line("\(who)\(when): \(Self.words(for: access))")
-        let refusals = [access.read, access.write, access.remove]
-        if refusals.contains(.no(.interactionNotAllowed)) { output.line("what is locked works after 'coffer unlock'") }
+        let when = isSupposed ? "while the vault is" : "now, the vault is"
+        var lines = place + [explanation.placement.explanation, "readable: \(access.readable)"]
+        lines.append("\(who)\(when) \(access.state.rawValue): \(Self.words(for: access))")
+        if [access.read, access.write, access.remove].contains(.no(.interactionNotAllowed)) {
+            lines.append("what is locked works after 'coffer unlock'")
+        }
+        return lines
+    }
+
+    private var place: [Line] {
+        let target = explanation.placement.protection
+        let place = "\(target.store.words) as \(target.name)"
+        guard let stored = explanation.stored?.protection else { return ["\(subject) would go to the \(place)"] }
+        return [
+            "\(subject) is in the \(stored.store.words) as \(stored.name)",
+            "a put of it now would go to the \(place):",
+        ]
     }
 
     private static func words(for access: ItemAccess) -> String {

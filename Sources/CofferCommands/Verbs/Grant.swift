@@ -44,9 +44,7 @@ struct Grant: ParsableCommand {
         let client = try ClientPattern(to)
         let seconds = try Self.seconds(duration)
         let number = try connection.connect().grant(itemName, to: client, seconds: seconds, uses: uses, reason: reason)
-        format.json
-            ? Output.standardOutput.line(LeaseNumber(number: number).json)
-            : Output.standardOutput.line("granted lease \(number)")
+        format.show(LeaseNumber(number: number).json, "granted lease \(number)")
     }
 
     private static func seconds(_ text: String) throws(CofferError) -> Int {

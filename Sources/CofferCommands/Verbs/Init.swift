@@ -63,8 +63,8 @@ struct Init: ParsableCommand {
         let words = noPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
         let output = place?.words ?? .standardOutput
         try place?.deliver(returned.takePayload(), after: words)
-        if format.json { return output.line(status.json) }
-        output.line("\(words)\(noPasscode ? ": whoever has this machine can read everything in it" : "")")
-        if place != nil { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
+        let warning = noPasscode ? ": whoever has this machine can read everything in it" : ""
+        format.show(status.json, "\(words)\(warning)", to: output)
+        if place != nil && !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
     }
 }

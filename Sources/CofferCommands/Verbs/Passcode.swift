@@ -37,9 +37,7 @@ struct SetPasscode: ParsableCommand {
         }
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
         let status = try client.setPasscode(typed, kdf: passcode.kdf, erasesData: passcode.eraseData)
-        format.json
-            ? Output.standardOutput.line(status.json)
-            : Output.standardOutput.line("set the passcode; 'coffer lock' takes effect from now on")
+        format.show(status.json, "set the passcode; 'coffer lock' takes effect from now on")
     }
 }
 
@@ -80,11 +78,8 @@ struct ChangePasscode: ParsableCommand {
             kdf: passcode.kdf,
             erasesData: passcode.eraseData
         )
-        if format.json { return Output.standardOutput.line(status.json) }
-        Output.standardOutput.line(
-            before.state == .deviceKeyMissing
-                ? "changed the passcode; the vault is this machine's now" : "changed the passcode"
-        )
+        let move = before.state == .deviceKeyMissing ? "; the vault is this machine's now" : ""
+        format.show(status.json, "changed the passcode\(move)")
     }
 }
 
@@ -114,10 +109,8 @@ struct RemovePasscode: ParsableCommand {
         try confirmation.ask(for: "yes", orElse: "the passcode was not removed")
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
         let status = try remove(typed, lost.count, client)
-        if format.json { return Output.standardOutput.line(status.json) }
-        Output.standardOutput.line(
-            lost.count == 0 ? "removed the passcode" : "removed the passcode, and \(items(lost.count)) with it"
-        )
+        let loss = lost.count == 0 ? "" : ", and \(items(lost.count)) with it"
+        format.show(status.json, "removed the passcode\(loss)")
     }
 
     private func remove(
@@ -142,24 +135,23 @@ struct RemovePasscode: ParsableCommand {
 private struct LostItems {
     /// As many as the daemon counts: it knows more of them than have a name to list.
     let count: Int
-    private var names: [String] = []
-    private var areOthersDamaged: Bool
+    private let names: [String]
+    private let areOthersDamaged: Bool
 
     init(_ client: BlockingClient, _ status: VaultStatus) throws(CofferError) {
-        var listedCount = 0
-        var damagedCount = 0
-        var after: String?
-        repeat {
+        var names: [String] = []
+        var knownCount = 0
+        try forEachPage { (after: String?) throws(CofferError) in
             let page = try client.list(store: .keychain, after: after)
-            for item in page.items where item.protection == .keychain(.whenPasscodeSetThisDeviceOnly) {
-                names.append(item.name)
-            }
-            listedCount += page.items.count
-            damagedCount = page.damagedCount
-            after = page.next
-        } while after != nil
+            let lost = page.items.filter { $0.protection == .keychain(.whenPasscodeSetThisDeviceOnly) }
+            names += lost.map(\.name)
+            knownCount += page.items.count + page.damagedCount
+            return page.next
+        }
+        names.sortByName(\.self)
+        self.names = names
         count = status.passcodeItemCount ?? names.count
-        areOthersDamaged = status.keychainCount == listedCount + damagedCount
+        areOthersDamaged = status.keychainCount == knownCount
     }
 
     /// Tells a person.

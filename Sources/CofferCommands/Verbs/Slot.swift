@@ -20,18 +20,14 @@ struct ListSlots: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        for slot in try connection.connect().keyslots() {
-            if format.json {
-                Output.standardOutput.line(slot.json)
-            } else {
-                let kind = slot.kind.rawValue
-                let space = String(repeating: " ", count: max(1, 13 - kind.count))
-                Output.standardOutput.line("\(slot.number)  \(kind)\(space)\(Self.words(for: slot.kind))")
-            }
-        }
+        for slot in try connection.connect().keyslots() { format.show(slot) }
     }
+}
 
-    private static func words(for kind: KeyslotKind) -> String {
+extension KeyslotInfo: Printable {
+    var text: [Line] { ["\(number)  \(kind.rawValue.padded(to: 12)) \(words)"] }
+
+    private var words: String {
         switch kind {
         case .device: "opens by itself on this machine: there is no passcode"
         case .passcode: "opens with the passcode, on this machine"
@@ -70,9 +66,8 @@ struct AddSlot: ParsableCommand {
         let slot = returned.value
         let words = "made slot \(slot.number)"
         try place.deliver(returned.takePayload(), after: words)
-        if format.json { return place.words.line(slot.json) }
-        place.words.line("\(words)")
-        Output.standardError.line("\(RecoveryKeyOutput.advice)")
+        format.show(slot.json, "\(words)", to: place.words)
+        if !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
     }
 }
 
@@ -134,9 +129,7 @@ struct TestSlot: ParsableCommand {
             kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
         }
         let number = try client.testKeyslot(with: typed, as: kind)
-        format.json
-            ? Output.standardOutput.line(SlotResult(number: Int64(number)).json)
-            : Output.standardOutput.line("it opens slot \(number)")
+        format.show(SlotResult(number: Int64(number)).json, "it opens slot \(number)")
     }
 }
 

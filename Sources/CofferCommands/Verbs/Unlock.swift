@@ -22,6 +22,6 @@ struct Unlock: ParsableCommand {
         let status =
             credential.kind == .passcode
             ? try client.unlock(passcode: typed) : try client.unlock(recoveryKey: typed)
-        format.json ? Output.standardOutput.line(status.json) : Output.standardOutput.line("unlocked")
+        format.show(status.json, "unlocked")
     }
 }

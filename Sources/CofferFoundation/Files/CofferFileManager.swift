@@ -321,14 +321,15 @@ public final class CofferFileManager: Sendable {
         do throws(CofferError) {
             let name = url.isRoot ? nil : try url.itemName
             let found = try CofferDaemon.shared.perform { (client) throws(CofferError) in
-                var found: [CofferURL] = []
+                var found: [String] = []
                 var cursor: String?
                 repeat {
                     let page = try client.listFiles(in: name, recursive: isRecursive, cursor: cursor)
-                    found += page.entries.map { CofferURL(fileURLWithPath: $0.name) }
+                    found += page.entries.map(\.name)
                     cursor = page.cursor
                 } while cursor != nil
-                return found
+                found.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                return found.map { CofferURL(fileURLWithPath: $0) }
             }
             return options.contains(.skipsHiddenFiles) ? found.filter { !$0.isHidden(below: url) } : found
         } catch {

@@ -150,7 +150,7 @@ package struct ListParameters: WireObject {
     package let pattern: NamePattern?
     /// Items of that store only.
     package let store: StoreName?
-    /// Names behind it only: the `next` of the page before.
+    /// The `next` of the page before.
     package let after: String?
     /// The most items.
     package let limit: Int64?

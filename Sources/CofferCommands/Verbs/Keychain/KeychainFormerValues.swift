@@ -39,12 +39,8 @@ struct ShowHistory: ParsableCommand {
             return try output.write(value, "the value")
         }
         for value in try client.keychainHistory(of: wanted) {
-            if format.json {
-                Output.standardOutput.line(value.json)
-            } else {
-                let size = ByteCount.text(Int64(value.byteCount))
-                Output.standardOutput.line("\(value.number)  \(Timestamp.text(value.replaced))  \(size)")
-            }
+            let size = ByteCount.text(Int64(value.byteCount))
+            format.show(value.json, "\(value.number)  \(Timestamp.text(value.replaced))  \(size)")
         }
     }
 }

@@ -92,7 +92,6 @@ struct ShowPublicKey: ParsableCommand {
         let given = try authentication.readGiven()
         let client = try connection.connect()
         let key = try given.satisfy(client) { () throws(CofferError) in try client.publicKey(of: wanted) }
-        if format.json { return Output.standardOutput.line(key.json) }
-        Output.standardOutput.line("\(Base64.encode(key.bytes))")
+        format.show(key.json, "\(Base64.encode(key.bytes))")
     }
 }

@@ -76,9 +76,8 @@ struct UpdateKeychainItems: ParsableCommand {
         let result = try given.satisfy(client) { () throws(CofferError) in
             try client.updateKeychainItems(wanted, change, secret: value)
         }
-        warn(result.warnings)
-        if format.json { return Output.standardOutput.line(result.json) }
-        Output.standardOutput.line("updated \(result.count)")
+        Output.warn(result.warnings)
+        format.show(result.json, "updated \(result.count)")
     }
 
     private func change() throws(CofferError) -> KeychainChange {
@@ -139,7 +138,6 @@ struct DeleteKeychainItems: ParsableCommand {
         }
         let client = try connection.connect()
         let count = try given.satisfy(client) { () throws(CofferError) in try client.deleteKeychainItems(wanted) }
-        if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
-        Output.standardOutput.line("deleted \(count)")
+        format.show(KeychainCount(count: Int64(count)).json, "deleted \(count)")
     }
 }
