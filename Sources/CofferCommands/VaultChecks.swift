@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferCore
+internal import CofferWire
 
 /// What a verb looks at before a person types for nothing. The daemon decides again.
 extension VaultStatus {
@@ -62,5 +63,7 @@ extension VaultFault {
 
 extension BlockingClient {
     /// Whether a recovery key opens the vault.
-    func hasRecoveryKey() throws(CofferError) -> Bool { try keyslots().contains { $0.kind == .recoveryKey } }
+    func hasRecoveryKey() throws(CofferError) -> Bool {
+        try call(SlotListParameters()).value.slots.contains { $0.kind == .recoveryKey }
+    }
 }
