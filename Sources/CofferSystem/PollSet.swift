@@ -27,7 +27,9 @@ package struct PollSet {
     /// - Parameter deadline: The time; `nil` to wait as long as it takes.
     package mutating func wait(until deadline: ContinuousClock.Instant?) {
         let count = nfds_t(entries.count)
-        if (try? retrying("poll") { unsafe poll(&entries, count, Self.milliseconds(until: deadline)) }) != nil { return }
+        if (try? retrying("poll") { unsafe poll(&entries, count, Self.milliseconds(until: deadline)) }) != nil {
+            return
+        }
         for index in entries.indices { entries[index].revents = 0 }
     }
 

@@ -53,7 +53,9 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
         #expect(outputs.count == 1)
     }
 
-    @Test func `passes a descriptor with the first byte of its frame only, and drops it when the frame has gone`() throws {
+    @Test func `passes a descriptor with the first byte of its frame only, and drops it when the frame has gone`()
+        throws
+    {
         let driver = MachineDriver()
         weak var passed: PassedDescriptor?
         do {
@@ -77,7 +79,8 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
             wireFrame(Response.successBytes(id: .string("1"), result: lockedStatus)),
         ]
     )
-    func `ends the connection of a daemon that breaks the protocol, and hears nothing behind it`(bytes: [UInt8]) throws {
+    func `ends the connection of a daemon that breaks the protocol, and hears nothing behind it`(bytes: [UInt8]) throws
+    {
         let driver = MachineDriver(patient)
         try driver.submit(1)
         driver.flush()
@@ -110,7 +113,9 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
         driver.close()
         try driver.submit(3)
         #expect(
-            driver.effects() == ["1 failed, notAvailable", "2 failed, notAvailable", "lost, closed", "3 failed, notAvailable"]
+            driver.effects() == [
+                "1 failed, notAvailable", "2 failed, notAvailable", "lost, closed", "3 failed, notAvailable",
+            ]
         )
         #expect(!driver.wantsConnection && driver.delay == nil)
     }
@@ -122,7 +127,12 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
         case unsent, begun, sent
     }
 
-    private func driver(_ policy: ReconnectPolicy, _ stage: Stage, changes: Bool, tells: Bool = true) throws -> MachineDriver {
+    private func driver(
+        _ policy: ReconnectPolicy,
+        _ stage: Stage,
+        changes: Bool,
+        tells: Bool = true
+    ) throws -> MachineDriver {
         let driver = MachineDriver(policy, tellsUnknownOutcomes: tells)
         try driver.submit(1, changes: changes)
         driver.flush(stage == .unsent ? 0 : stage == .begun ? 9 : .max)
@@ -202,7 +212,9 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
     }
 
     @Test(arguments: [false, true])
-    func `gives the daemon's reason where it is turned away, and knows that nothing was carried out`(hasHeard: Bool) throws {
+    func `gives the daemon's reason where it is turned away, and knows that nothing was carried out`(
+        hasHeard: Bool
+    ) throws {
         let driver = MachineDriver(patient)
         if hasHeard {
             try driver.submit(1)
@@ -288,7 +300,12 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
     private func put(_ number: Int64, _ count: Int = 0, passing descriptor: Int32? = nil) throws -> Call {
         let params = ItemPutParameters(name: try ItemName("a"), wishes: ItemWishes(), wantsProgress: false)
         let payload = count > 0 ? try Secret([UInt8](repeating: 7, count: count)) : nil
-        return try Call(number, params, payload: payload, descriptor: descriptor.map { PassedDescriptor(borrowing: $0) })
+        return try Call(
+            number,
+            params,
+            payload: payload,
+            descriptor: descriptor.map { PassedDescriptor(borrowing: $0) }
+        )
     }
 
     @Test func `has no more bytes than the daemon takes, and one request in any case`() throws {

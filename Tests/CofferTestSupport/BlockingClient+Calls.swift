@@ -262,7 +262,6 @@ extension BlockingClient {
     }
 }
 
-
 extension BlockingClient {
     package func setPasscode(
         _ passcode: borrowing SecretBytes?,

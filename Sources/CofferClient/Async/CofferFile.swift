@@ -148,7 +148,9 @@ extension CofferClient {
 
     /// Gives a handle back without waiting for that.
     fileprivate func release(_ handle: Int64, on epoch: Int) {
-        guard let call = try? Call(mailbox.takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else { return }
+        guard let call = try? Call(mailbox.takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else {
+            return
+        }
         mailbox.post { $0.submit(call, nil) }
     }
 

@@ -37,7 +37,9 @@ extension BlockingClient {
     ///
     /// - Parameter selection: What else is to be told than locking and unlocking.
     /// - Throws: `notAvailable` where the daemon is gone.
-    public func watch(_ selection: EventSelection = []) throws(CofferError) { try call(VaultWatchParameters(selection)) }
+    public func watch(_ selection: EventSelection = []) throws(CofferError) {
+        try call(VaultWatchParameters(selection))
+    }
 
     /// Stores an item where the decision matrix says.
     ///
@@ -105,7 +107,9 @@ extension BlockingClient {
     ///
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
-    public func show(_ name: ItemName) throws(CofferError) -> ItemInfo { try call(ItemShowParameters(name: name)).value }
+    public func show(_ name: ItemName) throws(CofferError) -> ItemInfo {
+        try call(ItemShowParameters(name: name)).value
+    }
 
     /// Gives an item another name, in every state of the vault; all else about it stays.
     ///

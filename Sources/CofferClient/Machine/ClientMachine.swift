@@ -319,7 +319,8 @@ extension ClientMachine {
             if let event = VaultEvent(notification: method, params) { effects.append(.event(event)) }
             return
         }
-        guard let report = try? ProgressParameters(result: .object(params)), case .integer(let number)? = report.request,
+        guard let report = try? ProgressParameters(result: .object(params)),
+            case .integer(let number)? = report.request,
             sent[number] != nil
         else { return }
         effects.append(.progress(number, TransferProgress(done: report.done, total: report.total)))

@@ -118,7 +118,10 @@ struct ChangeAtLogin: ParsableCommand {
             guard status.vaultID == vaultID, status.state != .noPasscode else { return }
             try status.requireFreeGuess()
             let payload: SecretBytes? = try CountedPayload.encode(old, new)
-            try client.call(PasscodeChangeParameters(credential: .passcode, kdf: nil, erasesData: nil), payload: payload)
+            try client.call(
+                PasscodeChangeParameters(credential: .passcode, kdf: nil, erasesData: nil),
+                payload: payload
+            )
         } catch {
             throw try mark.remove(because: "the vault keeps its passcode", error)
         }

@@ -12,7 +12,10 @@ import Testing
         let server = try TestServer(graceSeconds: 0)
         try await CofferClient.withConnection(to: server.directory.appending("socket")) { client in
             let passcode = try Secret(exposed: "1234")
-            let made = try await client.call(VaultInitParameters(kdf: .interactive, hasNoPasscode: false), payload: passcode)
+            let made = try await client.call(
+                VaultInitParameters(kdf: .interactive, hasNoPasscode: false),
+                payload: passcode
+            )
             #expect(made.value.state == .unlocked)
             #expect(made.payload.count > 20)
             try await body(client, passcode)
@@ -79,7 +82,9 @@ import Testing
             let find = KeychainFindParameters(query, returns: [.attributes, .data])
             let found = try await client.call(find)
             #expect(found.value.items.map(\.reference) == [added.reference])
-            #expect(try KeychainMatches(found.value, payload: found.payload).secrets.map { $0?.exposeText() } == ["two"])
+            #expect(
+                try KeychainMatches(found.value, payload: found.payload).secrets.map { $0?.exposeText() } == ["two"]
+            )
             let former = try await client.call(KeychainHistoryParameters(query)).value.values
             let number = Int64(try #require(former.first?.number))
             let reading = KeychainHistoryParameters(query, number: number, returns: [.data])

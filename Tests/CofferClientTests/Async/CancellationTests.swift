@@ -106,7 +106,9 @@ import Testing
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
             let message = try Secret([UInt8](repeating: 7, count: Limits.framePayloadBytes))
             let task = Task {
-                await failure { () throws(CofferError) in try await client.call(KeychainSignParameters(KeychainQuery(.key)), payload: message) }
+                await failure { () throws(CofferError) in
+                    try await client.call(KeychainSignParameters(KeychainQuery(.key)), payload: message)
+                }
             }
             for await _ in begun.stream { break }
             task.cancel()
