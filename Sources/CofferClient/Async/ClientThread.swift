@@ -78,7 +78,7 @@ final class ClientThread {
     /// Rings when a stream is ready, or its call leaves nothing to wait for.
     func watch(_ stream: ContentStream, for interest: ContentStream.Interest) {
         watches[stream.call.number] = Watch(stream: stream, interest: interest)
-        if stream.call.hasEnded { callHasEnded(stream.call.number) }
+        if stream.call.outcome != nil { callHasEnded(stream.call.number) }
     }
 
     /// Adds a subscriber, and asks the daemon for what all subscribers want: the last such request counts.

@@ -63,16 +63,11 @@ public final class CofferClient: Sendable {
         reconnecting policy: ReconnectPolicy = .standard,
         _ body: nonisolated(nonsending) (CofferClient) async throws -> Value
     ) async throws -> Value {
-        let client = try CofferClient(socketPath: socketPath, policy: policy)
-        do {
-            try await client.open()
-            let value = try await body(client)
-            await client.close()
-            return value
-        } catch {
-            await client.close()
-            throw error
+        let outcome = try await withConnection(to: socketPath, reconnecting: policy) {
+            (client) throws(CofferError) -> Result<Value, any Error> in
+            do { return .success(try await body(client)) } catch { return .failure(error) }
         }
+        return try outcome.get()
     }
 
     private func open() async throws(CofferError) {

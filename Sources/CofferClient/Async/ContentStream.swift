@@ -33,7 +33,7 @@ final class ContentStream: Sendable {
     func write(_ piece: Secret) async throws(CofferError) -> Bool {
         var done = 0
         while done < piece.count {
-            if call.hasEnded { return false }
+            if call.outcome != nil { return false }
             if Task.isCancelled { throw .cancelled }
             switch piece.withBytes({ try? socket.send($0.extracting(droppingFirst: done)) ?? -1 }) {
             case nil: return false

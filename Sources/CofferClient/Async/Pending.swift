@@ -23,20 +23,13 @@ final class Pending<Value: Sendable>: Sendable {
     /// What came of it.
     typealias Outcome = Result<Value, CofferError>
 
-    private enum State {
-        case running
-        case ended(Outcome)
-        /// The outcome was taken; an error stays.
-        case taken(CofferError?)
-    }
-
     /// Of a call, its number.
     let number: Int64
     /// Told how far a call has come, on the client's thread.
     let progress: (@Sendable (TransferProgress) -> Void)?
     /// Rings when it has ended.
     let alarm = Alarm()
-    private let state = Mutex(State.running)
+    private let state = Mutex<Outcome?>(nil)
 
     init(_ number: Int64, progress: (@Sendable (TransferProgress) -> Void)? = nil) {
         self.number = number
@@ -44,44 +37,23 @@ final class Pending<Value: Sendable>: Sendable {
     }
 
     /// Keeps the outcome; the caller rings the alarm once it holds no part of it any more.
-    func end(_ outcome: Outcome) { state.withLock { $0 = .ended(outcome) } }
+    func end(_ outcome: Outcome) { state.withLock { $0 = outcome } }
 
-    /// Whether it has ended.
-    var hasEnded: Bool {
-        state.withLock { state in
-            if case .running = state { false } else { true }
-        }
-    }
+    /// What came of it, if it has ended.
+    var outcome: Outcome? { state.withLock { $0 } }
 
     /// Why it has failed, if it has.
     var error: CofferError? {
-        state.withLock { state in
-            switch state {
-            case .ended(.failure(let error)), .taken(let error?): error
-            default: nil
-            }
-        }
+        if case .failure(let error) = outcome { error } else { nil }
     }
 
-    /// Waits for the end, and takes the outcome.
+    /// Waits for the end.
     ///
     /// - Parameter cancel: Called where the task is cancelled; may be called twice.
     func outcome(onCancel cancel: @escaping @Sendable () -> Void) async -> Outcome {
         while true {
-            if let outcome = takeOutcome() { return outcome }
+            if let outcome { return outcome }
             await alarm.wait(onCancel: cancel)
-        }
-    }
-
-    private func takeOutcome() -> Outcome? {
-        state.withLock { state in
-            switch state {
-            case .running: return nil
-            case .taken(let error): return .failure(error ?? .cancelled)
-            case .ended(let outcome):
-                if case .failure(let error) = outcome { state = .taken(error) } else { state = .taken(nil) }
-                return outcome
-            }
         }
     }
 }
