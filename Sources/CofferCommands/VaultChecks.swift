@@ -60,5 +60,7 @@ extension VaultFault: Printable {
 
 extension BlockingClient {
     /// Whether a recovery key opens the vault.
-    func hasRecoveryKey() throws(CofferError) -> Bool { try keyslots().contains { $0.kind == .recoveryKey } }
+    func hasRecoveryKey() throws(CofferError) -> Bool {
+        try call(SlotListParameters()).value.slots.contains { $0.kind == .recoveryKey }
+    }
 }

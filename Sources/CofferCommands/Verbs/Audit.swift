@@ -66,7 +66,7 @@ struct Audit: ParsableCommand {
         var last: Int64 = 0
         var isDamaged = false
         repeat {
-            let page = try client.auditRecords(query, after: after)
+            let page = try client.call(AuditListParameters(after: after, query)).value
             if after == 0, lines == nil, query.item == nil, let summary = page.summary {
                 format.show(AuditSummaryReport(summary: summary))
             }
@@ -105,7 +105,7 @@ struct Audit: ParsableCommand {
         var checkedCount: Int64 = 0
         var findings: [String] = []
         try forEachPage { (after: Int64?) throws(CofferError) in
-            let part = try client.verifyAudit(after: after ?? 0)
+            let part = try client.call(AuditVerifyParameters(after: after ?? 0)).value
             checkedCount += part.checkedCount
             findings += part.findings
             return part.next

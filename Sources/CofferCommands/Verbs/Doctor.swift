@@ -70,7 +70,7 @@ struct Doctor: ParsableCommand {
         let progress = CheckProgress()
         var survey = Survey()
         try forEachPage { (cursor: String?) throws(CofferError) in
-            let page = try client.checkVault(repairs: `repair`, cursor: cursor)
+            let page = try client.call(VaultCheckParameters(repairs: `repair`, cursor: cursor)).value
             survey.add(page)
             if !page.findings.isEmpty { progress?.finish() }
             for finding in page.findings { format.show(finding) }
@@ -95,7 +95,7 @@ struct Doctor: ParsableCommand {
     private func allEntries(_ client: BlockingClient) throws(CofferError) -> [QuarantineEntry] {
         var entries: [QuarantineEntry] = []
         try forEachPage { (cursor: String?) throws(CofferError) in
-            let page = try client.quarantine(cursor: cursor)
+            let page = try client.call(VaultQuarantineParameters(.list, cursor: cursor)).value
             entries += page.entries
             return page.cursor
         }
@@ -107,7 +107,7 @@ struct Doctor: ParsableCommand {
     private func restoreAll(_ client: BlockingClient) throws(CofferError) {
         var entries: [QuarantineEntry] = []
         try forEachPage { (cursor: String?) throws(CofferError) in
-            let page = try client.restoreQuarantined(cursor: cursor)
+            let page = try client.call(VaultQuarantineParameters(.restore, cursor: cursor)).value
             entries += page.entries
             return page.cursor
         }
@@ -126,7 +126,7 @@ struct Doctor: ParsableCommand {
         }
         try question.ask(for: "discard", orElse: "nothing was destroyed")
         for entry in entries {
-            try client.discardQuarantined(entry)
+            try client.call(VaultQuarantineParameters(.discard, store: entry.store, number: entry.number))
             format.show(entry.json)
         }
         format.say("destroyed \(entries.count)")
@@ -142,7 +142,7 @@ struct Doctor: ParsableCommand {
         question.say("what is kept of faults that have passed is removed:")
         for fault in faults { question.say("  \(fault.what)") }
         try question.ask(for: "acknowledge", orElse: "nothing was changed")
-        try client.acknowledgeFaults()
+        try client.call(VaultQuarantineParameters(.acknowledge))
         let remaining = try client.status().faults
         for fault in remaining { format.show(fault) }
         format.say("acknowledged \(faults.count - remaining.count) of \(faults.count) faults")
@@ -154,11 +154,11 @@ struct Doctor: ParsableCommand {
         let client = try connection.connect()
         let file = try OutputFile(new: path)
         let bar = ProgressBar()
-        let salvage = try client.salvage(
-            name,
-            into: file.number,
+        let salvage = try client.call(
+            FileSalvageParameters(name: name, wantsProgress: bar != nil),
+            passing: file.number,
             progress: bar.map { bar in { bar.update($0, of: $1) } }
-        )
+        ).value
         bar?.finish()
         try file.finish()
         format.show(SalvageReport(salvage: salvage, name: name, path: path))

@@ -54,7 +54,7 @@ struct ListEntitlements: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        var page = try client.entitlements()
+        var page = try client.call(EntitlementListParameters(after: 0)).value
         if let trouble = page.trouble {
             Output.standardError.line("warning: the entitlements are wrong, and those of before stay: \(trouble)")
         }
@@ -68,7 +68,7 @@ struct ListEntitlements: ParsableCommand {
             for entitlement in page.entitlements { format.show(entitlement) }
             count += page.entitlements.count
             guard let next = page.next, next == count else { return }
-            page = try client.entitlements(after: next)
+            page = try client.call(EntitlementListParameters(after: next)).value
         }
     }
 }
@@ -101,7 +101,7 @@ struct ExplainAccess: ParsableCommand {
 
     func run() throws {
         let subject = try client.map(Self.subject) ?? .caller
-        format.show(try connection.connect().explainAccess(of: subject))
+        format.show(try connection.connect().call(EntitlementExplainParameters(subject)).value)
     }
 
     private static func subject(_ text: String) throws(CofferError) -> AccessSubject {

@@ -26,7 +26,7 @@ struct ListLeases: ParsableCommand {
         let client = try connection.connect()
         var damaged: [Int64] = []
         try forEachPage { (after: Int64?) throws(CofferError) in
-            let page = try client.leases(after: after)
+            let page = try client.call(LeaseListParameters(after: after)).value
             for lease in page.leases { format.show(lease) }
             damaged += page.damaged
             return page.next
@@ -60,6 +60,6 @@ struct RevokeLeases: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        try forEachGoingOn(leases) { (lease) throws(CofferError) in try client.revokeLease(lease) }
+        try forEachGoingOn(leases) { (lease) throws(CofferError) in try client.call(LeaseRevokeParameters(number: lease)) }
     }
 }

@@ -20,7 +20,7 @@ struct ListSlots: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        for slot in try connection.connect().keyslots() { format.show(slot) }
+        for slot in try connection.connect().call(SlotListParameters()).value.slots { format.show(slot) }
     }
 }
 
@@ -62,7 +62,8 @@ struct AddSlot: ParsableCommand {
         try before.requireDeviceKey(client)
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
-        let returned = try client.addKeyslot(with: typed, as: credential.kind)
+        let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind)
+        let returned = try client.call(params, payload: typed)
         let slot = returned.value
         let words = "made slot \(slot.number)"
         try place.deliver(returned.takePayload(), after: words)
@@ -93,7 +94,8 @@ struct RemoveSlot: ParsableCommand {
         try before.requireVault()
         try before.requireDeviceKey(client)
         let typed = try credential.ifNeeded(given, before)
-        try client.removeKeyslot(Int(slot), with: typed, as: credential.kind)
+        let params = SlotRemoveParameters(number: Int64(slot), credential: typed == nil ? nil : credential.kind)
+        try client.call(params, payload: typed)
     }
 }
 
@@ -128,8 +130,8 @@ struct TestSlot: ParsableCommand {
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
             kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
         }
-        let number = try client.testKeyslot(with: typed, as: kind)
-        format.show(SlotResult(number: Int64(number)).json, "it opens slot \(number)")
+        let result = try client.call(SlotTestParameters(credential: kind), payload: typed).value
+        format.show(result.json, "it opens slot \(result.number)")
     }
 }
 

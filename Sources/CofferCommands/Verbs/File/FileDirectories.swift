@@ -29,7 +29,9 @@ struct ListFiles: ParsableCommand {
         var entries: [FileInfo] = []
         var damagedCount = 0
         try forEachPage { (cursor: String?) throws(CofferError) in
-            let page = try client.listFiles(in: directory, recursive: recursive, cursor: cursor)
+            let page = try client.call(
+                FileListParameters(name: directory, isRecursive: recursive, cursor: cursor)
+            ).value
             entries += page.entries
             damagedCount += page.damagedCount
             return page.cursor
@@ -82,7 +84,7 @@ struct ShowFile: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        format.show(try connection.connect().fileInfo(try ItemName(argument: name)))
+        format.show(try connection.connect().call(FileStatParameters(name: try ItemName(argument: name))).value)
     }
 }
 
@@ -126,7 +128,8 @@ struct MakeDirectory: ParsableCommand {
 
     func run() throws {
         let directory = try ItemName(argument: name)
-        try connection.connect().makeDirectory(directory, class: protectionClass, parents: parents)
+        let params = FileMkdirParameters(name: directory, protectionClass: protectionClass, makesParents: parents)
+        try connection.connect().call(params)
     }
 }
 
@@ -151,7 +154,7 @@ struct MoveFile: ParsableCommand {
     func run() throws {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
-        try connection.connect().moveFile(name, to: target, replace: replace)
+        try connection.connect().call(FileRenameParameters(name: name, target: target, replaces: replace))
     }
 }
 
@@ -174,7 +177,7 @@ struct RemoveFiles: ParsableCommand {
         let files = try names.map { try ItemName(argument: $0) }
         let client = try connection.connect()
         try forEachGoingOn(files) { (file) throws(CofferError) in
-            _ = try client.removeFile(file, recursive: recursive)
+            try client.call(FileRemoveParameters(name: file, isRecursive: recursive))
         }
     }
 }
@@ -210,8 +213,8 @@ struct ProtectFiles: ParsableCommand {
                 hint: "--default changes what new files get, --recursive that and the files that are there"
             )
         }
-        let scope: BlockingClient.FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
-        let change = try connection.connect().protectFile(file, as: protectionClass, scope)
+        let scope: FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
+        let change = try connection.connect().call(FileProtectParameters(file, protectionClass, scope)).value
         for entry in change.unchanged {
             Output.standardError.line("unchanged: \(quotedForDisplay(entry.name)): \(entry.message)")
         }

@@ -74,7 +74,7 @@ struct UpdateKeychainItems: ParsableCommand {
             try given.showNewApplicationPassword(to: client)
         }
         let result = try given.satisfy(client) { () throws(CofferError) in
-            try client.updateKeychainItems(wanted, change, secret: value)
+            try client.call(KeychainUpdateParameters(wanted, change), payload: value).value
         }
         Output.warn(result.warnings)
         format.show(result.json, "updated \(result.count)")
@@ -137,7 +137,9 @@ struct DeleteKeychainItems: ParsableCommand {
             )
         }
         let client = try connection.connect()
-        let count = try given.satisfy(client) { () throws(CofferError) in try client.deleteKeychainItems(wanted) }
-        format.show(KeychainCount(count: Int64(count)).json, "deleted \(count)")
+        let result = try given.satisfy(client) { () throws(CofferError) in
+            try client.call(KeychainDeleteParameters(wanted)).value
+        }
+        format.show(result.json, "deleted \(result.count)")
     }
 }
