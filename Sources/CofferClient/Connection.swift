@@ -237,7 +237,7 @@ extension CofferClient {
     }
 
     private func askToCancel(_ call: Call) {
-        let params = CancelParameters(.integer(call.number))
+        let params = RequestCancelParameters(.integer(call.number))
         let number = takeNumber()
         let request = Request(id: .integer(number), method: Method.requestCancel.rawValue, params: params.json)
         let order = Call(number, nil, request, epoch: epoch)

@@ -186,7 +186,7 @@ extension CofferClient {
         let answer = try await outcome(of: call).get()
         if stream.isDelivered { return nil }
         stream.isDelivered = true
-        let result = try GetResult(result: answer.json)
+        let result = try ItemGetResult(result: answer.json)
         guard result.byteCount == stream.receivedCount + Int64(answer.payload.count) else {
             throw CofferError(
                 .protocolViolation,

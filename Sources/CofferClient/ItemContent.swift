@@ -13,7 +13,7 @@ public struct ItemContent: AsyncSequence, Sendable {
     public typealias Failure = CofferError
 
     let client: CofferClient
-    let params: GetParameters
+    let params: ItemGetParameters
 
     /// Begins at the beginning; the content is asked for with the first piece.
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, params: params) }
@@ -21,11 +21,11 @@ public struct ItemContent: AsyncSequence, Sendable {
     /// Goes through the pieces; where it goes before the end, the transfer ends.
     public struct Iterator: AsyncIteratorProtocol {
         let client: CofferClient
-        let params: GetParameters
+        let params: ItemGetParameters
         private var download: Download?
         private var hasEnded = false
 
-        init(client: CofferClient, params: GetParameters) {
+        init(client: CofferClient, params: ItemGetParameters) {
             self.client = client
             self.params = params
         }

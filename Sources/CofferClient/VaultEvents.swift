@@ -107,8 +107,8 @@ extension CofferClient {
         subscribers.append(queue)
         // The last order counts, so each is for what all of them want.
         let wanted = subscribers.reduce(into: EventSelection()) { $0.formUnion($1.selection) }
-        let call = try begin(.vaultWatch, WatchParameters(wanted))
-        _ = try Nothing(result: try await outcome(of: call).get().json)
+        let call = try begin(.vaultWatch, VaultWatchParameters(wanted))
+        _ = try Empty(result: try await outcome(of: call).get().json)
         return VaultEvents(subscription: subscription)
     }
 

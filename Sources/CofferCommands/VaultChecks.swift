@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferCore
+internal import CofferWire
 
 /// What a verb looks at before a person types for nothing. The daemon decides again.
 extension VaultStatus {

@@ -1,6 +1,7 @@
 internal import CofferClient
 internal import CofferCore
 internal import CofferMemory
+internal import CofferWire
 public import Foundation
 internal import Synchronization
 

@@ -45,7 +45,7 @@ final class ItemListing: SlicedWork {
     private var page: [ItemInfo] = []
     private var pageByteCount = 0
 
-    init(_ params: ListParameters, in group: String, _ owner: LookAhead, _ listings: Listings, _ keys: VaultKeys) {
+    init(_ params: ItemListParameters, in group: String, _ owner: LookAhead, _ listings: Listings, _ keys: VaultKeys) {
         filter = ListingFilter(params, in: group)
         limit = Int(params.limit ?? Int64(Limits.pageItems))
         after = params.after

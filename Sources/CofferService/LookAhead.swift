@@ -12,7 +12,7 @@ struct ListingFilter {
     private let pattern: NamePattern?
     private let expiringBefore: Int64?
 
-    init(_ params: ListParameters, in group: String) {
+    init(_ params: ItemListParameters, in group: String) {
         self.group = group
         store = params.store
         prefix = params.prefix

@@ -17,12 +17,12 @@ extension BlockingClient {
         _ secret: borrowing SecretBytes?,
         reuseSeconds: Int = 0
     ) throws(CofferError) {
-        let params = ContextParameters(factor: factor, reuseSeconds: Int64(reuseSeconds))
-        _ = try call(.contextAuthenticate, params, payload: secret, returning: Nothing.self)
+        let params = ContextAuthenticateParameters(factor: factor, reuseSeconds: Int64(reuseSeconds))
+        _ = try call(.contextAuthenticate, params, payload: secret, returning: Empty.self)
     }
 
     /// Takes back what was shown on this connection.
     public func endContext() throws(CofferError) {
-        _ = try call(.contextEnd, Nothing(), returning: Nothing.self)
+        _ = try call(.contextEnd, Empty(), returning: Empty.self)
     }
 }

@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 extension BlockingClient {
     /// Looks at a few rows of the vault: whether they are what was stored.
@@ -10,7 +10,7 @@ extension BlockingClient {
     /// - Returns: What was found; where it has a cursor, there is more to look at.
     /// - Throws: `decode` where the database itself is damaged; `diskFull`, `io`.
     public func checkVault(repairs: Bool = false, cursor: String? = nil) throws(CofferError) -> CheckPage {
-        let params = CheckParameters(repairs: repairs, cursor: cursor)
+        let params = VaultCheckParameters(repairs: repairs, cursor: cursor)
         return try call(.vaultCheck, params, returning: CheckPage.self).value
     }
 
@@ -18,7 +18,7 @@ extension BlockingClient {
     ///
     /// - Parameter cursor: What the page before ended with.
     public func quarantine(cursor: String? = nil) throws(CofferError) -> QuarantinePage {
-        try call(.vaultQuarantine, QuarantineParameters(cursor: cursor), returning: QuarantinePage.self).value
+        try call(.vaultQuarantine, VaultQuarantineParameters(cursor: cursor), returning: QuarantinePage.self).value
     }
 
     /// Puts rows back that are authentic now, and whose place is free.
@@ -26,7 +26,7 @@ extension BlockingClient {
     /// - Parameter cursor: What the page before ended with.
     /// - Returns: The rows that were looked at: those with an obstacle stay where they are.
     public func restoreQuarantined(cursor: String? = nil) throws(CofferError) -> QuarantinePage {
-        let params = QuarantineParameters(.restore, cursor: cursor)
+        let params = VaultQuarantineParameters(.restore, cursor: cursor)
         return try call(.vaultQuarantine, params, returning: QuarantinePage.self).value
     }
 
@@ -35,12 +35,12 @@ extension BlockingClient {
     /// - Parameter entry: The row.
     /// - Throws: `itemNotFound` where it is there no more.
     public func discardQuarantined(_ entry: QuarantineEntry) throws(CofferError) {
-        let params = QuarantineParameters(.discard, store: entry.store, number: entry.number)
+        let params = VaultQuarantineParameters(.discard, store: entry.store, number: entry.number)
         _ = try call(.vaultQuarantine, params, returning: QuarantinePage.self)
     }
 
     /// Ends the faults of the whole vault that have passed, such as a damaged log, and removes what is kept of them.
     public func acknowledgeFaults() throws(CofferError) {
-        _ = try call(.vaultQuarantine, QuarantineParameters(.acknowledge), returning: QuarantinePage.self)
+        _ = try call(.vaultQuarantine, VaultQuarantineParameters(.acknowledge), returning: QuarantinePage.self)
     }
 }

@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 extension BlockingClient {
     /// Describes a file or a directory, in every state of the vault.
@@ -48,7 +48,7 @@ extension BlockingClient {
         class protectionClass: ProtectionClass? = nil,
         parents: Bool = false
     ) throws(CofferError) -> FileInfo {
-        let params = FileMakeDirectoryParameters(name: name, protectionClass: protectionClass, makesParents: parents)
+        let params = FileMkdirParameters(name: name, protectionClass: protectionClass, makesParents: parents)
         return try call(.fileMkdir, params, returning: FileInfo.self).value
     }
 
@@ -69,7 +69,7 @@ extension BlockingClient {
         to target: ItemName,
         replace: Bool = false
     ) throws(CofferError) -> FileInfo {
-        let params = MoveParameters(name: name, target: target, replaces: replace)
+        let params = FileRenameParameters(name: name, target: target, replaces: replace)
         return try call(.fileRename, params, returning: FileInfo.self).value
     }
 
@@ -88,7 +88,7 @@ extension BlockingClient {
         progress: ((Int64, Int64?) -> Void)? = nil
     ) throws(CofferError) -> Int {
         let params = FileRemoveParameters(name: name, isRecursive: recursive, wantsProgress: progress != nil)
-        return Int(try call(.fileRemove, params, returning: FileRemoveResult.self, progress: progress).value.count)
+        return Int(try call(.fileRemove, params, returning: CountResult.self, progress: progress).value.count)
     }
 
     /// What of a directory gets another class.

@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 /// How a file is opened.
 public struct FileOpenOptions: OptionSet, Sendable {

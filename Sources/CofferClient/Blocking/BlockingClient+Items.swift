@@ -1,6 +1,6 @@
 public import CofferCore
 package import CofferMemory
-package import CofferWire
+public import CofferWire
 
 extension BlockingClient {
     /// Stores an item where the decision matrix says.
@@ -19,7 +19,7 @@ extension BlockingClient {
         rest: Int32? = nil,
         progress: ((Int64, Int64?) -> Void)? = nil
     ) throws(CofferError) -> Placement {
-        let params = PutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
+        let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
         return try call(
             .itemPut,
             params,
@@ -38,11 +38,11 @@ extension BlockingClient {
     ///   - progress: Told how far the transfer has come.
     /// - Returns: How it came, and the content where it came with the answer.
     package func get(
-        _ params: GetParameters,
+        _ params: ItemGetParameters,
         into descriptor: Int32? = nil,
         progress: ((Int64, Int64?) -> Void)? = nil
-    ) throws(CofferError) -> Returned<GetResult> {
-        try call(.itemGet, params, passing: descriptor, returning: GetResult.self, progress: progress)
+    ) throws(CofferError) -> Returned<ItemGetResult> {
+        try call(.itemGet, params, passing: descriptor, returning: ItemGetResult.self, progress: progress)
     }
 
     /// Lists items, in the order of their names' bytes.
@@ -63,7 +63,7 @@ extension BlockingClient {
         limit: Int? = nil,
         expiringBefore: Int64? = nil
     ) throws(CofferError) -> ItemPage {
-        let params = ListParameters(
+        let params = ItemListParameters(
             prefix: prefix,
             pattern: pattern,
             store: store,
@@ -79,7 +79,7 @@ extension BlockingClient {
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
     public func show(_ name: ItemName) throws(CofferError) -> ItemInfo {
-        try call(.itemShow, NameParameters(name: name), returning: ItemInfo.self).value
+        try call(.itemShow, ItemShowParameters(name: name), returning: ItemInfo.self).value
     }
 
     /// Changes the protection of an item; its content is not touched.
@@ -91,7 +91,7 @@ extension BlockingClient {
     /// - Throws: `itemNotFound`; `interactionNotAllowed` where the key of its old protection, or of the new one, is not there;
     ///   `authFailed` for `WhenPasscodeSetThisDeviceOnly` in a vault without a passcode.
     public func protect(_ name: ItemName, as protection: Protection) throws(CofferError) -> ProtectionChange {
-        let params = ProtectParameters(name: name, protection: protection)
+        let params = ItemProtectParameters(name: name, protection: protection)
         return try call(.itemProtect, params, returning: ProtectionChange.self).value
     }
 
@@ -110,7 +110,7 @@ extension BlockingClient {
         to target: ItemName,
         replace: Bool = false
     ) throws(CofferError) -> ItemInfo {
-        let params = MoveParameters(name: name, target: target, replaces: replace)
+        let params = ItemMoveParameters(name: name, target: target, replaces: replace)
         return try call(.itemMove, params, returning: ItemInfo.self).value
     }
 
@@ -119,7 +119,7 @@ extension BlockingClient {
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
     public func remove(_ name: ItemName) throws(CofferError) {
-        _ = try call(.itemRemove, NameParameters(name: name), returning: Nothing.self)
+        _ = try call(.itemRemove, ItemRemoveParameters(name: name), returning: Empty.self)
     }
 
     /// Says where an item is or would go, why, and what may be done with it, without storing anything.
@@ -128,7 +128,7 @@ extension BlockingClient {
     ///   - params: An item that is stored, or facts about one that is not.
     ///   - sample: The first bytes of the content, for the rules that look at it.
     package func explain(
-        _ params: ExplainParameters,
+        _ params: ItemExplainParameters,
         sample: borrowing SecretBytes? = nil
     ) throws(CofferError) -> Explanation {
         try call(.itemExplain, params, payload: sample, returning: Explanation.self).value

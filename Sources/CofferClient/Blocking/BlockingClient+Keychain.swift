@@ -1,6 +1,6 @@
 public import CofferCore
 package import CofferMemory
-package import CofferWire
+public import CofferWire
 
 extension BlockingClient {
     // MARK: Looking for items
@@ -151,7 +151,7 @@ extension BlockingClient {
     /// - Returns: How many there were.
     /// - Throws: `itemNotFound`.
     public func deleteKeychainItems(_ query: KeychainQuery) throws(CofferError) -> Int {
-        Int(try call(.keychainDelete, query, returning: KeychainCount.self).value.count)
+        Int(try call(.keychainDelete, query, returning: CountResult.self).value.count)
     }
 
     // MARK: Using keys
@@ -183,7 +183,7 @@ extension BlockingClient {
                 hint: "sign a hash of it"
             )
         }
-        let returned = try call(.keychainSign, query, payload: message, returning: Nothing.self)
+        let returned = try call(.keychainSign, query, payload: message, returning: Empty.self)
         return try returned.takePayload().ofSize(64, "signature").exposeBytes()
     }
 
@@ -195,7 +195,7 @@ extension BlockingClient {
     /// - Returns: The shared secret, of 32 bytes: to be put through a key derivation, not used as it is.
     package func agree(with peer: [UInt8], by query: KeychainQuery) throws(CofferError) -> SecretBytes {
         let params = KeychainAgreeParameters(query, peer: peer)
-        let returned = try call(.keychainAgree, params, returning: Nothing.self)
+        let returned = try call(.keychainAgree, params, returning: Empty.self)
         return try returned.takePayload().ofSize(32, "shared secret")
     }
 
@@ -237,7 +237,7 @@ extension BlockingClient {
     /// - Throws: `itemNotFound`; `interactionNotAllowed`.
     public func restoreFormerValue(_ number: Int, of query: KeychainQuery) throws(CofferError) {
         let params = KeychainRestoreParameters(query, number: Int64(number))
-        _ = try call(.keychainRestore, params, returning: Nothing.self)
+        _ = try call(.keychainRestore, params, returning: Empty.self)
     }
 }
 

@@ -61,7 +61,7 @@ extension BlockingClient {
     ///
     /// - Throws: `notAvailable` where there is no vault.
     public func keyslots() throws(CofferError) -> [KeyslotInfo] {
-        try call(.slotList, Nothing(), returning: SlotList.self).value.slots
+        try call(.slotList, Empty(), returning: SlotList.self).value.slots
     }
 
     /// Makes a recovery key, with a slot that it opens.
@@ -75,7 +75,7 @@ extension BlockingClient {
         with secret: borrowing SecretBytes?,
         as credential: Credential = .passcode
     ) throws(CofferError) -> Returned<SlotResult> {
-        let params = CredentialParameters(credential: secret == nil ? nil : credential)
+        let params = SlotAddParameters(credential: secret == nil ? nil : credential)
         return try call(.slotAdd, params, payload: secret, returning: SlotResult.self)
     }
 
@@ -93,7 +93,7 @@ extension BlockingClient {
         as credential: Credential = .passcode
     ) throws(CofferError) {
         let params = SlotRemoveParameters(number: Int64(number), credential: secret == nil ? nil : credential)
-        _ = try call(.slotRemove, params, payload: secret, returning: Nothing.self)
+        _ = try call(.slotRemove, params, payload: secret, returning: Empty.self)
     }
 
     /// Says which slot a credential opens, and changes nothing.
@@ -107,7 +107,7 @@ extension BlockingClient {
         with secret: borrowing SecretBytes?,
         as credential: Credential = .recoveryKey
     ) throws(CofferError) -> Int {
-        let params = CredentialParameters(credential: credential)
+        let params = SlotTestParameters(credential: credential)
         return Int(try call(.slotTest, params, payload: secret, returning: SlotResult.self).value.number)
     }
 }

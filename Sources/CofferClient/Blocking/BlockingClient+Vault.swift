@@ -1,13 +1,13 @@
 public import CofferCore
 package import CofferMemory
-internal import CofferWire
+public import CofferWire
 
 extension BlockingClient {
     /// The state of the vault and what is in it.
     ///
     /// - Throws: `io` or `decode` where the vault can't be used.
     public func status() throws(CofferError) -> VaultStatus {
-        try call(.vaultStatus, Nothing(), returning: VaultStatus.self).value
+        try call(.vaultStatus, Empty(), returning: VaultStatus.self).value
     }
 
     /// Makes a vault, unlocked.
@@ -25,7 +25,7 @@ extension BlockingClient {
         hasNoRecoveryKey: Bool = false,
         erasesData: Bool = false
     ) throws(CofferError) -> Returned<VaultStatus> {
-        let params = InitParameters(
+        let params = VaultInitParameters(
             kdf: kdf,
             hasNoPasscode: passcode == nil,
             hasNoRecoveryKey: hasNoRecoveryKey,
@@ -39,7 +39,7 @@ extension BlockingClient {
     /// - Parameter passcode: What the person typed.
     /// - Throws: `authFailed` where it is wrong, or may not be tried now.
     package func unlock(passcode: borrowing SecretBytes?) throws(CofferError) -> VaultStatus {
-        try call(.vaultUnlock, Nothing(), payload: passcode, returning: VaultStatus.self).value
+        try call(.vaultUnlock, Empty(), payload: passcode, returning: VaultStatus.self).value
     }
 
     /// Unlocks with a recovery key, also where no passcode may be tried.
@@ -47,7 +47,7 @@ extension BlockingClient {
     /// - Parameter recoveryKey: The recovery key, as a text of groups.
     /// - Throws: `authFailed` where it is another vault's, `param` where it is mistyped.
     package func unlock(recoveryKey: borrowing SecretBytes?) throws(CofferError) -> VaultStatus {
-        let params = CredentialParameters(credential: .recoveryKey)
+        let params = VaultUnlockParameters(credential: .recoveryKey)
         return try call(.vaultUnlock, params, payload: recoveryKey, returning: VaultStatus.self).value
     }
 
@@ -57,7 +57,7 @@ extension BlockingClient {
     ///   setting.
     /// - Throws: `notAvailable` for a vault without a passcode.
     public func lock(graceSeconds: Int? = nil) throws(CofferError) -> VaultStatus {
-        let params = LockParameters(graceSeconds: graceSeconds.map { Int64($0) })
+        let params = VaultLockParameters(graceSeconds: graceSeconds.map { Int64($0) })
         return try call(.vaultLock, params, returning: VaultStatus.self).value
     }
 
@@ -66,12 +66,12 @@ extension BlockingClient {
     /// - Parameter vaultID: The vault that is meant, from its ``status()``.
     /// - Throws: `param` where the daemon has another one.
     public func erase(vaultID: ItemID) throws(CofferError) {
-        _ = try call(.vaultErase, EraseParameters(vaultID: vaultID), returning: Nothing.self)
+        _ = try call(.vaultErase, VaultEraseParameters(vaultID: vaultID), returning: Empty.self)
     }
 
     /// Destroys every key of whatever vault there is, and then the rest of it: for one that can't be read any more.
     public func eraseWhateverIsThere() throws(CofferError) {
-        _ = try call(.vaultErase, EraseParameters(vaultID: nil), returning: Nothing.self)
+        _ = try call(.vaultErase, VaultEraseParameters(isWhatever: true), returning: Empty.self)
     }
 
     /// Asks for the events of the vault, which ``nextEvent()`` gives from here on.
@@ -79,7 +79,7 @@ extension BlockingClient {
     /// - Parameter selection: What else is to be told than locking and unlocking.
     /// - Throws: `notAvailable` where the daemon is gone.
     public func watch(_ selection: EventSelection = []) throws(CofferError) {
-        _ = try call(.vaultWatch, WatchParameters(selection), returning: Nothing.self)
+        _ = try call(.vaultWatch, VaultWatchParameters(selection), returning: Empty.self)
     }
 
     /// Waits for the next event, which may have come during another call on this connection.

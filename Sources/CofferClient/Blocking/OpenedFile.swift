@@ -81,7 +81,7 @@ public final class OpenedFile {
     /// - Parameter byteCount: The bytes that it is to have.
     public func truncate(to byteCount: Int64) throws(CofferError) {
         let params = FileTruncateParameters(handle: try openHandle(), byteCount: byteCount)
-        _ = try client.call(.fileTruncate, params, returning: Nothing.self)
+        _ = try client.call(.fileTruncate, params, returning: Empty.self)
         self.byteCount = byteCount
     }
 
@@ -98,13 +98,13 @@ public final class OpenedFile {
 
     /// Waits until all that was written is on the disk: all of it is, or nothing.
     public func sync() throws(CofferError) {
-        _ = try client.call(.fileSync, FileHandleParameters(handle: try openHandle()), returning: Nothing.self)
+        _ = try client.call(.fileSync, FileSyncParameters(handle: try openHandle()), returning: Empty.self)
     }
 
     /// Syncs what was written, and gives the handle back; where that fails, it can be tried again.
     public func close() throws(CofferError) {
         guard isOpen else { return }
-        _ = try client.call(.fileClose, FileHandleParameters(handle: handle), returning: Nothing.self)
+        _ = try client.call(.fileClose, FileCloseParameters(handle: handle), returning: Empty.self)
         isOpen = false
     }
 

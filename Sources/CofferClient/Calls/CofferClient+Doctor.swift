@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 extension CofferClient {
     /// Looks at a few rows of the vault: whether they are what was stored.
@@ -10,7 +10,7 @@ extension CofferClient {
     /// - Returns: What was found; where it has a cursor, there is more to look at.
     /// - Throws: `decode` where the database itself is damaged; `diskFull`, `io`.
     public func checkVault(repairs: Bool = false, cursor: String? = nil) async throws(CofferError) -> CheckPage {
-        let params = CheckParameters(repairs: repairs, cursor: cursor)
+        let params = VaultCheckParameters(repairs: repairs, cursor: cursor)
         return try await call(.vaultCheck, params, returning: CheckPage.self).value
     }
 
@@ -18,7 +18,7 @@ extension CofferClient {
     ///
     /// - Parameter cursor: What the page before ended with.
     public func quarantine(cursor: String? = nil) async throws(CofferError) -> QuarantinePage {
-        let params = QuarantineParameters(cursor: cursor)
+        let params = VaultQuarantineParameters(cursor: cursor)
         return try await call(.vaultQuarantine, params, returning: QuarantinePage.self).value
     }
 
@@ -27,7 +27,7 @@ extension CofferClient {
     /// - Parameter cursor: What the page before ended with.
     /// - Returns: The rows that were looked at: those with an obstacle stay where they are.
     public func restoreQuarantined(cursor: String? = nil) async throws(CofferError) -> QuarantinePage {
-        let params = QuarantineParameters(.restore, cursor: cursor)
+        let params = VaultQuarantineParameters(.restore, cursor: cursor)
         return try await call(.vaultQuarantine, params, returning: QuarantinePage.self).value
     }
 
@@ -36,12 +36,12 @@ extension CofferClient {
     /// - Parameter entry: The row.
     /// - Throws: `itemNotFound` where it is there no more.
     public func discardQuarantined(_ entry: QuarantineEntry) async throws(CofferError) {
-        let params = QuarantineParameters(.discard, store: entry.store, number: entry.number)
+        let params = VaultQuarantineParameters(.discard, store: entry.store, number: entry.number)
         _ = try await call(.vaultQuarantine, params, returning: QuarantinePage.self)
     }
 
     /// Ends the faults of the whole vault that have passed, such as a damaged log, and removes what is kept of them.
     public func acknowledgeFaults() async throws(CofferError) {
-        _ = try await call(.vaultQuarantine, QuarantineParameters(.acknowledge), returning: QuarantinePage.self)
+        _ = try await call(.vaultQuarantine, VaultQuarantineParameters(.acknowledge), returning: QuarantinePage.self)
     }
 }

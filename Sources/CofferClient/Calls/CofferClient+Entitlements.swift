@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 extension CofferClient {
     /// A page of what is written of clients, in the order in which it is looked at.

@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 extension CofferClient {
     /// Describes a file or a directory, in every state of the vault.
@@ -39,7 +39,7 @@ extension CofferClient {
         class protectionClass: ProtectionClass? = nil,
         parents: Bool = false
     ) async throws(CofferError) -> FileInfo {
-        let params = FileMakeDirectoryParameters(name: name, protectionClass: protectionClass, makesParents: parents)
+        let params = FileMkdirParameters(name: name, protectionClass: protectionClass, makesParents: parents)
         return try await call(.fileMkdir, params, returning: FileInfo.self).value
     }
 
@@ -60,7 +60,7 @@ extension CofferClient {
         to target: ItemName,
         replace: Bool = false
     ) async throws(CofferError) -> FileInfo {
-        let params = MoveParameters(name: name, target: target, replaces: replace)
+        let params = FileRenameParameters(name: name, target: target, replaces: replace)
         return try await call(.fileRename, params, returning: FileInfo.self).value
     }
 
@@ -80,7 +80,7 @@ extension CofferClient {
     ) async throws(CofferError) -> Int {
         let params = FileRemoveParameters(name: name, isRecursive: recursive, wantsProgress: progress != nil)
         return Int(
-            try await call(.fileRemove, params, returning: FileRemoveResult.self, progress: progress).value.count
+            try await call(.fileRemove, params, returning: CountResult.self, progress: progress).value.count
         )
     }
 

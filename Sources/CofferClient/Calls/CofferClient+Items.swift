@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 extension CofferClient {
     // MARK: Contents
@@ -18,7 +18,7 @@ extension CofferClient {
         _ content: Secret,
         _ wishes: ItemWishes = ItemWishes()
     ) async throws(CofferError) -> Placement {
-        let params = PutParameters(name: name, wishes: wishes)
+        let params = ItemPutParameters(name: name, wishes: wishes)
         return try await call(.itemPut, params, payload: content, returning: Placement.self).value
     }
 
@@ -38,7 +38,7 @@ extension CofferClient {
         _ wishes: ItemWishes = ItemWishes(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(CofferError) -> Placement {
-        let params = PutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
+        let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
         return try await call(
             .itemPut,
             params,
@@ -68,7 +68,7 @@ extension CofferClient {
         _ wishes: ItemWishes = ItemWishes(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(CofferError) -> Placement where Source.Element == Secret {
-        let params = PutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
+        let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
         var stream: ContentStream?
         do throws(CofferError) {
             try await feed(source, name) { () throws(CofferError) in
@@ -119,8 +119,8 @@ extension CofferClient {
         offset: Int64? = nil,
         length: Int64? = nil
     ) async throws(CofferError) -> Secret {
-        let params = GetParameters(name: name, offset: offset, length: length)
-        let returned = try await call(.itemGet, params, returning: GetResult.self)
+        let params = ItemGetParameters(name: name, offset: offset, length: length)
+        let returned = try await call(.itemGet, params, returning: ItemGetResult.self)
         guard returned.value.byteCount == Int64(returned.payload.count) else {
             throw CofferError(
                 .protocolViolation,
@@ -147,12 +147,12 @@ extension CofferClient {
         length: Int64? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(CofferError) -> Secret? {
-        let params = GetParameters(name: name, offset: offset, length: length, wantsProgress: progress != nil)
+        let params = ItemGetParameters(name: name, offset: offset, length: length, wantsProgress: progress != nil)
         let returned = try await call(
             .itemGet,
             params,
             passing: descriptor,
-            returning: GetResult.self,
+            returning: ItemGetResult.self,
             progress: progress
         )
         return returned.value.delivery == .payload ? returned.payload : nil
@@ -166,7 +166,7 @@ extension CofferClient {
     ///   - length: How many bytes at most.
     /// - Returns: The content, which is asked for when somebody goes through it.
     public nonisolated func content(of name: ItemName, offset: Int64? = nil, length: Int64? = nil) -> ItemContent {
-        ItemContent(client: self, params: GetParameters(name: name, offset: offset, length: length))
+        ItemContent(client: self, params: ItemGetParameters(name: name, offset: offset, length: length))
     }
 
     // MARK: Items
@@ -176,7 +176,7 @@ extension CofferClient {
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
     public func show(_ name: ItemName) async throws(CofferError) -> ItemInfo {
-        try await call(.itemShow, NameParameters(name: name), returning: ItemInfo.self).value
+        try await call(.itemShow, ItemShowParameters(name: name), returning: ItemInfo.self).value
     }
 
     /// Lists items, in the order of their names' bytes.
@@ -194,7 +194,7 @@ extension CofferClient {
         expiringBefore: Int64? = nil
     ) -> Pages<ItemInfo> {
         Pages { (after) async throws(CofferError) in
-            let params = ListParameters(
+            let params = ItemListParameters(
                 prefix: prefix,
                 pattern: pattern,
                 store: store,
@@ -216,7 +216,7 @@ extension CofferClient {
     ///   `authFailed` for `WhenPasscodeSetThisDeviceOnly` in a vault without a passcode.
     @discardableResult
     public func protect(_ name: ItemName, as protection: Protection) async throws(CofferError) -> ProtectionChange {
-        let params = ProtectParameters(name: name, protection: protection)
+        let params = ItemProtectParameters(name: name, protection: protection)
         return try await call(.itemProtect, params, returning: ProtectionChange.self).value
     }
 
@@ -235,7 +235,7 @@ extension CofferClient {
         to target: ItemName,
         replace: Bool = false
     ) async throws(CofferError) -> ItemInfo {
-        let params = MoveParameters(name: name, target: target, replaces: replace)
+        let params = ItemMoveParameters(name: name, target: target, replaces: replace)
         return try await call(.itemMove, params, returning: ItemInfo.self).value
     }
 
@@ -244,7 +244,7 @@ extension CofferClient {
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
     public func remove(_ name: ItemName) async throws(CofferError) {
-        _ = try await call(.itemRemove, NameParameters(name: name), returning: Nothing.self)
+        _ = try await call(.itemRemove, ItemRemoveParameters(name: name), returning: Empty.self)
     }
 
     /// Says where an item is or would go, why, and what may be done with it, without storing anything.
@@ -264,7 +264,13 @@ extension CofferClient {
         in state: VaultState? = nil,
         as client: ClientPattern? = nil
     ) async throws(CofferError) -> Explanation {
-        let params = ExplainParameters(name: name, byteCount: byteCount, wishes: wishes, state: state, client: client)
+        let params = ItemExplainParameters(
+            name: name,
+            byteCount: byteCount,
+            state: state,
+            client: client,
+            wishes: wishes
+        )
         return try await call(.itemExplain, params, payload: sample, returning: Explanation.self).value
     }
 }

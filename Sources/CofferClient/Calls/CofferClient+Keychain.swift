@@ -1,6 +1,6 @@
 public import CofferCore
 internal import CofferMemory
-internal import CofferWire
+public import CofferWire
 
 /// Items of the keychain that a query found, with their secrets.
 public struct KeychainMatches: Sendable {
@@ -183,7 +183,7 @@ extension CofferClient {
     /// - Throws: `itemNotFound`.
     @discardableResult
     public func deleteKeychainItems(_ query: KeychainQuery) async throws(CofferError) -> Int {
-        Int(try await call(.keychainDelete, query, returning: KeychainCount.self).value.count)
+        Int(try await call(.keychainDelete, query, returning: CountResult.self).value.count)
     }
 
     // MARK: Using keys
@@ -196,7 +196,7 @@ extension CofferClient {
     /// - Returns: The signature, of 64 bytes.
     /// - Throws: `itemNotFound`; `interactionNotAllowed`; `param` where it is no such key, or more than one.
     public func sign(_ message: Secret, with query: KeychainQuery) async throws(CofferError) -> [UInt8] {
-        let returned = try await call(.keychainSign, query, payload: message, returning: Nothing.self)
+        let returned = try await call(.keychainSign, query, payload: message, returning: Empty.self)
         return try returned.payload.ofSize(64, "signature").exposeBytes()
     }
 
@@ -208,7 +208,7 @@ extension CofferClient {
     /// - Returns: The shared secret, of 32 bytes: to be put through a key derivation, not used as it is.
     public func agree(with peer: [UInt8], by query: KeychainQuery) async throws(CofferError) -> Secret {
         let params = KeychainAgreeParameters(query, peer: peer)
-        let returned = try await call(.keychainAgree, params, returning: Nothing.self)
+        let returned = try await call(.keychainAgree, params, returning: Empty.self)
         return try returned.payload.ofSize(32, "shared secret")
     }
 
@@ -250,7 +250,7 @@ extension CofferClient {
     /// - Throws: `itemNotFound`; `interactionNotAllowed`.
     public func restoreFormerValue(_ number: Int, of query: KeychainQuery) async throws(CofferError) {
         let params = KeychainRestoreParameters(query, number: Int64(number))
-        _ = try await call(.keychainRestore, params, returning: Nothing.self)
+        _ = try await call(.keychainRestore, params, returning: Empty.self)
     }
 }
 

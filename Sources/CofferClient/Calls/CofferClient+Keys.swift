@@ -1,6 +1,6 @@
 public import CofferCore
 internal import CofferMemory
-internal import CofferWire
+public import CofferWire
 
 extension CofferClient {
     /// Gives a vault without a passcode one.
@@ -64,7 +64,7 @@ extension CofferClient {
     ///
     /// - Throws: `notAvailable` where there is no vault.
     public func keyslots() async throws(CofferError) -> [KeyslotInfo] {
-        try await call(.slotList, Nothing(), returning: SlotList.self).value.slots
+        try await call(.slotList, Empty(), returning: SlotList.self).value.slots
     }
 
     /// Makes a recovery key, with a slot that it opens.
@@ -78,7 +78,7 @@ extension CofferClient {
         with secret: Secret?,
         as credential: Credential = .passcode
     ) async throws(CofferError) -> (number: Int, recoveryKey: Secret) {
-        let params = CredentialParameters(credential: secret == nil ? nil : credential)
+        let params = SlotAddParameters(credential: secret == nil ? nil : credential)
         let returned = try await call(.slotAdd, params, payload: secret, returning: SlotResult.self)
         return (Int(returned.value.number), returned.payload)
     }
@@ -97,7 +97,7 @@ extension CofferClient {
         as credential: Credential = .passcode
     ) async throws(CofferError) {
         let params = SlotRemoveParameters(number: Int64(number), credential: secret == nil ? nil : credential)
-        _ = try await call(.slotRemove, params, payload: secret, returning: Nothing.self)
+        _ = try await call(.slotRemove, params, payload: secret, returning: Empty.self)
     }
 
     /// Says which slot a credential opens, and changes nothing.
@@ -111,7 +111,7 @@ extension CofferClient {
         with secret: Secret,
         as credential: Credential = .recoveryKey
     ) async throws(CofferError) -> Int {
-        let params = CredentialParameters(credential: credential)
+        let params = SlotTestParameters(credential: credential)
         return Int(try await call(.slotTest, params, payload: secret, returning: SlotResult.self).value.number)
     }
 }

@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 extension CofferClient {
     /// Lets somebody read one item, until that ends by itself.
@@ -27,7 +27,7 @@ extension CofferClient {
             uses: uses.map(Int64.init),
             reason: reason
         )
-        return try await call(.leaseGrant, params, returning: LeaseNumber.self).value.number
+        return try await call(.leaseGrant, params, returning: LeaseGrantResult.self).value.number
     }
 
     /// Lists the leases of items in your access groups, in the order of their granting.
@@ -42,6 +42,6 @@ extension CofferClient {
     /// - Parameter number: What it is called.
     /// - Throws: `itemNotFound` where there is none, or it has ended.
     public func revokeLease(_ number: Int64) async throws(CofferError) {
-        _ = try await call(.leaseRevoke, LeaseNumber(number: number), returning: Nothing.self)
+        _ = try await call(.leaseRevoke, LeaseRevokeParameters(number: number), returning: Empty.self)
     }
 }

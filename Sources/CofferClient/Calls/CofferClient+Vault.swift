@@ -1,13 +1,13 @@
 public import CofferCore
 internal import CofferMemory
-internal import CofferWire
+public import CofferWire
 
 extension CofferClient {
     /// The state of the vault and what is in it.
     ///
     /// - Throws: `io` or `decode` where the vault can't be used.
     public func status() async throws(CofferError) -> VaultStatus {
-        try await call(.vaultStatus, Nothing(), returning: VaultStatus.self).value
+        try await call(.vaultStatus, Empty(), returning: VaultStatus.self).value
     }
 
     /// Makes a vault, unlocked.
@@ -25,7 +25,7 @@ extension CofferClient {
         hasRecoveryKey: Bool = true,
         erasesData: Bool = false
     ) async throws(CofferError) -> (status: VaultStatus, recoveryKey: Secret?) {
-        let params = InitParameters(
+        let params = VaultInitParameters(
             kdf: kdf,
             hasNoPasscode: passcode == nil,
             hasNoRecoveryKey: !hasRecoveryKey,
@@ -46,7 +46,7 @@ extension CofferClient {
         with secret: Secret,
         as credential: Credential = .passcode
     ) async throws(CofferError) -> VaultStatus {
-        let params = CredentialParameters(credential: credential == .passcode ? nil : credential)
+        let params = VaultUnlockParameters(credential: credential == .passcode ? nil : credential)
         return try await call(.vaultUnlock, params, payload: secret, returning: VaultStatus.self).value
     }
 
@@ -57,7 +57,7 @@ extension CofferClient {
     /// - Throws: `notAvailable` for a vault without a passcode.
     @discardableResult
     public func lock(graceSeconds: Int? = nil) async throws(CofferError) -> VaultStatus {
-        let params = LockParameters(graceSeconds: graceSeconds.map { Int64($0) })
+        let params = VaultLockParameters(graceSeconds: graceSeconds.map { Int64($0) })
         return try await call(.vaultLock, params, returning: VaultStatus.self).value
     }
 
@@ -67,7 +67,8 @@ extension CofferClient {
     ///   be readable any more.
     /// - Throws: `param` where the daemon has another one.
     public func erase(vaultID: ItemID?) async throws(CofferError) {
-        _ = try await call(.vaultErase, EraseParameters(vaultID: vaultID), returning: Nothing.self)
+        let params = VaultEraseParameters(vaultID: vaultID, isWhatever: vaultID == nil)
+        _ = try await call(.vaultErase, params, returning: Empty.self)
     }
 
     // MARK: What is shown of a person
@@ -88,12 +89,12 @@ extension CofferClient {
         _ secret: Secret,
         reuseSeconds: Int = 0
     ) async throws(CofferError) {
-        let params = ContextParameters(factor: factor, reuseSeconds: Int64(reuseSeconds))
-        _ = try await call(.contextAuthenticate, params, payload: secret, returning: Nothing.self)
+        let params = ContextAuthenticateParameters(factor: factor, reuseSeconds: Int64(reuseSeconds))
+        _ = try await call(.contextAuthenticate, params, payload: secret, returning: Empty.self)
     }
 
     /// Takes back what was shown on this connection.
     public func endContext() async throws(CofferError) {
-        _ = try await call(.contextEnd, Nothing(), returning: Nothing.self)
+        _ = try await call(.contextEnd, Empty(), returning: Empty.self)
     }
 }

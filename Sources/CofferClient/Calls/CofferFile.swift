@@ -81,7 +81,7 @@ public actor CofferFile {
     /// - Parameter byteCount: The bytes that it is to have.
     public func truncate(to byteCount: Int64) async throws(CofferError) {
         let params = FileTruncateParameters(handle: try openHandle(), byteCount: byteCount)
-        _ = try await client.call(.fileTruncate, params, onlyOn: epoch, returning: Nothing.self)
+        _ = try await client.call(.fileTruncate, params, onlyOn: epoch, returning: Empty.self)
         self.byteCount = byteCount
     }
 
@@ -99,15 +99,15 @@ public actor CofferFile {
 
     /// Waits until all that was written is on the disk: all of it is, or nothing.
     public func sync() async throws(CofferError) {
-        let params = FileHandleParameters(handle: try openHandle())
-        _ = try await client.call(.fileSync, params, onlyOn: epoch, returning: Nothing.self)
+        let params = FileSyncParameters(handle: try openHandle())
+        _ = try await client.call(.fileSync, params, onlyOn: epoch, returning: Empty.self)
     }
 
     /// Syncs what was written, and gives the handle back; where that fails, it can be tried again.
     public func close() async throws(CofferError) {
         guard isOpen else { return }
-        let params = FileHandleParameters(handle: handle)
-        _ = try await client.call(.fileClose, params, onlyOn: epoch, returning: Nothing.self)
+        let params = FileCloseParameters(handle: handle)
+        _ = try await client.call(.fileClose, params, onlyOn: epoch, returning: Empty.self)
         isOpen = false
     }
 
@@ -154,7 +154,7 @@ extension CofferClient {
     /// Gives a handle back that nobody waits for.
     func letGo(of handle: Int64, on epoch: Int) {
         let number = takeNumber()
-        let params = FileHandleParameters(handle: handle)
+        let params = FileCloseParameters(handle: handle)
         let request = Request(id: .integer(number), method: Method.fileClose.rawValue, params: params.json)
         submit(Call(number, .fileClose, request, epoch: epoch))
     }

@@ -45,7 +45,7 @@ struct Grant: ParsableCommand {
         let seconds = try Self.seconds(duration)
         let number = try connection.connect().grant(itemName, to: client, seconds: seconds, uses: uses, reason: reason)
         format.json
-            ? Output.standardOutput.line(LeaseNumber(number: number).json)
+            ? Output.standardOutput.line(LeaseGrantResult(number: number).json)
             : Output.standardOutput.line("granted lease \(number)")
     }
 

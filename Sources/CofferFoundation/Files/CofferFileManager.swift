@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferCore
+internal import CofferWire
 public import Foundation
 
 /// The files and directories of Coffer, by the names of Foundation's `FileManager`.

@@ -139,7 +139,7 @@ struct DeleteKeychainItems: ParsableCommand {
         }
         let client = try connection.connect()
         let count = try given.satisfy(client) { () throws(CofferError) in try client.deleteKeychainItems(wanted) }
-        if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
+        if format.json { return Output.standardOutput.line(CountResult(count: Int64(count)).json) }
         Output.standardOutput.line("deleted \(count)")
     }
 }
