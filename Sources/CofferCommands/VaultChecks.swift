@@ -63,5 +63,7 @@ extension VaultFault {
 
 extension BlockingClient {
     /// Whether a recovery key opens the vault.
-    func hasRecoveryKey() throws(CofferError) -> Bool { try keyslots().contains { $0.kind == .recoveryKey } }
+    func hasRecoveryKey() throws(CofferError) -> Bool {
+        try call(SlotListParameters()).value.slots.contains { $0.kind == .recoveryKey }
+    }
 }

@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferMemory
 import CofferSystem
+import CofferTestSupport
 import CofferWire
 import Foundation
 import Testing
@@ -97,7 +98,7 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
             + frame(Response.notificationBytes(method: "progress", params: ["id": 1, "done": "much"]))
             + frame(Response.notificationBytes(method: "progress", params: ["id": 7, "done": 8]))
             + frame(Response.notificationBytes(method: "progress", params: ["id": 1, "done": 9]))
-            + success(99) + success()
+            + success()
         let (client, daemon) = try makeClient(answers: answers)
         defer { close(daemon) }
         var reports: [String] = []

@@ -66,7 +66,7 @@ struct Audit: ParsableCommand {
         var last: Int64 = 0
         var isDamaged = false
         repeat {
-            let page = try client.auditRecords(query, after: after)
+            let page = try client.call(AuditListParameters(after: after, query)).value
             if after == 0, lines == nil, query.item == nil, let summary = page.summary { show(summary) }
             if let lines {
                 kept = (kept + page.records).suffix(lines)
@@ -118,7 +118,7 @@ struct Audit: ParsableCommand {
         var findings: [String] = []
         var after: Int64 = 0
         while true {
-            let part = try client.verifyAudit(after: after)
+            let part = try client.call(AuditVerifyParameters(after: after)).value
             checkedCount += part.checkedCount
             findings += part.findings
             guard let next = part.next else { break }

@@ -72,7 +72,7 @@ struct Doctor: ParsableCommand {
         var survey = Survey()
         var cursor: String?
         repeat {
-            let page = try client.checkVault(repairs: `repair`, cursor: cursor)
+            let page = try client.call(VaultCheckParameters(repairs: `repair`, cursor: cursor)).value
             survey.add(page)
             if !page.findings.isEmpty { progress?.finish() }
             for finding in page.findings { format.json ? output.line(finding.json) : output.line("\(finding.line)") }
@@ -101,7 +101,7 @@ struct Doctor: ParsableCommand {
         var entries: [QuarantineEntry] = []
         var cursor: String?
         repeat {
-            let page = try client.quarantine(cursor: cursor)
+            let page = try client.call(VaultQuarantineParameters(.list, cursor: cursor)).value
             entries += page.entries
             cursor = page.cursor
         } while cursor != nil
@@ -116,7 +116,7 @@ struct Doctor: ParsableCommand {
         var entries: [QuarantineEntry] = []
         var cursor: String?
         repeat {
-            let page = try client.restoreQuarantined(cursor: cursor)
+            let page = try client.call(VaultQuarantineParameters(.restore, cursor: cursor)).value
             entries += page.entries
             cursor = page.cursor
         } while cursor != nil
@@ -147,7 +147,7 @@ struct Doctor: ParsableCommand {
         }
         try question.ask(for: "discard", orElse: "nothing was destroyed")
         for entry in entries {
-            try client.discardQuarantined(entry)
+            try client.call(VaultQuarantineParameters(.discard, store: entry.store, number: entry.number))
             if format.json { Output.standardOutput.line(entry.json) }
         }
         if !format.json { Output.standardOutput.line("destroyed \(entries.count)") }
@@ -166,7 +166,7 @@ struct Doctor: ParsableCommand {
         question.say("what is kept of faults that have passed is removed:")
         for fault in faults { question.say("  \(fault.what)") }
         try question.ask(for: "acknowledge", orElse: "nothing was changed")
-        try client.acknowledgeFaults()
+        try client.call(VaultQuarantineParameters(.acknowledge))
         let remaining = try client.status().faults
         for fault in remaining {
             format.json ? Output.standardOutput.line(fault.json) : fault.write(to: .standardOutput)
@@ -182,11 +182,11 @@ struct Doctor: ParsableCommand {
         let client = try connection.connect()
         let file = try OutputFile(new: path)
         let bar = ProgressBar()
-        let salvage = try client.salvage(
-            name,
-            into: file.number,
+        let salvage = try client.call(
+            FileSalvageParameters(name: name, wantsProgress: bar != nil),
+            passing: file.number,
             progress: bar.map { bar in { bar.update($0, of: $1) } }
-        )
+        ).value
         bar?.finish()
         try file.finish()
         let output = Output.standardOutput

@@ -54,7 +54,7 @@ struct ListEntitlements: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        var page = try client.entitlements()
+        var page = try client.call(EntitlementListParameters(after: 0)).value
         if let trouble = page.trouble {
             Output.standardError.line("warning: the entitlements are wrong, and those of before stay: \(trouble)")
         }
@@ -68,7 +68,7 @@ struct ListEntitlements: ParsableCommand {
             for entitlement in page.entitlements { show(entitlement) }
             count += page.entitlements.count
             guard let next = page.next, next == count else { return }
-            page = try client.entitlements(after: next)
+            page = try client.call(EntitlementListParameters(after: next)).value
         }
     }
 
@@ -103,7 +103,7 @@ struct ExplainAccess: ParsableCommand {
 
     func run() throws {
         let subject = try client.map(Self.subject) ?? .caller
-        let explanation = try connection.connect().explainAccess(of: subject)
+        let explanation = try connection.connect().call(EntitlementExplainParameters(subject)).value
         let output = Output.standardOutput
         if format.json { return output.line(explanation.json) }
         output.line("client:      \(explanation.client.words)")

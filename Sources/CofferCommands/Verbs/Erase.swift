@@ -43,7 +43,7 @@ struct Erase: ParsableCommand {
                 + "\(Self.count(status.fileCount, "file", "files")): no passcode and no recovery key brings them back"
         )
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
-        try client.erase(vaultID: vaultID)
+        try client.call(VaultEraseParameters(vaultID: vaultID))
         report(["vaultID": .string(vaultID.hexadecimal)])
     }
 
@@ -57,7 +57,7 @@ struct Erase: ParsableCommand {
         if let hint = reason.hint { confirmation.say("hint: \(hint)") }
         confirmation.say("erase it all the same? no passcode and no recovery key brings it back")
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
-        try client.eraseWhateverIsThere()
+        try client.call(VaultEraseParameters(isWhatever: true))
         report([:])
     }
 

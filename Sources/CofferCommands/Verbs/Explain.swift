@@ -48,12 +48,12 @@ struct Explain: ParsableCommand {
                 )
             }
             let params = parameters(nil, size, pattern, isPresentedAsFile: false)
-            return report(try connection.connect().explain(params), "it")
+            return report(try connection.connect().call(params).value, "it")
         }
         if target == "-" { return try explainInput(pattern) }
         let daemon = try connection.connect()
         if let name = try? ItemName(argument: target) {
-            let explanation = try daemon.explain(parameters(name, size, pattern, isPresentedAsFile: false))
+            let explanation = try daemon.call(parameters(name, size, pattern, isPresentedAsFile: false)).value
             if explanation.stored != nil { return report(explanation, name.quoted) }
         }
         try explainFile(target, pattern, daemon)
@@ -82,7 +82,7 @@ struct Explain: ParsableCommand {
             "standard input"
         )
         let params = parameters(nil, size, pattern, isPresentedAsFile: false)
-        report(try connection.connect().explain(params, sample: sample), "standard input")
+        report(try connection.connect().call(params, payload: sample).value, "standard input")
     }
 
     private func explainFile(_ path: String, _ pattern: ClientPattern?, _ daemon: BlockingClient) throws {
@@ -103,7 +103,7 @@ struct Explain: ParsableCommand {
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }
         let params = parameters(nil, size ?? byteCount, pattern, isPresentedAsFile: true)
-        report(try daemon.explain(params, sample: sample), quotedForDisplay(path))
+        report(try daemon.call(params, payload: sample).value, quotedForDisplay(path))
     }
 
     // MARK: Reporting

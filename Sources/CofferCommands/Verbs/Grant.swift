@@ -43,10 +43,17 @@ struct Grant: ParsableCommand {
         let itemName = try ItemName(argument: name)
         let client = try ClientPattern(to)
         let seconds = try Self.seconds(duration)
-        let number = try connection.connect().grant(itemName, to: client, seconds: seconds, uses: uses, reason: reason)
+        let params = LeaseGrantParameters(
+            name: itemName,
+            client: client,
+            seconds: Int64(seconds),
+            uses: uses.map { Int64($0) },
+            reason: reason
+        )
+        let lease = try connection.connect().call(params).value
         format.json
-            ? Output.standardOutput.line(LeaseGrantResult(number: number).json)
-            : Output.standardOutput.line("granted lease \(number)")
+            ? Output.standardOutput.line(lease.json)
+            : Output.standardOutput.line("granted lease \(lease.number)")
     }
 
     private static func seconds(_ text: String) throws(CofferError) -> Int {

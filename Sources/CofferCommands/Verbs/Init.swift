@@ -53,12 +53,13 @@ struct Init: ParsableCommand {
         let place = noRecoveryKey ? nil : try recoveryKey.open()
         let typed: SecretBytes? =
             noPasscode ? nil : try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
-        let returned = try client.initialize(
-            passcode: typed,
+        let params = VaultInitParameters(
             kdf: kdf,
+            hasNoPasscode: noPasscode,
             hasNoRecoveryKey: noRecoveryKey,
             erasesData: eraseData
         )
+        let returned = try client.call(params, payload: typed)
         let status = returned.value
         let words = noPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
         let output = place?.words ?? .standardOutput

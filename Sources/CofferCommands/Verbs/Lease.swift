@@ -27,7 +27,7 @@ struct ListLeases: ParsableCommand {
         var damaged: [Int64] = []
         var after: Int64?
         repeat {
-            let page = try client.leases(after: after)
+            let page = try client.call(LeaseListParameters(after: after)).value
             for lease in page.leases { show(lease) }
             damaged += page.damaged
             after = page.next
@@ -66,7 +66,7 @@ struct RevokeLeases: ParsableCommand {
         var firstFailure: CofferError?
         for lease in leases {
             do throws(CofferError) {
-                try client.revokeLease(lease)
+                try client.call(LeaseRevokeParameters(number: lease))
             } catch {
                 // The others are revoked all the same, as remove does it.
                 Output.standardError.write(error)

@@ -36,7 +36,8 @@ struct SetPasscode: ParsableCommand {
             )
         }
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
-        let status = try client.setPasscode(typed, kdf: passcode.kdf, erasesData: passcode.eraseData)
+        let params = PasscodeSetParameters(kdf: passcode.kdf, erasesData: passcode.eraseData)
+        let status = try client.call(params, payload: typed).value
         format.json
             ? Output.standardOutput.line(status.json)
             : Output.standardOutput.line("set the passcode; 'coffer lock' takes effect from now on")
@@ -73,13 +74,13 @@ struct ChangePasscode: ParsableCommand {
         try before.requireDeviceKey(client, replacesDeviceKey: credential.kind == .recoveryKey)
         let typed = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
         let typedNew = try givenNew.orAsked { () throws(CofferError) in try SecretInput.askNew() }
-        let status = try client.changePasscode(
-            with: typed,
-            as: credential.kind,
-            to: typedNew,
+        let params = PasscodeChangeParameters(
+            credential: credential.kind,
             kdf: passcode.kdf,
             erasesData: passcode.eraseData
         )
+        let payload: SecretBytes? = try CountedPayload.encode(typed, typedNew)
+        let status = try client.call(params, payload: payload).value
         if format.json { return Output.standardOutput.line(status.json) }
         Output.standardOutput.line(
             before.state == .deviceKeyMissing
@@ -126,7 +127,8 @@ struct RemovePasscode: ParsableCommand {
         _ client: BlockingClient
     ) throws(CofferError) -> VaultStatus {
         do {
-            return try client.removePasscode(with: secret, as: credential.kind, destroying: count)
+            let params = PasscodeRemoveParameters(credential: credential.kind, destroyedCount: Int64(count))
+            return try client.call(params, payload: secret).value
         } catch {
             guard error.code == .param, try client.status().passcodeItemCount != count else { throw error }
             throw CofferError(

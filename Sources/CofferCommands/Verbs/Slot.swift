@@ -20,7 +20,7 @@ struct ListSlots: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        for slot in try connection.connect().keyslots() {
+        for slot in try connection.connect().call(SlotListParameters()).value.slots {
             if format.json {
                 Output.standardOutput.line(slot.json)
             } else {
@@ -66,7 +66,8 @@ struct AddSlot: ParsableCommand {
         try before.requireDeviceKey(client)
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
-        let returned = try client.addKeyslot(with: typed, as: credential.kind)
+        let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind)
+        let returned = try client.call(params, payload: typed)
         let slot = returned.value
         let words = "made slot \(slot.number)"
         try place.deliver(returned.takePayload(), after: words)
@@ -98,7 +99,8 @@ struct RemoveSlot: ParsableCommand {
         try before.requireVault()
         try before.requireDeviceKey(client)
         let typed = try credential.ifNeeded(given, before)
-        try client.removeKeyslot(Int(slot), with: typed, as: credential.kind)
+        let params = SlotRemoveParameters(number: Int64(slot), credential: typed == nil ? nil : credential.kind)
+        try client.call(params, payload: typed)
     }
 }
 
@@ -133,10 +135,10 @@ struct TestSlot: ParsableCommand {
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
             kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
         }
-        let number = try client.testKeyslot(with: typed, as: kind)
+        let result = try client.call(SlotTestParameters(credential: kind), payload: typed).value
         format.json
-            ? Output.standardOutput.line(SlotResult(number: Int64(number)).json)
-            : Output.standardOutput.line("it opens slot \(number)")
+            ? Output.standardOutput.line(result.json)
+            : Output.standardOutput.line("it opens slot \(result.number)")
     }
 }
 

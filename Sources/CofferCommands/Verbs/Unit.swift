@@ -41,7 +41,8 @@ struct UnitVerb: ParsableCommand {
         let client = try connection.connect()
         var first: AuditedRefusal?
         for source in ours.sorted(by: { $0.id < $1.id }) {
-            let explained = try client.explainAccess(of: user ? .userUnit(unit) : .unit(unit), credential: source.id)
+            let subject: AccessSubject = user ? .userUnit(unit) : .unit(unit)
+            let explained = try client.call(EntitlementExplainParameters(subject, credential: source.id)).value
             guard let answer = explained.credential else {
                 throw CofferError(
                     .unimplemented,

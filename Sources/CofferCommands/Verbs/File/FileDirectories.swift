@@ -29,7 +29,9 @@ struct ListFiles: ParsableCommand {
         var cursor: String?
         var damagedCount = 0
         repeat {
-            let page = try client.listFiles(in: directory, recursive: recursive, cursor: cursor)
+            let page = try client.call(
+                FileListParameters(name: directory, isRecursive: recursive, cursor: cursor)
+            ).value
             for entry in page.entries { show(entry) }
             damagedCount += page.damagedCount
             cursor = page.cursor
@@ -79,7 +81,7 @@ struct ShowFile: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let entry = try connection.connect().fileInfo(try ItemName(argument: name))
+        let entry = try connection.connect().call(FileStatParameters(name: try ItemName(argument: name))).value
         let output = Output.standardOutput
         if format.json { return output.line(entry.json) }
         output.line("name:        \(name: entry.name)")
@@ -118,7 +120,8 @@ struct MakeDirectory: ParsableCommand {
 
     func run() throws {
         let directory = try ItemName(argument: name)
-        try connection.connect().makeDirectory(directory, class: protectionClass, parents: parents)
+        let params = FileMkdirParameters(name: directory, protectionClass: protectionClass, makesParents: parents)
+        try connection.connect().call(params)
     }
 }
 
@@ -143,7 +146,7 @@ struct MoveFile: ParsableCommand {
     func run() throws {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
-        try connection.connect().moveFile(name, to: target, replace: replace)
+        try connection.connect().call(FileRenameParameters(name: name, target: target, replaces: replace))
     }
 }
 
@@ -168,7 +171,7 @@ struct RemoveFiles: ParsableCommand {
         var firstFailure: CofferError?
         for file in files {
             do throws(CofferError) {
-                try client.removeFile(file, recursive: recursive)
+                try client.call(FileRemoveParameters(name: file, isRecursive: recursive))
             } catch {
                 // The others are removed all the same, as rm does it.
                 Output.standardError.write(error)
@@ -210,8 +213,8 @@ struct ProtectFiles: ParsableCommand {
                 hint: "--default changes what new files get, --recursive that and the files that are there"
             )
         }
-        let scope: BlockingClient.FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
-        let change = try connection.connect().protectFile(file, as: protectionClass, scope)
+        let scope: FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
+        let change = try connection.connect().call(FileProtectParameters(file, protectionClass, scope)).value
         for entry in change.unchanged {
             Output.standardError.line("unchanged: \(quotedForDisplay(entry.name)): \(entry.message)")
         }

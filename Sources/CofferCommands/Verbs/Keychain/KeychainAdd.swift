@@ -63,7 +63,7 @@ struct AddKeychainItem: ParsableCommand {
         if params.accessControl?.factors.contains(.applicationPassword) == true {
             try given.showNewApplicationPassword(to: client)
         }
-        let result = try client.addKeychainItem(params, secret: secret).value
+        let result = try client.call(params, payload: secret).value
         warn(result.warnings)
         if format.json { return Output.standardOutput.line(result.json) }
         Output.standardOutput.line("\(result.reference.hexadecimal)")

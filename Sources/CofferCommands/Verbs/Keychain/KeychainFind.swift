@@ -62,12 +62,14 @@ struct FindKeychainItems: ParsableCommand {
         var cursor: String?
         var damagedCount = 0
         repeat {
-            let page = try client.keychainItems(
+            let params = KeychainFindParameters(
                 wanted,
                 limit: listsAll ? .all : .count(left),
+                cursor: cursor,
                 order: sort?.order,
-                cursor: cursor
+                returns: [.attributes]
             )
+            let page = try client.call(params).value
             for item in page.items { show(item) }
             left -= page.items.count
             damagedCount += page.damagedCount

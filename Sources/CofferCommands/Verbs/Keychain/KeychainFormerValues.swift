@@ -34,11 +34,11 @@ struct ShowHistory: ParsableCommand {
         let given = try authentication.readGiven()
         let client = try connection.connect()
         if let number {
-            let value = try given.satisfy(client) { () throws(CofferError) in try client.formerValue(number, of: wanted)
-            }
+            let params = KeychainHistoryParameters(wanted, number: Int64(number), returns: [.data])
+            let value = try given.satisfy(client) { () throws(CofferError) in try client.call(params).takePayload() }
             return try output.write(value, "the value")
         }
-        for value in try client.keychainHistory(of: wanted) {
+        for value in try client.call(KeychainHistoryParameters(wanted)).value.values {
             if format.json {
                 Output.standardOutput.line(value.json)
             } else {
@@ -67,6 +67,7 @@ struct RestoreFormerValue: ParsableCommand {
         let wanted = try query.query()
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        try given.satisfy(client) { () throws(CofferError) in try client.restoreFormerValue(Int(number), of: wanted) }
+        let params = KeychainRestoreParameters(wanted, number: Int64(number))
+        _ = try given.satisfy(client) { () throws(CofferError) in try client.call(params).value }
     }
 }

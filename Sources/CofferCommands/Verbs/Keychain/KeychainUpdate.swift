@@ -74,7 +74,7 @@ struct UpdateKeychainItems: ParsableCommand {
             try given.showNewApplicationPassword(to: client)
         }
         let result = try given.satisfy(client) { () throws(CofferError) in
-            try client.updateKeychainItems(wanted, change, secret: value)
+            try client.call(KeychainUpdateParameters(wanted, change), payload: value).value
         }
         warn(result.warnings)
         if format.json { return Output.standardOutput.line(result.json) }
@@ -138,8 +138,10 @@ struct DeleteKeychainItems: ParsableCommand {
             )
         }
         let client = try connection.connect()
-        let count = try given.satisfy(client) { () throws(CofferError) in try client.deleteKeychainItems(wanted) }
-        if format.json { return Output.standardOutput.line(CountResult(count: Int64(count)).json) }
-        Output.standardOutput.line("deleted \(count)")
+        let result = try given.satisfy(client) { () throws(CofferError) in
+            try client.call(KeychainDeleteParameters(wanted)).value
+        }
+        if format.json { return Output.standardOutput.line(result.json) }
+        Output.standardOutput.line("deleted \(result.count)")
     }
 }

@@ -2,7 +2,45 @@ public import CofferCore
 package import CofferMemory
 public import CofferWire
 
+/// The usual verbs; every other method is a ``BlockingClient/call(_:payload:passing:progress:)`` of its parameters.
 extension BlockingClient {
+    /// The state of the vault and what is in it.
+    ///
+    /// - Throws: `io` or `decode` where the vault can't be used.
+    public func status() throws(CofferError) -> VaultStatus { try call(VaultStatusParameters()).value }
+
+    /// Unlocks.
+    ///
+    /// - Parameters:
+    ///   - secret: The passcode, or a recovery key as a text of groups, which also opens where no passcode may be tried.
+    ///   - credential: Which of the two it is.
+    /// - Throws: `authFailed` where it is wrong, or may not be tried now; `param` where a recovery key is mistyped.
+    @discardableResult
+    package func unlock(
+        with secret: borrowing SecretBytes?,
+        as credential: Credential = .passcode
+    ) throws(CofferError) -> VaultStatus {
+        let params = VaultUnlockParameters(credential: credential == .passcode ? nil : credential)
+        return try call(params, payload: secret).value
+    }
+
+    /// Locks.
+    ///
+    /// - Parameter graceSeconds: Seconds for which everything still works; 0 locks at once, `nil` takes the daemon's setting.
+    /// - Throws: `notAvailable` for a vault without a passcode.
+    @discardableResult
+    public func lock(graceSeconds: Int? = nil) throws(CofferError) -> VaultStatus {
+        try call(VaultLockParameters(graceSeconds: graceSeconds.map { Int64($0) })).value
+    }
+
+    /// Asks for the events of the vault, which ``nextEvent()`` gives from here on.
+    ///
+    /// - Parameter selection: What else is to be told than locking and unlocking.
+    /// - Throws: `notAvailable` where the daemon is gone.
+    public func watch(_ selection: EventSelection = []) throws(CofferError) {
+        try call(VaultWatchParameters(selection))
+    }
+
     /// Stores an item where the decision matrix says.
     ///
     /// - Parameters:
@@ -20,14 +58,7 @@ extension BlockingClient {
         progress: ((Int64, Int64?) -> Void)? = nil
     ) throws(CofferError) -> Placement {
         let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
-        return try call(
-            .itemPut,
-            params,
-            payload: content,
-            passing: rest,
-            returning: Placement.self,
-            progress: progress
-        ).value
+        return try call(params, payload: content, passing: rest, progress: progress).value
     }
 
     /// Fetches the content of an item.
@@ -41,9 +72,7 @@ extension BlockingClient {
         _ params: ItemGetParameters,
         into descriptor: Int32? = nil,
         progress: ((Int64, Int64?) -> Void)? = nil
-    ) throws(CofferError) -> Returned<ItemGetResult> {
-        try call(.itemGet, params, passing: descriptor, returning: ItemGetResult.self, progress: progress)
-    }
+    ) throws(CofferError) -> Returned<ItemGetResult> { try call(params, passing: descriptor, progress: progress) }
 
     /// Lists items, in the order of their names' bytes.
     ///
@@ -71,7 +100,7 @@ extension BlockingClient {
             limit: limit.map { Int64($0) },
             expiringBefore: expiringBefore
         )
-        return try call(.itemList, params, returning: ItemPage.self).value
+        return try call(params).value
     }
 
     /// Describes an item, in every state of the vault.
@@ -79,20 +108,7 @@ extension BlockingClient {
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
     public func show(_ name: ItemName) throws(CofferError) -> ItemInfo {
-        try call(.itemShow, ItemShowParameters(name: name), returning: ItemInfo.self).value
-    }
-
-    /// Changes the protection of an item; its content is not touched.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - protection: What it is to have. A class is converted for a keychain item, an accessibility for a file.
-    /// - Returns: The item as it is now, and what there is to know about the change.
-    /// - Throws: `itemNotFound`; `interactionNotAllowed` where the key of its old protection, or of the new one, is not there;
-    ///   `authFailed` for `WhenPasscodeSetThisDeviceOnly` in a vault without a passcode.
-    public func protect(_ name: ItemName, as protection: Protection) throws(CofferError) -> ProtectionChange {
-        let params = ItemProtectParameters(name: name, protection: protection)
-        return try call(.itemProtect, params, returning: ProtectionChange.self).value
+        try call(ItemShowParameters(name: name)).value
     }
 
     /// Gives an item another name, in every state of the vault; all else about it stays.
@@ -110,27 +126,12 @@ extension BlockingClient {
         to target: ItemName,
         replace: Bool = false
     ) throws(CofferError) -> ItemInfo {
-        let params = ItemMoveParameters(name: name, target: target, replaces: replace)
-        return try call(.itemMove, params, returning: ItemInfo.self).value
+        try call(ItemMoveParameters(name: name, target: target, replaces: replace)).value
     }
 
     /// Removes an item, in every state of the vault.
     ///
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
-    public func remove(_ name: ItemName) throws(CofferError) {
-        _ = try call(.itemRemove, ItemRemoveParameters(name: name), returning: Empty.self)
-    }
-
-    /// Says where an item is or would go, why, and what may be done with it, without storing anything.
-    ///
-    /// - Parameters:
-    ///   - params: An item that is stored, or facts about one that is not.
-    ///   - sample: The first bytes of the content, for the rules that look at it.
-    package func explain(
-        _ params: ItemExplainParameters,
-        sample: borrowing SecretBytes? = nil
-    ) throws(CofferError) -> Explanation {
-        try call(.itemExplain, params, payload: sample, returning: Explanation.self).value
-    }
+    public func remove(_ name: ItemName) throws(CofferError) { try call(ItemRemoveParameters(name: name)) }
 }

@@ -1,7 +1,40 @@
 public import CofferCore
 public import CofferWire
 
+/// The usual verbs; every other method is a call of its parameters.
 extension CofferClient {
+    /// The state of the vault and what is in it.
+    ///
+    /// - Throws: `io` or `decode` where the vault can't be used.
+    public func status() async throws(CofferError) -> VaultStatus {
+        try await call(VaultStatusParameters()).value
+    }
+
+    /// Unlocks.
+    ///
+    /// - Parameters:
+    ///   - secret: The passcode, or a recovery key as a text of groups, which also opens where no passcode may be tried.
+    ///   - credential: Which of the two it is.
+    /// - Throws: `authFailed` where it is wrong, or may not be tried now; `param` where a recovery key is mistyped.
+    @discardableResult
+    public func unlock(
+        with secret: Secret,
+        as credential: Credential = .passcode
+    ) async throws(CofferError) -> VaultStatus {
+        let params = VaultUnlockParameters(credential: credential == .passcode ? nil : credential)
+        return try await call(params, payload: secret).value
+    }
+
+    /// Locks.
+    ///
+    /// - Parameter graceSeconds: Seconds for which everything still works; 0 locks at once, `nil` takes the daemon's
+    ///   setting.
+    /// - Throws: `notAvailable` for a vault without a passcode.
+    @discardableResult
+    public func lock(graceSeconds: Int? = nil) async throws(CofferError) -> VaultStatus {
+        try await call(VaultLockParameters(graceSeconds: graceSeconds.map { Int64($0) })).value
+    }
+
     // MARK: Contents
 
     /// Stores a secret where the decision matrix says.
@@ -19,7 +52,7 @@ extension CofferClient {
         _ wishes: ItemWishes = ItemWishes()
     ) async throws(CofferError) -> Placement {
         let params = ItemPutParameters(name: name, wishes: wishes)
-        return try await call(.itemPut, params, payload: content, returning: Placement.self).value
+        return try await call(params, payload: content).value
     }
 
     /// Stores what a descriptor gives, to its end, where the decision matrix says.
@@ -39,13 +72,7 @@ extension CofferClient {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(CofferError) -> Placement {
         let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
-        return try await call(
-            .itemPut,
-            params,
-            passing: descriptor,
-            returning: Placement.self,
-            progress: progress
-        ).value
+        return try await call(params, passing: descriptor, progress: progress).value
     }
 
     /// Stores a content that comes in pieces, of whatever size it is in all, where the decision matrix says.
@@ -74,26 +101,26 @@ extension CofferClient {
             try await feed(source, name) { () throws(CofferError) in
                 // Not before there is something to store: a source that waits holds nobody up.
                 if let stream { return stream }
-                let begun = try await self.beginStream(.itemPut, params, progress: progress)
+                let begun = try beginStream(params, progress: progress)
                 stream = begun
                 return begun
             }
         } catch {
             // Whether the daemon could be told in time, it knows best.
-            if let stream, case .failure(let end) = await abandon(stream), end.code == .outcomeUnknown { throw end }
+            if let stream, case .failure(let end) = await stream.abandon(), end.code == .outcomeUnknown { throw end }
             throw error
         }
         guard let stream else { return try await put(name, Secret(nil), wishes) }
-        return try Placement(result: try await finish(stream).get().json)
+        return try Placement(result: try await stream.finish().get().json)
     }
 
     private nonisolated(nonsending) func feed<Source: AsyncSequence>(
         _ source: Source,
         _ name: ItemName,
-        to stream: nonisolated(nonsending) () async throws(CofferError) -> ContentStream
+        to stream: () throws(CofferError) -> ContentStream
     ) async throws(CofferError) where Source.Element == Secret {
         do {
-            for try await piece in source where try await !write(piece, to: try await stream()) { return }
+            for try await piece in source where try await !stream().write(piece) { return }
         } catch let error as CofferError {
             throw error
         } catch is CancellationError {
@@ -120,13 +147,9 @@ extension CofferClient {
         length: Int64? = nil
     ) async throws(CofferError) -> Secret {
         let params = ItemGetParameters(name: name, offset: offset, length: length)
-        let returned = try await call(.itemGet, params, returning: ItemGetResult.self)
-        guard returned.value.byteCount == Int64(returned.payload.count) else {
-            throw CofferError(
-                .protocolViolation,
-                "the daemon announces \(returned.value.byteCount) bytes, and sent \(returned.payload.count)"
-            )
-        }
+        let returned = try await call(params)
+        let (announced, received) = (returned.value.byteCount, Int64(returned.payload.count))
+        guard announced == received else { throw .wrongCount(announced: announced, received) }
         return returned.payload
     }
 
@@ -148,13 +171,7 @@ extension CofferClient {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(CofferError) -> Secret? {
         let params = ItemGetParameters(name: name, offset: offset, length: length, wantsProgress: progress != nil)
-        let returned = try await call(
-            .itemGet,
-            params,
-            passing: descriptor,
-            returning: ItemGetResult.self,
-            progress: progress
-        )
+        let returned = try await call(params, passing: descriptor, progress: progress)
         return returned.value.delivery == .payload ? returned.payload : nil
     }
 
@@ -165,7 +182,7 @@ extension CofferClient {
     ///   - offset: Where to begin, in bytes.
     ///   - length: How many bytes at most.
     /// - Returns: The content, which is asked for when somebody goes through it.
-    public nonisolated func content(of name: ItemName, offset: Int64? = nil, length: Int64? = nil) -> ItemContent {
+    public func content(of name: ItemName, offset: Int64? = nil, length: Int64? = nil) -> ItemContent {
         ItemContent(client: self, params: ItemGetParameters(name: name, offset: offset, length: length))
     }
 
@@ -176,7 +193,7 @@ extension CofferClient {
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
     public func show(_ name: ItemName) async throws(CofferError) -> ItemInfo {
-        try await call(.itemShow, ItemShowParameters(name: name), returning: ItemInfo.self).value
+        try await call(ItemShowParameters(name: name)).value
     }
 
     /// Lists items, in the order of their names' bytes.
@@ -187,7 +204,7 @@ extension CofferClient {
     ///   - store: Items of that store only.
     ///   - expiringBefore: Items with an expiry date before that time only, in milliseconds since 1970.
     /// - Returns: The items, asked for page by page when somebody goes through them.
-    public nonisolated func list(
+    public func list(
         prefix: String? = nil,
         pattern: NamePattern? = nil,
         store: StoreName? = nil,
@@ -201,23 +218,9 @@ extension CofferClient {
                 after: after,
                 expiringBefore: expiringBefore
             )
-            let page = try await self.call(.itemList, params, returning: ItemPage.self).value
+            let page = try await self.call(params).value
             return (page.items, page.next)
         }
-    }
-
-    /// Changes the protection of an item; its content is not touched.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - protection: What it is to have. A class is converted for a keychain item, an accessibility for a file.
-    /// - Returns: The item as it is now, and what there is to know about the change.
-    /// - Throws: `itemNotFound`; `interactionNotAllowed` where the key of its old protection, or of the new one, is not there;
-    ///   `authFailed` for `WhenPasscodeSetThisDeviceOnly` in a vault without a passcode.
-    @discardableResult
-    public func protect(_ name: ItemName, as protection: Protection) async throws(CofferError) -> ProtectionChange {
-        let params = ItemProtectParameters(name: name, protection: protection)
-        return try await call(.itemProtect, params, returning: ProtectionChange.self).value
     }
 
     /// Gives an item another name, in every state of the vault; all else about it stays.
@@ -235,8 +238,7 @@ extension CofferClient {
         to target: ItemName,
         replace: Bool = false
     ) async throws(CofferError) -> ItemInfo {
-        let params = ItemMoveParameters(name: name, target: target, replaces: replace)
-        return try await call(.itemMove, params, returning: ItemInfo.self).value
+        try await call(ItemMoveParameters(name: name, target: target, replaces: replace)).value
     }
 
     /// Removes an item, in every state of the vault.
@@ -244,33 +246,6 @@ extension CofferClient {
     /// - Parameter name: Its name.
     /// - Throws: `itemNotFound`.
     public func remove(_ name: ItemName) async throws(CofferError) {
-        _ = try await call(.itemRemove, ItemRemoveParameters(name: name), returning: Empty.self)
-    }
-
-    /// Says where an item is or would go, why, and what may be done with it, without storing anything.
-    ///
-    /// - Parameters:
-    ///   - name: An item that is stored, or may be.
-    ///   - wishes: What is said about it.
-    ///   - byteCount: The bytes of its content.
-    ///   - sample: The first bytes of its content, for the rules that look at it.
-    ///   - state: The state of the vault that is asked about; the present one if none is named.
-    ///   - client: The client that is asked about; this one if none is named.
-    public func explain(
-        _ name: ItemName?,
-        _ wishes: ItemWishes = ItemWishes(),
-        byteCount: Int64? = nil,
-        sample: Secret? = nil,
-        in state: VaultState? = nil,
-        as client: ClientPattern? = nil
-    ) async throws(CofferError) -> Explanation {
-        let params = ItemExplainParameters(
-            name: name,
-            byteCount: byteCount,
-            state: state,
-            client: client,
-            wishes: wishes
-        )
-        return try await call(.itemExplain, params, payload: sample, returning: Explanation.self).value
+        try await call(ItemRemoveParameters(name: name))
     }
 }

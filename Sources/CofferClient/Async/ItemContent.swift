@@ -1,5 +1,4 @@
 public import CofferCore
-internal import CofferSystem
 internal import CofferWire
 
 /// The content of an item, in pieces of at most 64 KiB, whatever its size.
@@ -23,6 +22,7 @@ public struct ItemContent: AsyncSequence, Sendable {
         let client: CofferClient
         let params: ItemGetParameters
         private var download: Download?
+        private var byteCount: Int64 = 0
         private var hasEnded = false
 
         init(client: CofferClient, params: ItemGetParameters) {
@@ -37,18 +37,23 @@ public struct ItemContent: AsyncSequence, Sendable {
         public mutating func next() async throws(CofferError) -> Secret? {
             if hasEnded { return nil }
             do throws(CofferError) {
-                if let piece = try await begun().next() { return piece }
+                let stream = try begun().stream
+                if let piece = try await stream.read() {
+                    byteCount += Int64(piece.count)
+                    return piece
+                }
+                let last = try lastPiece(await stream.outcome().get())
+                end()
+                return last
             } catch {
                 end()
                 throw error
             }
-            end()
-            return nil
         }
 
-        private nonisolated(nonsending) mutating func begun() async throws(CofferError) -> Download {
+        private mutating func begun() throws(CofferError) -> Download {
             if let download { return download }
-            let new = Download(try await client.beginStream(.itemGet, params), of: client)
+            let new = Download(try client.beginStream(params))
             download = new
             return new
         }
@@ -57,22 +62,22 @@ public struct ItemContent: AsyncSequence, Sendable {
             hasEnded = true
             download = nil
         }
+
+        /// A keychain item comes with the answer, and a file came before it: then the answer says how long it was.
+        private func lastPiece(_ reply: Reply) throws(CofferError) -> Secret? {
+            let announced = try ItemGetResult(result: reply.json).byteCount
+            let received = byteCount + Int64(reply.payload.count)
+            guard announced == received else { throw .wrongCount(announced: announced, received) }
+            return reply.payload.count > 0 ? reply.payload : nil
+        }
     }
 }
 
-/// A transfer that ends when nobody wants more of it.
+/// A transfer that ends when it is dropped.
 private final class Download: Sendable {
-    private let stream: ContentStream
-    private let client: CofferClient
+    let stream: ContentStream
 
-    init(_ stream: ContentStream, of client: CofferClient) {
-        self.stream = stream
-        self.client = client
-    }
+    init(_ stream: ContentStream) { self.stream = stream }
 
-    deinit {
-        client.loop.post { [client, stream] in client.assumeIsolated { $0.release(stream) } }
-    }
-
-    func next() async throws(CofferError) -> Secret? { try await client.nextPiece(of: stream) }
+    deinit { stream.release() }
 }

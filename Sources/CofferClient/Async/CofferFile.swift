@@ -1,27 +1,30 @@
 public import CofferCore
-internal import CofferSystem
 internal import CofferWire
+internal import Synchronization
 
 /// A file that a client has open.
 ///
 /// It belongs to the connection that it was opened on: when that breaks, every use fails with `notAvailable`, and what was
 /// written and not synced is lost.
-public actor CofferFile {
-    /// The thread of its connection.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe client.unownedExecutor }
+public final class CofferFile: Sendable {
     /// The name that it was opened by.
-    public nonisolated let name: ItemName
+    public let name: ItemName
     /// The class that it had when it was opened.
-    public nonisolated let protectionClass: ProtectionClass
+    public let protectionClass: ProtectionClass
     /// Whether it was made by being opened.
-    public nonisolated let isNew: Bool
+    public let isNew: Bool
     /// The bytes that it has, as far as this handle knows: others may write it, too.
-    public private(set) var byteCount: Int64
+    public var byteCount: Int64 { state.withLock { $0.byteCount } }
 
-    private nonisolated let client: CofferClient
+    private struct State {
+        var byteCount: Int64
+        var isOpen = true
+    }
+
+    private let client: CofferClient
     private let handle: Int64
     private let epoch: Int
-    private var isOpen = true
+    private let state: Mutex<State>
 
     init(_ name: ItemName, _ opened: FileOpenResult, of client: CofferClient, on epoch: Int) {
         self.name = name
@@ -30,7 +33,7 @@ public actor CofferFile {
         handle = opened.handle
         protectionClass = opened.protectionClass
         isNew = opened.isNew
-        byteCount = opened.byteCount
+        state = Mutex(State(byteCount: opened.byteCount))
     }
 
     /// Reads.
@@ -42,7 +45,7 @@ public actor CofferFile {
     /// - Throws: `interactionNotAllowed` where its key has gone; `decode` where it is damaged there.
     public func read(at offset: Int64, count: Int) async throws(CofferError) -> Secret {
         let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
-        let returned = try await client.call(.fileRead, params, onlyOn: epoch, returning: FileByteCount.self)
+        let returned = try await client.call(params, onlyOn: epoch)
         let announced = returned.value.byteCount
         guard announced == Int64(returned.payload.count), announced <= Int64(count) else {
             throw CofferError(
@@ -65,14 +68,8 @@ public actor CofferFile {
     @discardableResult
     public func write(_ bytes: Secret, at offset: Int64? = nil) async throws(CofferError) -> Int64 {
         let params = FileWriteParameters(handle: try openHandle(), offset: offset)
-        let written = try await client.call(
-            .fileWrite,
-            params,
-            payload: bytes,
-            onlyOn: epoch,
-            returning: FileWriteResult.self
-        ).value
-        byteCount = written.byteCount
+        let written = try await client.call(params, payload: bytes, onlyOn: epoch).value
+        state.withLock { $0.byteCount = written.byteCount }
         return written.offset
     }
 
@@ -81,8 +78,8 @@ public actor CofferFile {
     /// - Parameter byteCount: The bytes that it is to have.
     public func truncate(to byteCount: Int64) async throws(CofferError) {
         let params = FileTruncateParameters(handle: try openHandle(), byteCount: byteCount)
-        _ = try await client.call(.fileTruncate, params, onlyOn: epoch, returning: Empty.self)
-        self.byteCount = byteCount
+        try await client.call(params, onlyOn: epoch)
+        state.withLock { $0.byteCount = byteCount }
     }
 
     /// Reserves room on disk.
@@ -93,38 +90,36 @@ public actor CofferFile {
     /// - Throws: `diskFull` where there is no such room.
     public func allocate(at offset: Int64, count: Int64) async throws(CofferError) {
         let params = FileAllocateParameters(handle: try openHandle(), offset: offset, length: count)
-        byteCount = try await client.call(.fileAllocate, params, onlyOn: epoch, returning: FileByteCount.self).value
-            .byteCount
+        let byteCount = try await client.call(params, onlyOn: epoch).value.byteCount
+        state.withLock { $0.byteCount = byteCount }
     }
 
     /// Waits until all that was written is on the disk: all of it is, or nothing.
     public func sync() async throws(CofferError) {
-        let params = FileSyncParameters(handle: try openHandle())
-        _ = try await client.call(.fileSync, params, onlyOn: epoch, returning: Empty.self)
+        try await client.call(FileSyncParameters(handle: try openHandle()), onlyOn: epoch)
     }
 
     /// Syncs what was written, and gives the handle back; where that fails, it can be tried again.
     public func close() async throws(CofferError) {
-        guard isOpen else { return }
-        let params = FileCloseParameters(handle: handle)
-        _ = try await client.call(.fileClose, params, onlyOn: epoch, returning: Empty.self)
-        isOpen = false
+        guard state.withLock({ $0.isOpen }) else { return }
+        try await client.call(FileCloseParameters(handle: handle), onlyOn: epoch)
+        state.withLock { $0.isOpen = false }
     }
 
-    deinit {
-        guard isOpen else { return }
-        client.loop.post { [client, handle, epoch] in client.assumeIsolated { $0.letGo(of: handle, on: epoch) } }
-    }
+    deinit { release() }
 
-    /// Gives the handle back, whether or not the task is cancelled.
-    func letGo() {
-        if isOpen { client.assumeIsolated { $0.letGo(of: handle, on: epoch) } }
-        isOpen = false
+    /// Gives the handle back, whether or not the task is cancelled, and does not wait for that.
+    func release() {
+        let wasOpen = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
+        }
+        if wasOpen { client.release(handle, on: epoch) }
     }
 
     /// The number of the handle, which means nothing once it was given back.
     private func openHandle() throws(CofferError) -> Int64 {
-        guard isOpen else { throw CofferError(.param, "\(name.quoted) is closed") }
+        guard state.withLock({ $0.isOpen }) else { throw CofferError(.param, "\(name.quoted) is closed") }
         return handle
     }
 }
@@ -147,16 +142,16 @@ extension CofferClient {
         protectionClass: ProtectionClass? = nil
     ) async throws(CofferError) -> CofferFile {
         let params = FileOpenParameters(name, access, options, protectionClass)
-        let returned = try await call(.fileOpen, params, returning: FileOpenResult.self)
+        let returned = try await call(params)
         return CofferFile(name, returned.value, of: self, on: returned.epoch)
     }
 
-    /// Gives a handle back that nobody waits for.
-    func letGo(of handle: Int64, on epoch: Int) {
-        let number = takeNumber()
-        let params = FileCloseParameters(handle: handle)
-        let request = Request(id: .integer(number), method: Method.fileClose.rawValue, params: params.json)
-        submit(Call(number, .fileClose, request, epoch: epoch))
+    /// Gives a handle back without waiting for that.
+    fileprivate func release(_ handle: Int64, on epoch: Int) {
+        guard let call = try? Call(mailbox.takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else {
+            return
+        }
+        mailbox.post { $0.submit(call, nil) }
     }
 
     /// Opens a file, and closes it when the body has ended, however it ends.
@@ -182,7 +177,7 @@ extension CofferClient {
             try await file.close()
             return value
         } catch {
-            await file.letGo()
+            file.release()
             throw error
         }
     }
