@@ -12,7 +12,7 @@ private struct ListingFilter {
     private let pattern: NamePattern?
     private let expiringBefore: Int64?
 
-    init(_ params: ListParameters, in group: String) {
+    init(_ params: ItemListParameters, in group: String) {
         self.group = group
         store = params.store
         prefix = params.prefix
@@ -51,7 +51,7 @@ final class ItemListing: SlicedWork {
     private var items: [ItemInfo] = []
     private var damagedCount = 0
 
-    init(_ params: ListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
+    init(_ params: ItemListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
         filter = ListingFilter(params, in: group)
         quota = PageQuota(params.limit)
         self.keys = keys

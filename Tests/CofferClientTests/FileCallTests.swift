@@ -137,7 +137,7 @@ private let opened: JSONValue = ["handle": 7, "bytes": 10, "class": "complete", 
 
     @Test(arguments: [(-1, false), (0, true), (1 << 31 - 1, true), (1 << 31, false)] as [(Int64, Bool)])
     func `is a small number where it is a handle`(handle: Int64, isPossible: Bool) throws {
-        let close = try? FileHandleParameters(params: ["handle": .integer(handle)])
+        let close = try? FileCloseParameters(params: ["handle": .integer(handle)])
         #expect((close != nil) == isPossible)
     }
 

@@ -142,7 +142,7 @@ private func annaAnd(_ others: JSONObject) -> JSONObject {
             _ = try daemon.client.sign(message, with: KeychainQuery(.key))
         }
         #expect(error?.code == .dataTooLarge)
-        _ = try daemon.client.call(.keychainDelete, anna, returning: Nothing.self)
+        _ = try daemon.client.call(.keychainDelete, anna, returning: Empty.self)
         #expect(daemon.requests == request(1, "keychain.delete", annaParams))
     }
 

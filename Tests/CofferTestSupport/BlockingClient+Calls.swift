@@ -380,6 +380,6 @@ extension BlockingClient {
     }
 
     package func eraseWhateverIsThere() throws(CofferError) {
-        try call(VaultEraseParameters(vaultID: nil))
+        try call(VaultEraseParameters(isWhatever: true))
     }
 }

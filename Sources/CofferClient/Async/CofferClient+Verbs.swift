@@ -1,5 +1,5 @@
 public import CofferCore
-internal import CofferWire
+public import CofferWire
 
 /// The usual verbs; every other method is a call of its parameters.
 extension CofferClient {

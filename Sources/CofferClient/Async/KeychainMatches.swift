@@ -1,5 +1,6 @@
-public import CofferCore
+package import CofferCore
 internal import CofferMemory
+public import CofferWire
 
 /// Items of the keychain that a query found, with their secrets.
 public struct KeychainMatches: Sendable {

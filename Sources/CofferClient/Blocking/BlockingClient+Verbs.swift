@@ -1,6 +1,6 @@
 public import CofferCore
 package import CofferMemory
-package import CofferWire
+public import CofferWire
 
 /// The usual verbs; every other method is a ``BlockingClient/call(_:payload:passing:progress:)`` of its parameters.
 extension BlockingClient {

@@ -57,7 +57,7 @@ struct Erase: ParsableCommand {
         if let hint = reason.hint { confirmation.say("hint: \(hint)") }
         confirmation.say("erase it all the same? no passcode and no recovery key brings it back")
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
-        try client.call(VaultEraseParameters(vaultID: nil))
+        try client.call(VaultEraseParameters(isWhatever: true))
         format.show([:], "erased")
     }
 

@@ -64,13 +64,13 @@ struct Explain: ParsableCommand {
         _ byteCount: Int64?,
         _ pattern: ClientPattern?,
         isPresentedAsFile: Bool
-    ) -> ExplainParameters {
-        ExplainParameters(
+    ) -> ItemExplainParameters {
+        ItemExplainParameters(
             name: name,
             byteCount: byteCount,
-            wishes: wishes.wishes(isPresentedAsFile: isPresentedAsFile),
             state: state,
-            client: pattern
+            client: pattern,
+            wishes: wishes.wishes(isPresentedAsFile: isPresentedAsFile)
         )
     }
 

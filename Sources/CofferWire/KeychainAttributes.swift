@@ -117,6 +117,11 @@ extension ParameterReader {
         return (values, gaps)
     }
 
+    mutating func optionalUserAttributes(_ key: String) throws(CofferError) -> [String: String]? {
+        guard take(key) != nil else { return nil }
+        return try userAttributes(key)
+    }
+
     /// Reads attributes of the user's own; there may be none.
     mutating func userAttributes(_ key: String) throws(CofferError) -> [String: String] {
         try userAttributesAndGaps(key).values
@@ -189,21 +194,7 @@ extension ParameterReader {
 }
 
 extension JSONObject {
-    /// Sets a member to attributes, in the order of their names; leaves it out where there are none.
-    mutating func set(_ key: String, _ attributes: [KeychainAttribute: AttributeValue]) {
-        if !attributes.isEmpty { set(key, .object(JSONObject(attributes: attributes))) }
-    }
-
-    /// Sets a member to texts, in the order of the attributes' names; leaves it out where there are none.
-    mutating func set(_ key: String, _ texts: [KeychainAttribute: String]) {
-        set(key, texts.mapValues { AttributeValue.text($0) })
-    }
-
-    /// Sets a member to attributes of the user's own, in the order of their names; leaves it out where there are none.
-    mutating func set(_ key: String, _ user: [String: String]) {
-        if !user.isEmpty { set(key, .object(JSONObject(user: user))) }
-    }
-
+    /// The attributes in the order of their names; a gap is `null`.
     init(attributes: [KeychainAttribute: AttributeValue], gaps: Set<KeychainAttribute> = []) {
         let members = attributes.map { ($0.key.rawValue, $0.value.json) } + gaps.map { ($0.rawValue, .null) }
         self.init(members.sorted { $0.0 < $1.0 })
