@@ -1,6 +1,6 @@
 package import CofferCore
-internal import CofferMemory
 public import CofferWire
+internal import CofferMemory
 
 /// Items of the keychain that a query found, with their secrets.
 public struct KeychainMatches: Sendable {
