@@ -60,6 +60,8 @@ struct RevokeLeases: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        try forEachGoingOn(leases) { (lease) throws(CofferError) in try client.call(LeaseRevokeParameters(number: lease)) }
+        try forEachGoingOn(leases) { (lease) throws(CofferError) in
+            try client.call(LeaseRevokeParameters(number: lease))
+        }
     }
 }
