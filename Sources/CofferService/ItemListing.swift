@@ -132,7 +132,9 @@ final class ItemListing: SlicedWork {
         return (batch.last ?? row, batch.next == nil)
     }
 
-    /// Takes an item into the page. One that has changed its store between two slices is in the page once, as it is now.
+    /// Takes an item into the page.
+    ///
+    /// One that has changed its store between two slices is in the page once, as it is now.
     private func take(_ info: ItemInfo) {
         let name = Array(info.name.utf8)
         if let place = places[name] { return items[place] = info }

@@ -117,7 +117,9 @@ import Testing
 
     /// How the daemon takes some arguments: its exit code, and what it says is wrong.
     private func check(_ arguments: [String]) throws -> (status: Int32, error: String) {
-        let result = try runCommand("\(Project.binaries)/cofferd", arguments + ["--check"])
+        // Where the vault is by default is said by the home directory, which a service has none of.
+        let command = ["HOME=/nonexistent", "\(Project.binaries)/cofferd"] + arguments + ["--check"]
+        let result = try runCommand("/usr/bin/env", command)
         let first = result.errors.split(separator: "\n").first.map(String.init) ?? ""
         return (result.status, first.replacing("error: ", with: ""))
     }
