@@ -159,9 +159,9 @@ package struct ItemListParameters: MethodParameters {
     ///
     /// Absent means: both.
     package let store: StoreName?
-    /// The name after which the page begins.
+    /// What the page before has returned as `next`.
     ///
-    /// Absent means: from the beginning.
+    /// Without it, the listing begins. Absent means: from the beginning.
     package let after: String?
     /// How many items the page has at most.
     ///
@@ -213,7 +213,7 @@ package struct ItemListParameters: MethodParameters {
 public struct ItemPage: Hashable, Sendable {
     /// The items.
     public let items: [ItemInfo]
-    /// The name after which the next page begins.
+    /// What the next page is called with.
     ///
     /// It is absent after the last page.
     public let next: String?
