@@ -90,14 +90,10 @@ private let opened: JSONValue = ["handle": 7, "bytes": 10, "class": "complete", 
         let daemon = try ScriptedDaemon([answer(1, opened), answer(2, [:])])
         let file = try daemon.client.openFile(try ItemName("a"), for: .write)
         let tooMuch = try secret([UInt8](repeating: 0, count: Limits.framePayloadBytes + 1))
-        let outcome: Outcome
-        do {
-            try file.write(tooMuch)
-            outcome = .done
-        } catch {
-            outcome = .refused(error.code)
-        }
-        #expect(outcome == .refused(.dataTooLarge))
+        var refusal: CofferError?
+        do { try file.write(tooMuch) } catch { refusal = error }
+        #expect(refusal?.code == .dataTooLarge)
+        #expect(refusal?.hint == "write them in pieces")
     }
 
     @Test func `tells what could not be salvaged`() throws {

@@ -142,6 +142,7 @@ private func annaAnd(_ others: JSONObject) -> JSONObject {
             _ = try daemon.client.sign(message, with: KeychainQuery(.key))
         }
         #expect(error?.code == .dataTooLarge)
+        #expect(error?.hint == "sign a hash of them")
         _ = try daemon.client.call(.keychainDelete, anna, returning: Empty.self)
         #expect(daemon.requests == request(1, "keychain.delete", annaParams))
     }

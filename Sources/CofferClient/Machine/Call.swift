@@ -73,7 +73,7 @@ package struct Call: Sendable {
             throw CofferError(
                 .dataTooLarge,
                 "\(count) bytes are more than the \(Limits.framePayloadBytes) that can be sent at once",
-                hint: "send them in pieces, as a stream"
+                hint: method.adviceOnSize
             )
         }
         let request = Request(id: .integer(number), method: method.rawValue, params: params)
@@ -138,6 +138,18 @@ package struct Call: Sendable {
     mutating func prepareRepetition() {
         sentCount = 0
         lossCount += 1
+    }
+}
+
+extension Method {
+    /// What to do with what is too large for one frame.
+    fileprivate var adviceOnSize: String? {
+        switch self {
+        case .fileWrite: "write them in pieces"
+        case .itemPut: "send them in pieces, as a stream"
+        case .keychainSign: "sign a hash of them"
+        default: nil
+        }
     }
 }
 
