@@ -5,8 +5,8 @@ internal import Synchronization
 /// The events of a vault, from the moment on that they were asked for.
 ///
 /// What comes while no task waits is kept, up to a bound; what comes then is counted, and told as `eventsMissed`. When the
-/// connection breaks, the sequence ends with the error: what happened meanwhile is not known, so ask for the status, and for the events again. It ends without
-/// one when the client closes. It is gone through once, by one task.
+/// connection breaks, the sequence ends with the error: what happened meanwhile is not known, so ask for the status, and for the
+/// events again. It ends without one when the client closes. It is gone through once, by one task.
 public struct VaultEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = VaultEvent

@@ -110,7 +110,7 @@ struct Audit: ParsableCommand {
             findings += part.findings
             return part.next
         }
-        format.show(AuditVerification(checkedCount: checkedCount, findings: findings))
+        format.show(AuditVerificationReport(checkedCount: checkedCount, findings: findings))
         // Records that went with a lost part of the database may leave no gap: they were the last.
         let faults = try client.status().faults
         for fault in faults { Output.standardError.lines(fault.text) }
@@ -129,7 +129,7 @@ struct Audit: ParsableCommand {
 }
 
 /// What a check of all records has found.
-private struct AuditVerification: Printable {
+private struct AuditVerificationReport: Printable {
     let checkedCount: Int64
     let findings: [String]
 

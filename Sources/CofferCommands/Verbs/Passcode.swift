@@ -48,7 +48,7 @@ struct ChangePasscode: ParsableCommand {
         commandName: "change",
         abstract: "Change the passcode.",
         discussion: """
-            With a recovery key it works where the passcode is forgotten, and where the vault has come from another machine,             which it belongs to no more then.
+            With a recovery key it works where the passcode is forgotten, and where the vault has come from another machine, which it belongs to no more then.
             """
     )
 
