@@ -127,7 +127,7 @@ let tests: [Target] =
         .testTarget(name: "FuzzTests", dependencies: ["CofferTestSupport", "FuzzTargets"]),
         .executableTarget(
             name: "client-example",
-            dependencies: ["CofferClient", "CofferCore"],
+            dependencies: ["CofferClient", "CofferCore", "CofferWire"],
             path: "proto-docs/examples/swift"
         ),
         .executableTarget(
@@ -171,7 +171,7 @@ let fuzzer: [Target] =
 let package = Package(
     name: "coffer",
     products: [
-        .library(name: "CofferClient", targets: ["CofferClient", "CofferCore"]),
+        .library(name: "CofferClient", targets: ["CofferClient", "CofferCore", "CofferWire"]),
         .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
         .executable(name: "coffer", targets: ["coffer"]),
         .executable(name: "cofferd", targets: ["cofferd"]),
@@ -200,5 +200,7 @@ for target in package.targets where target.type != .system && !cTargets.contains
     if target.type != .test && !["campaigns", "CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name) {
         settings.append(.strictMemorySafety())
     }
+    // For the answers of `MethodHandler`, which carry secrets and so are not copied.
+    if target.name == "CofferWire" { settings.append(.enableExperimentalFeature("SuppressedAssociatedTypes")) }
     target.swiftSettings = settings
 }

@@ -3,8 +3,8 @@ internal import CofferDatabase
 
 /// The rows of files and directories, as they are checked, moved out of the way and put back.
 ///
-/// The contents of files are not checked here. One that is open is left alone: what is known of it is whole, and is written again. A file whose directory is missing or
-/// damaged gets another one, under the root: nothing else is wrong with it.
+/// The contents of files are not checked here. One that is open is left alone: what is known of it is whole, and is written
+/// again. A file whose directory is missing or damaged gets another one, under the root: nothing else is wrong with it.
 struct FileRows: SealedTable {
     static let sql = SealedTableSQL(
         numbers: "SELECT id FROM file_nodes WHERE id > ? ORDER BY id LIMIT ?",

@@ -415,7 +415,7 @@ final class Turn {
         case .worked(let token): scheduler.goOn(token)
         case .progressed(let token, let done, let total):
             guard let origin = running[token]?.origin, running[token]?.call.isCancelled == false else { return }
-            let params = ProgressParameters(request: origin.request.id, done: done, total: total)
+            let params = ProgressParameters(done: done, total: total, request: origin.request.id)
             let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
             origin.connection.send(OutgoingFrame(id: nil, json: json))
             connections.wantsToSend(origin.number)

@@ -17,73 +17,73 @@ extension Vault {
         switch method {
         case .auditList: return .done(Reply(try listRecords(AuditListParameters(params: params))))
         case .auditVerify: return .done(Reply(try verifyAudit(AuditVerifyParameters(params: params))))
-        case .contextAuthenticate: return try authenticateContext(ContextParameters(params: params), call)
+        case .contextAuthenticate: return try authenticateContext(ContextAuthenticateParameters(params: params), call)
         case .contextEnd:
-            _ = try Nothing(params: params)
+            _ = try ContextEndParameters(params: params)
             caller.context.end()
             return .done
         case .entitlementExplain:
             return .done(Reply(try explainAccess(EntitlementExplainParameters(params: params), from: caller)))
         case .entitlementList: return .done(Reply(listEntitlements(try EntitlementListParameters(params: params))))
         case .fileAllocate: return try allocateFile(FileAllocateParameters(params: params), call)
-        case .fileClose: return try closeFile(FileHandleParameters(params: params), call)
+        case .fileClose: return try closeFile(FileCloseParameters(params: params), call)
         case .fileList: return try listFiles(FileListParameters(params: params), call)
         case .fileMkdir:
-            return .done(Reply(try makeDirectory(FileMakeDirectoryParameters(params: params), from: caller)))
+            return .done(Reply(try makeDirectory(FileMkdirParameters(params: params), from: caller)))
         case .fileOpen: return try openFile(FileOpenParameters(params: params), call)
         case .fileProtect: return try protectFile(FileProtectParameters(params: params), call)
         case .fileRead: return try readFile(FileReadParameters(params: params), call)
         case .fileRemove: return try removeFile(FileRemoveParameters(params: params), call)
-        case .fileRename: return .done(Reply(try renameFile(MoveParameters(params: params), from: caller)))
+        case .fileRename: return .done(Reply(try renameFile(FileRenameParameters(params: params), from: caller)))
         case .fileSalvage: return try salvageFile(FileSalvageParameters(params: params), call)
         case .fileStat: return .done(Reply(try statFile(FileStatParameters(params: params), from: caller)))
-        case .fileSync: return try syncFile(FileHandleParameters(params: params), call)
+        case .fileSync: return try syncFile(FileSyncParameters(params: params), call)
         case .fileTruncate: return try truncateFile(FileTruncateParameters(params: params), call)
         case .fileWrite: return try writeFile(FileWriteParameters(params: params), call)
         case .hello: return .done(Reply(try hello(HelloParameters(params: params))))
-        case .itemExplain: return .done(try explainItem(ExplainParameters(params: params), call))
-        case .itemGet: return try getItem(GetParameters(params: params), in: try caller.group(nil), call)
-        case .itemList: return try listItems(ListParameters(params: params), call)
-        case .itemMove: return .done(Reply(try moveItem(MoveParameters(params: params), from: caller)))
-        case .itemProtect: return .done(Reply(try protectItem(ProtectParameters(params: params), from: caller)))
-        case .itemPut: return try putItem(PutParameters(params: params), call)
-        case .itemRemove: return .done(Reply(try removeItem(NameParameters(params: params), from: caller)))
-        case .itemShow: return .done(try showItem(NameParameters(params: params), in: try caller.group(nil)))
+        case .itemExplain: return .done(try explainItem(ItemExplainParameters(params: params), call))
+        case .itemGet: return try getItem(ItemGetParameters(params: params), in: try caller.group(nil), call)
+        case .itemList: return try listItems(ItemListParameters(params: params), call)
+        case .itemMove: return .done(Reply(try moveItem(ItemMoveParameters(params: params), from: caller)))
+        case .itemProtect: return .done(Reply(try protectItem(ItemProtectParameters(params: params), from: caller)))
+        case .itemPut: return try putItem(ItemPutParameters(params: params), call)
+        case .itemRemove: return .done(Reply(try removeItem(ItemRemoveParameters(params: params), from: caller)))
+        case .itemShow: return .done(try showItem(ItemShowParameters(params: params), in: try caller.group(nil)))
         case .keychainAdd: return .done(try addKeychainItem(KeychainAddParameters(params: params), call))
         case .keychainAgree: return try agree(KeychainAgreeParameters(params: params), call)
-        case .keychainDelete: return try deleteKeychainItems(KeychainQuery(params: params), call)
+        case .keychainDelete: return try deleteKeychainItems(KeychainDeleteParameters(params: params).query, call)
         case .keychainFind: return try findKeychainItems(KeychainFindParameters(params: params), call)
         case .keychainHistory: return try history(KeychainHistoryParameters(params: params), call)
-        case .keychainPublicKey: return try publicKey(KeychainQuery(params: params), call)
+        case .keychainPublicKey: return try publicKey(KeychainPublicKeyParameters(params: params).query, call)
         case .keychainRestore: return try restore(KeychainRestoreParameters(params: params), call)
-        case .keychainSign: return try sign(KeychainQuery(params: params), call)
+        case .keychainSign: return try sign(KeychainSignParameters(params: params).query, call)
         case .keychainUpdate: return try updateKeychainItems(KeychainUpdateParameters(params: params), call)
         case .leaseGrant: return .done(Reply(try grantLease(LeaseGrantParameters(params: params), from: caller)))
         case .leaseList: return .done(Reply(try listLeases(LeaseListParameters(params: params), from: caller)))
-        case .leaseRevoke: return .done(Reply(try revokeLease(LeaseNumber(params: params), from: caller)))
+        case .leaseRevoke: return .done(Reply(try revokeLease(LeaseRevokeParameters(params: params), from: caller)))
         case .passcodeChange: return try changePasscode(PasscodeChangeParameters(params: params), call)
         case .passcodeRemove: return try removePasscode(PasscodeRemoveParameters(params: params), call)
         case .passcodeSet: return try setPasscode(PasscodeSetParameters(params: params), call)
         case .requestCancel:
-            observer?.cancelRequest(try CancelParameters(params: params).request, besides: call)
+            observer?.cancelRequest(try RequestCancelParameters(params: params).request, besides: call)
             return .done
-        case .slotAdd: return try addSlot(CredentialParameters(params: params), call)
+        case .slotAdd: return try addSlot(SlotAddParameters(params: params), call)
         case .slotList:
-            _ = try Nothing(params: params)
+            _ = try SlotListParameters(params: params)
             return .done(Reply(try listSlots()))
         case .slotRemove: return try removeSlot(SlotRemoveParameters(params: params), call)
-        case .slotTest: return try testSlot(CredentialParameters(params: params), call)
-        case .vaultCheck: return .done(Reply(try checkVault(CheckParameters(params: params), from: caller)))
-        case .vaultErase: return try eraseVault(EraseParameters(params: params))
-        case .vaultInit: return try initVault(InitParameters(params: params), call)
-        case .vaultLock: return .done(Reply(try lockVault(LockParameters(params: params))))
-        case .vaultQuarantine: return .done(Reply(try quarantine(QuarantineParameters(params: params), from: caller)))
+        case .slotTest: return try testSlot(SlotTestParameters(params: params), call)
+        case .vaultCheck: return .done(Reply(try checkVault(VaultCheckParameters(params: params), from: caller)))
+        case .vaultErase: return try eraseVault(VaultEraseParameters(params: params))
+        case .vaultInit: return try initVault(VaultInitParameters(params: params), call)
+        case .vaultLock: return .done(Reply(try lockVault(VaultLockParameters(params: params))))
+        case .vaultQuarantine: return .done(Reply(try quarantine(VaultQuarantineParameters(params: params), from: caller)))
         case .vaultStatus:
-            _ = try Nothing(params: params)
+            _ = try VaultStatusParameters(params: params)
             return .done(Reply(try vaultStatus()))
-        case .vaultUnlock: return try unlockVault(CredentialParameters(params: params), call)
+        case .vaultUnlock: return try unlockVault(VaultUnlockParameters(params: params), call)
         case .vaultWatch:
-            caller.subscription.selection = try WatchParameters(params: params).selection
+            caller.subscription.selection = try VaultWatchParameters(params: params).selection
             observer?.subscriptionsDidChange()
             return .done
         }
@@ -142,15 +142,7 @@ extension Vault {
 
 extension Method {
     /// Whether a payload or a descriptor may come with it.
-    fileprivate var takesAttachments: Bool {
-        switch self {
-        case .contextAuthenticate, .fileSalvage, .fileWrite, .itemExplain, .itemGet, .itemPut, .keychainAdd,
-            .keychainSign, .keychainUpdate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove,
-            .slotTest, .vaultInit, .vaultUnlock:
-            true
-        default: false
-        }
-    }
+    fileprivate var takesAttachments: Bool { takenPayload != nil || descriptor != nil }
 
     /// Whether it is about what was shown of the person.
     package var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
@@ -162,25 +154,6 @@ extension Method {
             .vaultErase, .vaultInit, .vaultUnlock:
             true
         default: false
-        }
-    }
-
-    /// Whether "no item" of it may be the doing of a damaged index.
-    package var looksUpItems: Bool {
-        switch self {
-        case .leaseList, .leaseRevoke, .vaultCheck, .vaultQuarantine: false
-        default: readsCatalog
-        }
-    }
-
-    /// Whether it reads or changes what is stored.
-    private var readsCatalog: Bool {
-        switch self {
-        case .auditList, .auditVerify, .contextAuthenticate, .contextEnd, .entitlementExplain, .entitlementList, .hello,
-            .passcodeChange, .passcodeSet, .requestCancel, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultErase,
-            .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch:
-            false
-        default: true
         }
     }
 }

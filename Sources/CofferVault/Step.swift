@@ -63,7 +63,7 @@ extension Step {
     }
 
     /// It is answered with nothing.
-    static var done: Step { .done(Reply(Nothing())) }
+    static var done: Step { .done(Reply(Empty())) }
 }
 
 /// Something with one owner, kept until a function takes it that may be called once: the compiler can't know that it is.

@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferService
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Synchronization
 import Testing

@@ -51,6 +51,30 @@ import Testing
         #expect(try bench(arguments).status == 64)
     }
 
+    @Test func `packaging/bench compare prints the figures of two builds side by side`() throws {
+        let result = try bench(["compare", Project.binaries, Project.binaries, "start", "--check"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text.hasPrefix("A: \(Project.binaries)\nB: \(Project.binaries)\n"))
+        let figures = /\ncofferd, 10 items: median +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+\n/
+        #expect(result.text.contains(figures), "\(result.text)")
+        #expect(try bench(["compare", Project.binaries, "no-such-commit", "start", "--check"]).status == 64)
+        #expect(try bench(["compare", Project.binaries]).status == 64)
+    }
+
+    @Test func `packaging/lines counts the code of every room and says whether its budget holds`() throws {
+        let counted = try runCommand("\(Project.root)/packaging/lines", [])
+        #expect(counted.status == 0, "\(counted.errors)")
+        let rooms = try FileManager.default.contentsOfDirectory(atPath: "\(Project.root)/Sources")
+        for room in rooms where room.hasPrefix("Coffer") {
+            let line = try Regex("(?m)^\(room) +[0-9]+ of +[0-9]+  (holds|over by [0-9]+)")
+            #expect(counted.text.contains(line), "\(room)")
+        }
+        #expect(counted.text.contains("\ncofferd + coffer "))
+        let strict = try runCommand("\(Project.root)/packaging/lines", ["--strict"])
+        #expect(strict.status == (counted.text.contains("over by") ? 1 : 0))
+        #expect(try runCommand("\(Project.root)/packaging/lines", ["--nonsense"]).status == 64)
+    }
+
     private func bench(_ arguments: [String]) throws -> CommandResult {
         try runCommand(
             "\(Project.root)/packaging/bench",

@@ -29,7 +29,7 @@ extension SystemdTests {
             try machine.write("[Default]\nClient=other.service\n", to: path)
             try service.control("reload", "coffer-units.service")
             #expect(try put("e", by: "other.service", service).contains("as AfterFirstUnlock (R6)"))
-            let said = try service.journal()
+            let said = try service.journal { $0.contains("what was set before stays") }
             #expect(said.contains("error: '\(path)', line 2: Client: 'other.service' is no client"), "\(said)")
             #expect(said.contains("what was set before stays"))
             let warned = try service.coffer("status")

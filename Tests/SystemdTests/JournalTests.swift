@@ -13,25 +13,19 @@ extension SystemdTests {
             #expect(try service.coffer("get", "journal/token", in: "reader.service").status == 66)
             let unit = "_SYSTEMD_UNIT=\(service.name).service"
             // What only looks is told a moment later.
-            var refused = JSONObject()
-            for _ in 0..<600 where refused.members.isEmpty {
-                try machine.succeed(["journalctl", "--sync"])
-                let found = try machine.run([
-                    "journalctl", "--output=json", unit, "COFFER_ITEM=journal/token", "COFFER_RESULT=itemNotFound",
-                ])
-                if let line = found.text.split(separator: "\n").first {
-                    refused = try #require(try JSONValue(parsing: Array(line.utf8).span.bytes).objectValue)
-                } else {
-                    try machine.succeed(["sleep", "0.1"])
-                }
-            }
+            let found = try machine.journal(
+                ["--output=json", unit, "COFFER_ITEM=journal/token", "COFFER_RESULT=itemNotFound"],
+                until: { !$0.isEmpty }
+            )
+            let line = try #require(found.split(separator: "\n").first)
+            let refused = try #require(try JSONValue(parsing: Array(line.utf8).span.bytes).objectValue)
             #expect(refused["COFFER_UNIT"] == "reader.service" && refused["COFFER_CLIENT"] == "unit:reader.service")
             #expect(refused["COFFER_ACTION"] == "item.get" && refused["COFFER_GROUP"] == "unit:reader.service")
             #expect(refused["COFFER_STATE"] == "unlocked" && refused["PRIORITY"] == "5")
             #expect(refused["MESSAGE_ID"] == "d1b07f2a6c9e4a3db7a8f4e1965c0b52")
             #expect(refused["MESSAGE"]?.stringValue?.contains("'journal/token': refused") == true, "\(refused)")
             #expect(refused["COFFER_RECORD"] != nil)
-            let put = try machine.succeed(["journalctl", "--output=cat", unit, "COFFER_ACTION=item.put"])
+            let put = try machine.journal([unit, "COFFER_ACTION=item.put"]) { $0.contains("'journal/token'") }
             #expect(put.contains("item.put 'journal/token'"))
             let all = try machine.succeed(["journalctl", "--output=export", unit])
             #expect(!all.contains("a-value-that-nobody-logs"))

@@ -92,10 +92,9 @@ extension SystemdTests {
                 return "\(state ?? status.errors) \(count ?? 0)"
             }
 
-            /// What the module has written to the log.
-            func log() throws -> String {
-                try machine.succeed(["journalctl", "--sync"])
-                return try machine.succeed(["journalctl", "--output=cat", "--grep=^pam_coffer"])
+            /// Whether the module writes something to the log.
+            func isLogged(_ text: String) throws -> Bool {
+                try machine.journal(["--grep=^pam_coffer"]) { $0.contains(text) }.contains(text)
             }
         }
 
@@ -128,7 +127,7 @@ extension SystemdTests {
             #expect(try person.found() == "beforeFirstUnlock 1")
             try person.setPassword("a-third-one")
             #expect(try person.found("a-third-one") == "beforeFirstUnlock 1")
-            #expect(try person.log().contains("the vault stays locked, and the login does not unlock it any more"))
+            #expect(try person.isLogged("the vault stays locked, and the login does not unlock it any more"))
         }
 
         @Test func `a daemon that does not answer holds a login up for so long, and no longer`() throws {
@@ -139,7 +138,7 @@ extension SystemdTests {
             try person.machine.succeed(["sed", "-i", "s/pam_coffer.so/& timeout=2/", "/etc/pam.d/common-session"])
             defer { _ = try? person.machine.succeed(["sed", "-i", "s/ timeout=2//", "/etc/pam.d/common-session"]) }
             #expect(try person.logIn("echo in").text == "in\n")
-            #expect(try person.log().contains("/usr/bin/coffer was not run, or not done in 2 s"))
+            #expect(try person.isLogged("/usr/bin/coffer was not run, or not done in 2 s"))
             try person.endAll()
         }
 
@@ -148,14 +147,13 @@ extension SystemdTests {
             try person.makeVault()
             try person.machine.succeed(["rm", "/usr/bin/coffer"])
             #expect(try person.logIn("echo in").text == "in\n")
-            #expect(try person.log().contains("/usr/bin/coffer was not run"))
+            #expect(try person.isLogged("/usr/bin/coffer was not run"))
             try person.machine.succeed(["ln", "--symbolic", "\(Machine.programs)/coffer", "/usr/bin/coffer"])
             #expect(
                 try person.logIn("systemctl --user mask --now --runtime cofferd.socket cofferd.service").status == 0
             )
             #expect(try person.logIn("echo in").text == "in\n")
-            let log = try person.log()
-            #expect(log.contains("can't reach the daemon"), "\(log)")
+            #expect(try person.isLogged("can't reach the daemon"))
         }
 
         // MARK: Passwords
@@ -199,10 +197,9 @@ extension SystemdTests {
             let person = try Person("logs")
             try person.makeVault()
             #expect(try person.found() == "unlocked 0")
-            try machine.succeed(["journalctl", "--sync"])
             // The command lines of this test have it, and the journal has those.
             let programs = ["su", "cofferd", "coffer", "passwd"].flatMap { ["_COMM=\($0)", "+"] }.dropLast()
-            let all = try machine.succeed(["journalctl", "--output=cat"] + programs)
+            let all = try machine.journal(Array(programs)) { $0.contains("pam_unix") }
             #expect(all.contains("pam_unix"))
             #expect(!all.contains(person.password))
         }

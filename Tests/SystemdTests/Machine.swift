@@ -143,6 +143,25 @@ final class Machine: Sendable {
         return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// What the journal has, one text a line, as soon as it is as wanted, or after a minute.
+    ///
+    /// A program may be done with its work before it writes of it, and journald may read that later still.
+    ///
+    /// - Parameters:
+    ///   - fields: Options and matches of `journalctl`.
+    ///   - isWanted: Whether it is what a test expects; by default it is read once.
+    func journal(_ fields: [String], until isWanted: (String) -> Bool = { _ in true }) throws -> String {
+        var text = ""
+        for _ in 0..<300 {
+            try succeed(["journalctl", "--sync"])
+            // Its status is 1 where nothing matches.
+            text = try run(["journalctl", "--quiet", "--output=cat"] + fields).text
+            if isWanted(text) { break }
+            usleep(200_000)
+        }
+        return text
+    }
+
     /// Copies a file to a path in the machine.
     func copy(_ file: String, to path: String) throws {
         let result = try call(["copy", root, file, path])

@@ -100,12 +100,9 @@ struct Service {
     /// Whether the service runs and has said that it is ready.
     var isActive: Bool { get throws { try property("ActiveState") == "active" } }
 
-    /// What the daemon has said on its standard error.
-    func journal() throws -> String {
-        try machine.succeed(["journalctl", "--sync"])
-        return try machine.succeed([
-            "journalctl", "--output=cat", "--unit=\(name).service", "_COMM=cofferd", "_TRANSPORT=stdout",
-        ])
+    /// What the daemon has said on its standard error, as soon as it is as wanted, or after a minute.
+    func journal(until isWanted: (String) -> Bool = { _ in true }) throws -> String {
+        try machine.journal(["--unit=\(name).service", "_COMM=cofferd", "_TRANSPORT=stdout"], until: isWanted)
     }
 
     // MARK: The vault

@@ -16,10 +16,9 @@ extension SystemdTests {
             }
         }
 
-        /// What the daemon of a service has said, by its records.
-        private func records(of service: Service) throws -> String {
-            try machine.succeed(["journalctl", "--sync"])
-            return try machine.succeed(["journalctl", "--output=cat", "_COMM=cofferd", "COFFER_ACTION=vault.state"])
+        /// Whether a daemon records a change of the state so.
+        private func isRecorded(_ change: String) throws -> Bool {
+            try machine.journal(["_COMM=cofferd", "COFFER_ACTION=vault.state"]) { $0.contains(change) }.contains(change)
         }
 
         /// Gives the person a session, and returns its number.
@@ -63,7 +62,7 @@ extension SystemdTests {
             #expect(try service.comes { try machine.run(["test", "-s", "/run/coffer-at-sleep"]).status == 0 })
             let atSleep = try machine.succeed(["cat", "/run/coffer-at-sleep"])
             #expect(atSleep.hasPrefix("state:     locked "), "\(atSleep)")
-            #expect(try records(of: service).contains("the vault is locked: the machine goes to sleep"))
+            #expect(try isRecorded("the vault is locked: the machine goes to sleep"))
             #expect(try !isDelaying(service))
             #expect(try service.comes { try machine.run(["systemctl", "is-active", "sleep.target"]).status != 0 })
             try service.unlock()
@@ -116,7 +115,7 @@ extension SystemdTests {
             #expect(try service.coffer("lock", "--now").status == 0)
             #expect(try service.state() == "locked")
             try machine.succeed(["loginctl", "terminate-session", session])
-            #expect(try records(of: service).contains("the vault is locking: uid 1000 has locked a session"))
+            #expect(try isRecorded("the vault is locking: uid 1000 has locked a session"))
         }
 
         @Test func `the last logout locks a person's vault, although the service manager goes on`() throws {
@@ -129,7 +128,7 @@ extension SystemdTests {
             #expect(try service.state() == "unlocked")
             try machine.succeed(["loginctl", "terminate-session", sessions[1]])
             #expect(try service.settled { $0 == "locking" } == "locking")
-            #expect(try records(of: service).contains("the vault is locking: uid 1000 has logged out"))
+            #expect(try isRecorded("the vault is locking: uid 1000 has logged out"))
         }
 
         @Test func `who only says he is logind locks nothing, and a session only what its person has unlocked`() throws
@@ -164,7 +163,9 @@ extension SystemdTests {
                 #expect(try service.coffer("lock", "--now").status == 0)
                 try service.unlock()
             }
-            let warnings = try service.journal().split(separator: "\n").filter { $0.contains("logind can't be heard") }
+            let warning = "logind can't be heard"
+            let said = try service.journal { $0.contains(warning) }
+            let warnings = said.split(separator: "\n").filter { $0.contains(warning) }
             #expect(warnings.count == 1, "\(warnings)")
             try machine.succeed(["ln", "--symbolic", "/run/dbus/system_bus_socket", link])
             #expect(try service.coffer("lock", "--now").status == 0)

@@ -33,9 +33,8 @@ struct List: ParsableCommand {
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let client = try connection.connect()
         var items: [ItemInfo] = []
-        var after: String?
         var damagedCount = 0
-        repeat {
+        try forEachPage { (after: String?) throws(CofferError) in
             let page = try client.list(
                 prefix: isPattern ? nil : prefix,
                 pattern: pattern,
@@ -45,10 +44,11 @@ struct List: ParsableCommand {
             )
             items += page.items
             damagedCount += page.damagedCount
-            after = page.next
-        } while after != nil
+            return page.next
+        }
         items.sortByName(\.name)
-        for item in items { show(item) }
+        let isTerminal = Output.standardOutput.isTerminal
+        for item in items { format.show(ListedItem(item: item, isLong: long, isTerminal: isTerminal)) }
         if damagedCount > 0 {
             throw CofferError(
                 .decode,
@@ -57,28 +57,31 @@ struct List: ParsableCommand {
             )
         }
     }
+}
 
-    private func show(_ item: ItemInfo) {
-        let output = Output.standardOutput
-        if format.json { return output.line(item.json) }
-        let columns = long ? Self.columns(item) + "  " : ""
+/// An item of a listing.
+private struct ListedItem: Printable {
+    let item: ItemInfo
+    let isLong: Bool
+    let isTerminal: Bool
+
+    var json: JSONObject { item.json }
+
+    var text: [Line] {
+        let columns = isLong ? columns + "  " : ""
         // What a script reads is the name and nothing else.
-        let mark = item.isExpired && (long || output.isTerminal) ? "  expired" : ""
-        output.line("\(columns)\(name: item.name)\(mark)")
+        let mark = item.isExpired && (isLong || isTerminal) ? "  expired" : ""
+        return ["\(columns)\(name: item.name)\(mark)"]
     }
 
-    private static func columns(_ item: ItemInfo) -> String {
+    private var columns: String {
         [
             item.isReadable ? "readable" : "locked  ",
-            padded(item.protection.store.rawValue, 8),
-            padded(item.protection.name, 36),
-            padded(ByteCount.text(item.byteCount), 8),
+            item.protection.store.rawValue.padded(to: 8),
+            item.protection.name.padded(to: 36),
+            ByteCount.text(item.byteCount).padded(to: 8),
             Timestamp.text(item.modified),
         ].joined(separator: "  ")
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }
 

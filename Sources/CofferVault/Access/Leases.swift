@@ -27,10 +27,10 @@ extension Vault {
 
     /// What leases give a client for a request: its own item of that name comes first.
     package func leaseCover(of method: Method, _ params: JSONObject, from caller: Caller) -> LeaseCover {
-        guard caller.rights.verbs.isEmpty || Gate.isLeasable(method) else { return .nothing }
+        guard caller.rights.verbs.isEmpty || method.isLeasable else { return .nothing }
         let leases = leases(for: caller.identity)
         if leases.isEmpty { return .nothing }
-        guard Gate.isLeasable(method), let name = params["name"]?.stringValue else {
+        guard method.isLeasable, let name = params["name"]?.stringValue else {
             return .somethingElse
         }
         let lease = leases.first { $0.terms.name.path.utf8.elementsEqual(name.utf8) && !isGone($0.terms) }
@@ -56,8 +56,8 @@ extension Vault {
         _ call: Call
     ) throws(CofferError) -> Step {
         let terms = lease.terms
-        if method == .itemShow { return .done(try showItem(NameParameters(params: params), in: terms.group)) }
-        let params = try GetParameters(params: params)
+        if method == .itemShow { return .done(try showItem(ItemShowParameters(params: params), in: terms.group)) }
+        let params = try ItemGetParameters(params: params)
         let state = try keys.state
         // What opens a file later on would find that out when the use is on the disk.
         guard try require(terms.name, in: terms.group).info.protection.isReadable(in: state) else {
@@ -78,7 +78,7 @@ extension Vault {
     // MARK: Granting
 
     /// Grants a lease.
-    func grantLease(_ params: LeaseGrantParameters, from caller: Caller) throws(CofferError) -> LeaseNumber {
+    func grantLease(_ params: LeaseGrantParameters, from caller: Caller) throws(CofferError) -> LeaseGrantResult {
         let group = try caller.group(nil)
         let item = try require(params.name, in: group).info
         let clock = settings.clock
@@ -110,7 +110,7 @@ extension Vault {
                         hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one"
                     )
                 }
-                return LeaseNumber(number: try catalog.leases.add(terms, uses: params.uses.map { Int($0) }))
+                return LeaseGrantResult(number: try catalog.leases.add(terms, uses: params.uses.map { Int($0) }))
             }
         } catch {
             throw .init(mapping: error, "can't grant a lease")
@@ -142,7 +142,7 @@ extension Vault {
     }
 
     /// Ends a lease of a group that the caller holds; of a damaged one nobody knows whose it was.
-    func revokeLease(_ params: LeaseNumber, from caller: Caller) throws(CofferError) -> Nothing {
+    func revokeLease(_ params: LeaseRevokeParameters, from caller: Caller) throws(CofferError) -> Empty {
         do {
             let catalog = try catalog
             let isOwn = try liveLeases(in: catalog).contains {
@@ -159,7 +159,7 @@ extension Vault {
         } catch {
             throw .init(mapping: error, "can't revoke lease \(params.number)")
         }
-        return Nothing()
+        return Empty()
     }
 
     // MARK: Ending

@@ -11,7 +11,7 @@ extension Vault {
     // MARK: Checking
 
     /// Looks at a few rows, and repairs what is wrong with them if that is asked for.
-    func checkVault(_ params: CheckParameters, from caller: Caller) throws(CofferError) -> CheckPage {
+    func checkVault(_ params: VaultCheckParameters, from caller: Caller) throws(CofferError) -> CheckPage {
         let place = try CheckPlace(params.cursor)
         let order = CheckOrder(groups: caller.groups, repairs: params.repairs, now: wallClockMilliseconds())
         do {
@@ -33,7 +33,7 @@ extension Vault {
     // MARK: Quarantine
 
     /// Lists what was moved out of the way, puts it back, or destroys it.
-    func quarantine(_ params: QuarantineParameters, from caller: Caller) throws(CofferError) -> QuarantinePage {
+    func quarantine(_ params: VaultQuarantineParameters, from caller: Caller) throws(CofferError) -> QuarantinePage {
         let order = CheckOrder(groups: caller.groups, repairs: false, now: wallClockMilliseconds())
         do {
             let catalog = try catalog

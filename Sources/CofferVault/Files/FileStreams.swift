@@ -13,7 +13,7 @@ extension Vault {
     /// Reads a file that has chunks which were rewritten, or a part of it.
     func getInParts(
         _ item: FileItem,
-        _ params: GetParameters,
+        _ params: ItemGetParameters,
         in group: String,
         to output: Held<OwnedDescriptor>,
         under lease: LeaseTerms?,
@@ -27,7 +27,7 @@ extension Vault {
             guard let descriptor = output.take() else { return try self.collect(range, of: file, params.name, store) }
             let writing = StreamedFile(file, store, self, call)
             return try writing.stream(range, to: descriptor, params.wantsProgress) { count, _ in
-                Reply(GetResult(store: .file, byteCount: count, delivery: .descriptor))
+                Reply(ItemGetResult(store: .file, byteCount: count, delivery: .descriptor))
             }
         }
     }
@@ -99,7 +99,7 @@ extension Vault {
         return try read(range, of: file, store) { content in
             .done(
                 Reply(
-                    GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload),
+                    ItemGetResult(store: .file, byteCount: Int64(content.count), delivery: .payload),
                     payload: content,
                     protection: .file(store.protectionClass(of: file))
                 )

@@ -8,7 +8,7 @@ internal import CofferWire
 
 extension Vault {
     /// Has what was written to a file be there from now on.
-    func syncFile(_ params: FileHandleParameters, _ call: Call) throws(CofferError) -> Step {
+    func syncFile(_ params: FileSyncParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
         // What was written before a lock is sealed already: no key is wanted for this.
         guard let store = handle.store else { throw CofferError.vaultIsGone }
@@ -16,7 +16,7 @@ extension Vault {
     }
 
     /// Syncs and closes.
-    func closeFile(_ params: FileHandleParameters, _ call: Call) throws(CofferError) -> Step {
+    func closeFile(_ params: FileCloseParameters, _ call: Call) throws(CofferError) -> Step {
         let handles = call.caller.handles
         let handle = try handles[params.handle]
         let close: Step.Next = { [self] in

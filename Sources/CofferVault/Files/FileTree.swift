@@ -44,7 +44,7 @@ extension Vault {
     }
 
     /// Makes a directory.
-    func makeDirectory(_ params: FileMakeDirectoryParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+    func makeDirectory(_ params: FileMkdirParameters, from caller: Caller) throws(CofferError) -> FileInfo {
         let group = try caller.group(nil)
         do {
             let catalog = try catalog
@@ -66,7 +66,7 @@ extension Vault {
     }
 
     /// Gives a file or a directory another name.
-    func renameFile(_ params: MoveParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+    func renameFile(_ params: FileRenameParameters, from caller: Caller) throws(CofferError) -> FileInfo {
         let group = try caller.group(nil)
         do {
             let catalog = try catalog
@@ -156,7 +156,7 @@ extension Vault {
                 try catalog.files.removeEntry(params.name, in: group)
                 changes.note(ItemChange(.removed, file: params.name, in: group))
             }
-            return .done(Reply(FileRemoveResult(count: 1)))
+            return .done(Reply(CountResult(count: 1)))
         } catch {
             throw .init(mapping: error, "can't remove \(params.name.quoted)")
         }
@@ -246,7 +246,7 @@ private final class DirectoryRemoval: SlicedWork {
                 operation: .write
             )
         }
-        return Reply(FileRemoveResult(count: Int64(removal.removedCount)))
+        return Reply(CountResult(count: Int64(removal.removedCount)))
     }
 }
 
@@ -260,7 +260,7 @@ private final class DirectoryProtection: SlicedWork {
     private var walk: TreeWalk
     private var isDirectoryDone = false
     private(set) var changedCount = 0
-    private var unchanged: [FileProtectionChange.Unchanged] = []
+    private var unchanged: [UnchangedFile] = []
     private var unchangedCount = 0
     private(set) var doneCount = 0
 
@@ -325,7 +325,7 @@ private final class DirectoryProtection: SlicedWork {
     private func keep(_ name: String, _ error: CofferError) {
         unchangedCount += 1
         if unchanged.count == Self.namedCount { return }
-        unchanged.append(FileProtectionChange.Unchanged(name: name, code: error.code, message: error.message))
+        unchanged.append(UnchangedFile(name: name, code: error.code, message: error.message))
     }
 }
 

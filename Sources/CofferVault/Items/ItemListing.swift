@@ -12,7 +12,7 @@ private struct ListingFilter {
     private let pattern: NamePattern?
     private let expiringBefore: Int64?
 
-    init(_ params: ListParameters, in group: String) {
+    init(_ params: ItemListParameters, in group: String) {
         self.group = group
         store = params.store
         prefix = params.prefix
@@ -49,9 +49,11 @@ final class ItemListing: SlicedWork {
     private var walk: TreeWalk?
     private var quota: PageQuota
     private var items: [ItemInfo] = []
+    /// Where the items of the page are, by the bytes of their names.
+    private var places: [[UInt8]: Int] = [:]
     private var damagedCount = 0
 
-    init(_ params: ListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
+    init(_ params: ItemListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
         filter = ListingFilter(params, in: group)
         quota = PageQuota(params.limit)
         self.keys = keys
@@ -130,12 +132,22 @@ final class ItemListing: SlicedWork {
         return (batch.last ?? row, batch.next == nil)
     }
 
+    /// Takes an item into the page.
+    ///
+    /// One that has changed its store between two slices is in the page once, as it is now.
+    private func take(_ info: ItemInfo) {
+        let name = Array(info.name.utf8)
+        if let place = places[name] { return items[place] = info }
+        places[name] = items.count
+        items.append(info)
+    }
+
     private func add(_ item: KeychainItem) {
         guard item.attributes.group.utf8.elementsEqual(filter.group.utf8), let name = item.attributes.name?.path,
             filter.contains(name)
         else { return }
         quota.add(name)
-        items.append(ItemInfo(item, in: keys.state))
+        take(ItemInfo(item, in: keys.state))
     }
 
     /// Visits the next entry of the tree.
@@ -153,7 +165,7 @@ final class ItemListing: SlicedWork {
             quota.addRows(1)
             guard let file = entry.file, filter.contains(file.path) else { return true }
             quota.add(file.path)
-            items.append(ItemInfo(file, in: keys.state))
+            take(ItemInfo(file, in: keys.state))
         case .damaged:
             quota.addRows(1)
             damagedCount += 1

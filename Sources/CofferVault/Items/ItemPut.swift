@@ -103,7 +103,7 @@ extension Vault {
     /// Stores an item, in the place of one that has the name.
     ///
     /// The content is the payload, and behind it what a passed descriptor gives, up to its end.
-    func putItem(_ params: PutParameters, _ call: Call) throws(CofferError) -> Step {
+    func putItem(_ params: ItemPutParameters, _ call: Call) throws(CofferError) -> Step {
         let group = try call.caller.group(params.wishes.group)
         let vaultID = try keys.vaultID
         call.subject = "can't store \(params.name.quoted)"
@@ -124,7 +124,7 @@ extension Vault {
 
     private func store(
         _ intake: consuming Intake,
-        _ params: PutParameters,
+        _ params: ItemPutParameters,
         in group: String,
         _ call: Call
     ) throws(CofferError) -> Step {
@@ -202,7 +202,7 @@ extension Vault {
     }
 
     private func putInKeychain(
-        _ params: PutParameters,
+        _ params: ItemPutParameters,
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
         _ group: String,

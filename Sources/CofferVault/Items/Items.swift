@@ -6,7 +6,7 @@ internal import CofferKeys
 internal import CofferMemory
 internal import CofferRouting
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 internal import Glibc
 
 /// An item of the one namespace, in whichever store it is.
@@ -59,7 +59,7 @@ extension Vault {
     ///   - group: Where it is.
     ///   - lease: What lets it be read, if it is a lease: its use is on the disk before a byte is given.
     func getItem(
-        _ params: GetParameters,
+        _ params: ItemGetParameters,
         in group: String,
         under lease: LeaseTerms? = nil,
         _ call: Call
@@ -101,7 +101,7 @@ extension Vault {
 
     private static func secretReply(
         _ secret: consuming SecretBytes,
-        _ params: GetParameters,
+        _ params: ItemGetParameters,
         _ accessibility: Accessibility
     ) throws(CofferError) -> Reply {
         let range = try range(params, in: Int64(secret.count))
@@ -117,12 +117,12 @@ extension Vault {
                 throw .noSecretMemory
             }
         }
-        let result = GetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
+        let result = ItemGetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
         return Reply(result, payload: part, protection: .keychain(accessibility))
     }
 
     /// The part of an item's bytes that is asked for.
-    static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
+    static func range(_ params: ItemGetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
         let start = params.offset ?? 0
         guard start <= count else {
             throw CofferError(.param, "the range begins at \(start), and \(params.name.quoted) has \(count) bytes")
@@ -145,7 +145,7 @@ extension Vault {
             let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
             try read.perform(range, to: SharedStream(output), progress: report)
         } then: { _ in
-            .done(Reply(GetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor)))
+            .done(Reply(ItemGetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor)))
         }
     }
 
@@ -164,7 +164,7 @@ extension Vault {
     }
 
     private func reply(with content: consuming SecretBytes, of read: ContentRead) -> Step {
-        let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
+        let result = ItemGetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
         // Its class may be another one than when the read began.
         let protectionClass = openCatalog?.files.protectionClass(of: read) ?? read.protectionClass
         return .done(Reply(result, payload: content, protection: .file(protectionClass)))
@@ -179,19 +179,19 @@ extension Vault {
         )
     }
 
-    func showItem(_ params: NameParameters, in group: String) throws(CofferError) -> Reply {
+    func showItem(_ params: ItemShowParameters, in group: String) throws(CofferError) -> Reply {
         let located = try require(params.name, in: group)
         return Reply(located.info)
     }
 
     /// One page of both stores together, in the catalog's order.
-    func listItems(_ params: ListParameters, _ call: Call) throws(CofferError) -> Step {
+    func listItems(_ params: ItemListParameters, _ call: Call) throws(CofferError) -> Step {
         try perform(try ItemListing(params, in: try call.caller.group(nil), try keys), call)
     }
 
     // MARK: Changing
 
-    func removeItem(_ params: NameParameters, from caller: Caller) throws(CofferError) -> Nothing {
+    func removeItem(_ params: ItemRemoveParameters, from caller: Caller) throws(CofferError) -> Empty {
         let group = try caller.group(nil)
         let located = try require(params.name, in: group)
         do {
@@ -206,7 +206,7 @@ extension Vault {
         } catch {
             throw .init(mapping: error, "can't remove \(params.name.quoted)")
         }
-        return Nothing()
+        return Empty()
     }
 }
 

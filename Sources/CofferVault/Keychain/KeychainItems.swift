@@ -229,7 +229,7 @@ extension Vault {
                     changes.note(ItemChange(.removed, item))
                 }
             }
-            return Reply(KeychainCount(count: Int64(items.count)))
+            return Reply(CountResult(count: Int64(items.count)))
         }
     }
 }

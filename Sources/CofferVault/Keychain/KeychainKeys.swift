@@ -18,7 +18,7 @@ extension Vault {
         do { message = try payload.orEmpty() } catch { throw .init(mapping: error, "can't sign") }
         return try withItem(of: query, call, to: "sign") { item, catalog in
             let signature = try catalog.keychain.signature(of: message, by: item, with: caller.context)
-            return Reply(Nothing(), payload: signature)
+            return Reply(Empty(), payload: signature)
         }
     }
 
@@ -27,7 +27,7 @@ extension Vault {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "agree on a secret") { item, catalog in
             let secret = try catalog.keychain.sharedSecret(of: item, with: params.peer, caller.context)
-            return Reply(Nothing(), payload: secret, protection: .keychain(item.accessibility))
+            return Reply(Empty(), payload: secret, protection: .keychain(item.accessibility))
         }
     }
 
@@ -91,7 +91,7 @@ extension Vault {
                 )
                 changes.note(ItemChange(.changed, item))
             }
-            return Reply(Nothing())
+            return Reply(Empty())
         }
     }
 

@@ -9,7 +9,7 @@ internal import CofferWire
 
 extension Vault {
     /// Takes what a client shows of the person behind it.
-    func authenticateContext(_ params: ContextParameters, _ call: Call) throws(CofferError) -> Step {
+    func authenticateContext(_ params: ContextAuthenticateParameters, _ call: Call) throws(CofferError) -> Step {
         let payload = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .contextAuthenticate)
         let context = call.caller.context
@@ -47,7 +47,7 @@ extension Vault {
     }
 
     /// Until when what was shown now is good; `nil` where it is for the next request.
-    private func deadline(_ params: ContextParameters) -> UInt64? {
+    private func deadline(_ params: ContextAuthenticateParameters) -> UInt64? {
         guard let seconds = params.reuseSeconds, seconds > 0 else { return nil }
         return settings.clock.now + UInt64(seconds) * 1_000_000_000
     }

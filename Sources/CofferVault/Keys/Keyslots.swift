@@ -192,7 +192,7 @@ extension Vault {
     }
 
     /// Makes a recovery key, and gives it out.
-    func addSlot(_ params: CredentialParameters, _ call: Call) throws(CofferError) -> Step {
+    func addSlot(_ params: SlotAddParameters, _ call: Call) throws(CofferError) -> Step {
         let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
         try call.attachments.refuseLeftovers(of: .slotAdd)
         let recoveryKey = try NewRecoveryKey()
@@ -217,7 +217,7 @@ extension Vault {
     }
 
     /// Says which slot a credential opens; nothing changes by it, the count of wrong passcodes aside.
-    func testSlot(_ params: CredentialParameters, _ call: Call) throws(CofferError) -> Step {
+    func testSlot(_ params: SlotTestParameters, _ call: Call) throws(CofferError) -> Step {
         let kind = params.credential ?? .recoveryKey
         let credential = try given(call.attachments.takePayload(), as: kind)
         try call.attachments.refuseLeftovers(of: .slotTest)

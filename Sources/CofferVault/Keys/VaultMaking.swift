@@ -32,7 +32,7 @@ extension Vault {
     }
 
     /// Makes a vault, with a passcode or without one, and gives its first recovery key out.
-    func initVault(_ params: InitParameters, _ call: Call) throws(CofferError) -> Step {
+    func initVault(_ params: VaultInitParameters, _ call: Call) throws(CofferError) -> Step {
         let passcode = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .vaultInit)
         let hasPasscode = passcode.byteCount > 0
@@ -76,7 +76,7 @@ extension Vault {
     }
 
     /// Opens the vault with a passcode or a recovery key.
-    func unlockVault(_ params: CredentialParameters, _ call: Call) throws(CofferError) -> Step {
+    func unlockVault(_ params: VaultUnlockParameters, _ call: Call) throws(CofferError) -> Step {
         let kind = params.credential ?? .passcode
         let credential = try given(call.attachments.takePayload(), as: kind)
         try call.attachments.refuseLeftovers(of: .vaultUnlock)
@@ -97,7 +97,7 @@ extension Vault {
     }
 
     /// Destroys the keys, and with them all that they seal.
-    func eraseVault(_ params: EraseParameters) throws(CofferError) -> Step {
+    func eraseVault(_ params: VaultEraseParameters) throws(CofferError) -> Step {
         if let vaultID = params.vaultID, try id != vaultID {
             throw CofferError(
                 .param,
@@ -134,7 +134,7 @@ extension Vault {
     }
 
     /// Locks, at once or when the grace is over.
-    func lockVault(_ params: LockParameters) throws(CofferError) -> VaultStatus {
+    func lockVault(_ params: VaultLockParameters) throws(CofferError) -> VaultStatus {
         observer?.lock(graceSeconds: params.graceSeconds.map { Int($0) })
         return try vaultStatus()
     }

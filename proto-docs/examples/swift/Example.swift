@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferWire
 
 /// Unlocks the vault, stores, fetches, streams and watches: `client-example SOCKET`, with the passcode on standard input.
 @main
