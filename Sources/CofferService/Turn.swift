@@ -326,7 +326,7 @@ final class Turn {
         }
         running[token] = begun
         scheduler.add(token, request.scope, kind, of: begun.tenant)
-        if request.method.claimsKeys {
+        if request.method.claim == .keys {
             if vault.claims.take(.keys, for: token, of: begun.tenant) { scheduler.goOn(token) }
         } else if kind == .reading && scheduler.mayRead(request.scope) {
             step(begun)

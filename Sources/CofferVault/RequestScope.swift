@@ -49,7 +49,7 @@ package enum RequestScope: Equatable, Sendable {
     package init(of method: Method, _ params: JSONObject) {
         switch method.claim {
         case .nothing: self = .free
-        case .barrier: self = .barrier
+        case .barrier, .keys: self = .barrier
         case .reads(let subject): self = .reading(Subject(subject, in: params))
         case .changes(let subject): self = .changing(Subject(subject, in: params))
         }

@@ -91,6 +91,8 @@ package enum MethodClaim: Equatable, Sendable {
     case nothing
     /// Every earlier request is answered first, and every later one waits.
     case barrier
+    /// A barrier which makes, opens or changes the keys: the vault carries out one at a time.
+    case keys
     /// It reads something.
     case reads(Subject)
     /// It changes something.

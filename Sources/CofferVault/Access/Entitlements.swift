@@ -1,44 +1,43 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // Who may do what, told to who may know.
 
 extension Vault {
-    /// The entitlements in force, from a place in their order on, as many as fit one answer.
-    func listEntitlements(_ params: EntitlementListParameters) -> EntitlementPage {
+    package func entitlementList(_ params: EntitlementListParameters, _ call: Call) -> Step {
         let rest = access.entitlements.dropFirst(params.after)
         var byteCount = 0
         let page = rest.prefix { entitlement in
             byteCount += entitlement.jsonByteCount
             return byteCount <= Limits.pageJSONBytes
         }
-        return EntitlementPage(
-            entitlements: Array(page),
-            trouble: entitlementTrouble,
-            next: page.count < rest.count ? page.endIndex : nil
+        return .done(
+            Reply(
+                EntitlementPage(
+                    entitlements: Array(page),
+                    trouble: entitlementTrouble,
+                    next: page.count < rest.count ? page.endIndex : nil
+                )
+            )
         )
     }
 
-    /// What somebody may do, and which rule says so.
-    func explainAccess(
-        _ params: EntitlementExplainParameters,
-        from caller: Caller
-    ) throws(CofferError) -> AccessExplanation {
+    package func entitlementExplain(_ params: EntitlementExplainParameters, _ call: Call) throws(CofferError) -> Step {
         if let credential = params.credential {
             guard let unit = params.subject.unit else {
                 throw CofferError(.param, "parameter 'credential': expected 'unit' or 'userUnit' beside it")
             }
-            return explainCredential(CredentialAddress(unit: unit.name, id: credential), unit.isOwners)
+            return .done(Reply(explainCredential(CredentialAddress(unit: unit.name, id: credential), unit.isOwners)))
         }
         let client =
             switch params.subject {
-            case .caller: caller.identity
+            case .caller: call.caller.identity
             case .process(let number): try client(of: number)
             case .unit(let name): access.client(in: .unit(name))
             case .userUnit(let name): access.client(in: .userUnit(name))
             }
-        return access.explanation(of: client)
+        return .done(Reply(access.explanation(of: client)))
     }
 
     /// What a unit may do when its service manager fetches a credential for it, and what comes of that.

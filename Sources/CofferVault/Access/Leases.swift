@@ -56,7 +56,7 @@ extension Vault {
         _ call: Call
     ) throws(CofferError) -> Step {
         let terms = lease.terms
-        if method == .itemShow { return .done(try showItem(ItemShowParameters(params: params), in: terms.group)) }
+        if method == .itemShow { return try showItem(ItemShowParameters(params: params), in: terms.group) }
         let params = try ItemGetParameters(params: params)
         let state = try keys.state
         // What opens a file later on would find that out when the use is on the disk.
@@ -77,9 +77,8 @@ extension Vault {
 
     // MARK: Granting
 
-    /// Grants a lease.
-    func grantLease(_ params: LeaseGrantParameters, from caller: Caller) throws(CofferError) -> LeaseGrantResult {
-        let group = try caller.group(nil)
+    package func leaseGrant(_ params: LeaseGrantParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
         let item = try require(params.name, in: group).info
         let clock = settings.clock
         guard let bootID = clock.bootID else {
@@ -101,7 +100,7 @@ extension Vault {
         )
         do {
             let catalog = try catalog
-            return try catalog.change { _ in
+            let number = try catalog.change { _ in
                 let isFull = try liveLeases(in: catalog).count >= Limits.leases
                 if try isFull && usefulLeases(in: catalog).count >= Limits.leases {
                     throw CofferError(
@@ -110,19 +109,19 @@ extension Vault {
                         hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one"
                     )
                 }
-                return LeaseGrantResult(number: try catalog.leases.add(terms, uses: params.uses.map { Int($0) }))
+                return try catalog.leases.add(terms, uses: params.uses.map { Int($0) })
             }
+            return .done(Reply(LeaseGrantResult(number: number)))
         } catch {
             throw .init(mapping: error, "can't grant a lease")
         }
     }
 
-    /// One page of the leases of the groups that the caller holds.
-    func listLeases(_ params: LeaseListParameters, from caller: Caller) throws(CofferError) -> LeasePage {
+    package func leaseList(_ params: LeaseListParameters, _ call: Call) throws(CofferError) -> Step {
         do {
             let catalog = try catalog
             let after = params.after ?? 0
-            let wanted = try usefulLeases(in: catalog).filter { $0.number > after && caller.holds($0.terms.group) }
+            let wanted = try usefulLeases(in: catalog).filter { $0.number > after && call.caller.holds($0.terms.group) }
             var page: [LeaseInfo] = []
             var byteCount = 0
             for lease in wanted {
@@ -131,22 +130,23 @@ extension Vault {
                 if byteCount > Limits.pageJSONBytes && !page.isEmpty { break }
                 page.append(info)
             }
-            return LeasePage(
+            let result = LeasePage(
                 leases: page,
                 next: page.count < wanted.count ? page.last?.number : nil,
                 damaged: params.after == nil ? try catalog.leases.damaged : []
             )
+            return .done(Reply(result))
         } catch {
             throw .init(mapping: error, "can't list the leases")
         }
     }
 
-    /// Ends a lease of a group that the caller holds; of a damaged one nobody knows whose it was.
-    func revokeLease(_ params: LeaseRevokeParameters, from caller: Caller) throws(CofferError) -> Empty {
+    /// Ends a lease of a group that the caller holds, or a damaged one, whose group is unknown.
+    package func leaseRevoke(_ params: LeaseRevokeParameters, _ call: Call) throws(CofferError) -> Step {
         do {
             let catalog = try catalog
             let isOwn = try liveLeases(in: catalog).contains {
-                $0.number == params.number && caller.holds($0.terms.group)
+                $0.number == params.number && call.caller.holds($0.terms.group)
             }
             guard try isOwn || catalog.leases.damaged.contains(params.number) else {
                 throw CofferError(
@@ -159,7 +159,7 @@ extension Vault {
         } catch {
             throw .init(mapping: error, "can't revoke lease \(params.number)")
         }
-        return Empty()
+        return .done
     }
 
     // MARK: Ending

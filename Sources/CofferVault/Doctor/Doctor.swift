@@ -1,23 +1,22 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferDatabase
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // Looking after damage: one bounded step a request, so that nobody waits long for a look at the whole vault.
 
 extension Vault {
     // MARK: Checking
 
-    /// Looks at a few rows, and repairs what is wrong with them if that is asked for.
-    func checkVault(_ params: VaultCheckParameters, from caller: Caller) throws(CofferError) -> CheckPage {
+    package func vaultCheck(_ params: VaultCheckParameters, _ call: Call) throws(CofferError) -> Step {
         let place = try CheckPlace(params.cursor)
-        let order = CheckOrder(groups: caller.groups, repairs: params.repairs, now: wallClockMilliseconds())
+        let order = CheckOrder(groups: call.caller.groups, repairs: params.repairs, now: wallClockMilliseconds())
         do {
             let catalog = try catalog
             if params.repairs && params.cursor == nil { catalog.acknowledgeAuditFaults() }
-            return try catalog.survey(from: params.cursor) {
+            let page = try catalog.survey(from: params.cursor) {
                 if !params.repairs { return try place.check(catalog, order) }
                 return try catalog.change { changes in
                     let page = try place.check(catalog, order)
@@ -25,6 +24,7 @@ extension Vault {
                     return page
                 }
             }
+            return .done(Reply(page))
         } catch {
             throw .init(mapping: error, "can't check the vault")
         }
@@ -32,8 +32,14 @@ extension Vault {
 
     // MARK: Quarantine
 
-    /// Lists what was moved out of the way, puts it back, or destroys it.
-    func quarantine(_ params: VaultQuarantineParameters, from caller: Caller) throws(CofferError) -> QuarantinePage {
+    package func vaultQuarantine(_ params: VaultQuarantineParameters, _ call: Call) throws(CofferError) -> Step {
+        .done(Reply(try quarantine(params, call.caller)))
+    }
+
+    private func quarantine(
+        _ params: VaultQuarantineParameters,
+        _ caller: Caller
+    ) throws(CofferError) -> QuarantinePage {
         let order = CheckOrder(groups: caller.groups, repairs: false, now: wallClockMilliseconds())
         do {
             let catalog = try catalog

@@ -1,9 +1,9 @@
 internal import CofferAccess
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferMemory
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 internal import Glibc
 
 // Whole files that have chunks which were rewritten, streamed to a client: part by part, so that what is known of a part is
@@ -33,7 +33,7 @@ extension Vault {
     }
 
     /// Streams what can be read of a damaged file, with zeros in the place of what can't.
-    func salvageFile(_ params: FileSalvageParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileSalvage(_ params: FileSalvageParameters, _ call: Call) throws(CofferError) -> Step {
         guard let descriptor = try call.attachments.takeDescriptor() else {
             throw CofferError(.param, "no descriptor was passed that the content goes to")
         }

@@ -1,14 +1,14 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // How what was written to open files comes to stay: synced, closed, and given back.
 
 extension Vault {
     /// Has what was written to a file be there from now on.
-    func syncFile(_ params: FileSyncParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileSync(_ params: FileSyncParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
         // What was written before a lock is sealed already: no key is wanted for this.
         guard let store = handle.store else { throw CofferError.vaultIsGone }
@@ -16,7 +16,7 @@ extension Vault {
     }
 
     /// Syncs and closes.
-    func closeFile(_ params: FileCloseParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileClose(_ params: FileCloseParameters, _ call: Call) throws(CofferError) -> Step {
         let handles = call.caller.handles
         let handle = try handles[params.handle]
         let close: Step.Next = { [self] in

@@ -1,17 +1,16 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // The tree of files and directories: names need the store key only, so all but changing a class works in every state.
 
 extension Vault {
-    /// Describes a file or a directory.
-    func statFile(_ params: FileStatParameters, from caller: Caller) throws(CofferError) -> FileInfo {
-        let group = try caller.group(nil)
-        do { return try fileInfo(params.name, in: group) } catch {
+    package func fileStat(_ params: FileStatParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
+        do { return .done(Reply(try fileInfo(params.name, in: group))) } catch {
             throw .init(mapping: error, "can't look for \(params.name.quoted)")
         }
     }
@@ -21,10 +20,8 @@ extension Vault {
         return try FileInfo(try files.requireEntry(name, in: group), files, in: try keys.state)
     }
 
-    /// Lists a directory, a page at a time.
-    func listFiles(_ params: FileListParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        let group = try caller.group(nil)
+    package func fileList(_ params: FileListParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
         let listing: FileListing
         do {
             let files = try catalog.files
@@ -43,12 +40,11 @@ extension Vault {
         return try perform(listing, call)
     }
 
-    /// Makes a directory.
-    func makeDirectory(_ params: FileMkdirParameters, from caller: Caller) throws(CofferError) -> FileInfo {
-        let group = try caller.group(nil)
+    package func fileMkdir(_ params: FileMkdirParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
         do {
             let catalog = try catalog
-            return try catalog.change { changes in
+            let info = try catalog.change { changes in
                 try checkNotSecret(params.name, in: group, catalog)
                 try catalog.files.makeDirectory(
                     params.name,
@@ -60,17 +56,17 @@ extension Vault {
                 changes.note(ItemChange(.added, file: params.name, in: group))
                 return try fileInfo(params.name, in: group)
             }
+            return .done(Reply(info))
         } catch {
             throw .init(mapping: error, "can't make \(params.name.quoted)")
         }
     }
 
-    /// Gives a file or a directory another name.
-    func renameFile(_ params: FileRenameParameters, from caller: Caller) throws(CofferError) -> FileInfo {
-        let group = try caller.group(nil)
+    package func fileRename(_ params: FileRenameParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
         do {
             let catalog = try catalog
-            return try catalog.change { changes in
+            let info = try catalog.change { changes in
                 let entry = try catalog.files.requireEntry(params.name, in: group)
                 if params.name != params.target {
                     try checkNotSecret(params.target, in: group, catalog)
@@ -86,6 +82,7 @@ extension Vault {
                 changes.note(ItemChange(.renamed, file: params.target, in: group, formerName: params.name))
                 return try fileInfo(params.target, in: group)
             }
+            return .done(Reply(info))
         } catch {
             throw .init(mapping: error, "can't move \(params.name.quoted)")
         }
@@ -139,8 +136,7 @@ extension Vault {
         }
     }
 
-    /// Removes a file or a directory.
-    func removeFile(_ params: FileRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileRemove(_ params: FileRemoveParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let group = try caller.group(nil)
         do {
@@ -162,8 +158,7 @@ extension Vault {
         }
     }
 
-    /// Changes the class of a file, of new files in a directory, or of all that is in it.
-    func protectFile(_ params: FileProtectParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileProtect(_ params: FileProtectParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let group = try caller.group(nil)
         if params.isRecursive && params.isDefaultOnly {

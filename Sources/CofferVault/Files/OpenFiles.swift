@@ -1,11 +1,11 @@
 internal import CofferAccess
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // Files that are open: read and written in place, on worker threads, one change of a file after the other.
 
@@ -18,7 +18,7 @@ extension Vault {
     // MARK: Opening
 
     /// Opens a file for reading and writing in place, and makes it where that was asked for.
-    func openFile(_ params: FileOpenParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileOpen(_ params: FileOpenParameters, _ call: Call) throws(CofferError) -> Step {
         let access = params.access ?? .read
         let group = try call.caller.group(nil)
         try check(params, access)
@@ -229,7 +229,7 @@ extension Vault {
     // MARK: Using
 
     /// Reads a part of an open file.
-    func readFile(_ params: FileReadParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileRead(_ params: FileReadParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
         guard handle.access.reads else { throw .wrongAccess(handle, "reading") }
         let store = try checkUsable(handle, for: .read)
@@ -272,7 +272,7 @@ extension Vault {
     }
 
     /// Writes into an open file: what was written is there when it is synced.
-    func writeFile(_ params: FileWriteParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileWrite(_ params: FileWriteParameters, _ call: Call) throws(CofferError) -> Step {
         let bytes = try call.attachments.takePayload().orEmpty()
         try call.attachments.refuseLeftovers(of: .fileWrite)
         let handle = try call.caller.handles[params.handle]
@@ -337,7 +337,7 @@ extension Vault {
     }
 
     /// Cuts an open file, or lengthens it with zeros.
-    func truncateFile(_ params: FileTruncateParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileTruncate(_ params: FileTruncateParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
         return cut(handle, to: params.byteCount, call) { .done }
@@ -363,7 +363,7 @@ extension Vault {
     }
 
     /// Takes room on the disk for a range.
-    func allocateFile(_ params: FileAllocateParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileAllocate(_ params: FileAllocateParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
         return change(handle, call) { [self] store in

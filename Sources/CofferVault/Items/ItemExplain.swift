@@ -1,18 +1,13 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferRouting
-internal import CofferWire
+package import CofferWire
 
 extension Vault {
-    /// Where an item is or would go, why, and what may be done with it, in whatever state and by whatever client is asked
-    /// about; nothing is stored, and nobody's rights are used.
-    func explainItem(
-        _ params: ItemExplainParameters,
-        _ call: Call
-    ) throws(CofferError) -> Reply {
+    package func itemExplain(_ params: ItemExplainParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let sample = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .itemExplain)
@@ -39,13 +34,8 @@ extension Vault {
         )
         let present = try keys.state
         let state = params.state ?? present
-        return Reply(
-            Explanation(
-                placement: Placement(verdict),
-                stored: located?.info,
-                access: access(to: located?.item, orTo: verdict.protection, of: group, by: client, in: state)
-            )
-        )
+        let access = access(to: located?.item, orTo: verdict.protection, of: group, by: client, in: state)
+        return .done(Reply(Explanation(placement: Placement(verdict), stored: located?.info, access: access)))
     }
 
     /// What a client may do with an item, or with one that is not stored yet.

@@ -1,23 +1,24 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 extension Vault {
-    /// Gives an item another name, in whichever store it is: one row of the catalog, and the name wants the store key only.
-    func moveItem(_ params: ItemMoveParameters, from caller: Caller) throws(CofferError) -> ItemInfo {
-        let group = try caller.group(nil)
+    /// Changes one row of the catalog; the name needs the store key only.
+    package func itemMove(_ params: ItemMoveParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
         let located = try requireItem(params.name, in: group)
         do {
             let catalog = try catalog
-            return try catalog.change { changes in
+            let info = try catalog.change { changes in
                 if params.name == params.target { return located.info }
-                try move(located.item, params, in: group, catalog, caller.context)
+                try move(located.item, params, in: group, catalog, call.caller.context)
                 let moved = try require(params.target, in: group)
                 changes.note(moved.item.renamed(from: params.name))
                 return moved.info
             }
+            return .done(Reply(info))
         } catch {
             throw .init(mapping: error, "can't move \(params.name.quoted)")
         }

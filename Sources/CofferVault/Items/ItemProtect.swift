@@ -1,16 +1,16 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferRouting
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 extension Vault {
-    /// Changes the protection of an item: one row of the catalog, whatever the item's size.
+    /// Changes one row of the catalog, whatever the item's size.
     ///
     /// As with a put, a protection of the other store is converted.
-    func protectItem(_ params: ItemProtectParameters, from caller: Caller) throws(CofferError) -> ProtectionChange {
-        let group = try caller.group(nil)
+    package func itemProtect(_ params: ItemProtectParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
         let wishes = RoutingWishes(protectionClass: params.protectionClass, accessibility: params.accessibility)
         guard let named = try wishes.named() else {
             throw CofferError(
@@ -29,7 +29,7 @@ extension Vault {
             item = try catalog.change { changes in
                 switch (located.item, protection) {
                 case (.keychain(let item), .keychain(let accessibility)):
-                    try catalog.keychain.protect(item, as: accessibility, now: now, with: caller.context)
+                    try catalog.keychain.protect(item, as: accessibility, now: now, with: call.caller.context)
                 case (.file(let file), .file(let protectionClass)):
                     try catalog.files.protect(file, as: protectionClass, now: now)
                 case (.keychain, .file), (.file, .keychain):
@@ -41,9 +41,7 @@ extension Vault {
         } catch {
             throw .init(mapping: error, "can't protect \(params.name.quoted)")
         }
-        return ProtectionChange(
-            item: item,
-            warnings: protection.warnings(convertedFrom: named.store == store ? nil : named)
-        )
+        let warnings = protection.warnings(convertedFrom: named.store == store ? nil : named)
+        return .done(Reply(ProtectionChange(item: item, warnings: warnings)))
     }
 }

@@ -1,11 +1,11 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferRouting
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 internal import Glibc
 
 /// The content of a put, as far as it had to be read to decide where it goes.
@@ -100,10 +100,7 @@ private struct FileTarget {
 }
 
 extension Vault {
-    /// Stores an item, in the place of one that has the name.
-    ///
-    /// The content is the payload, and behind it what a passed descriptor gives, up to its end.
-    func putItem(_ params: ItemPutParameters, _ call: Call) throws(CofferError) -> Step {
+    package func itemPut(_ params: ItemPutParameters, _ call: Call) throws(CofferError) -> Step {
         let group = try call.caller.group(params.wishes.group)
         let vaultID = try keys.vaultID
         call.subject = "can't store \(params.name.quoted)"
@@ -351,11 +348,6 @@ extension Vault {
             throw .locked(quotedForDisplay(file.path), in: state, for: .write)
         }
     }
-
-}
-
-extension CofferError {
-    /// The answer where the vault is not the one any more that the request was for.
 }
 
 extension RoutingFacts.Size {

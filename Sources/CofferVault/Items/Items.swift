@@ -53,6 +53,10 @@ extension Vault {
 
     // MARK: Reading
 
+    package func itemGet(_ params: ItemGetParameters, _ call: Call) throws(CofferError) -> Step {
+        try getItem(params, in: try call.caller.group(nil), call)
+    }
+
     /// Reads an item, or a part of it.
     ///
     /// - Parameters:
@@ -179,26 +183,28 @@ extension Vault {
         )
     }
 
-    func showItem(_ params: ItemShowParameters, in group: String) throws(CofferError) -> Reply {
-        let located = try require(params.name, in: group)
-        return Reply(located.info)
+    package func itemShow(_ params: ItemShowParameters, _ call: Call) throws(CofferError) -> Step {
+        try showItem(params, in: try call.caller.group(nil))
     }
 
-    /// One page of both stores together, in the catalog's order.
-    func listItems(_ params: ItemListParameters, _ call: Call) throws(CofferError) -> Step {
+    func showItem(_ params: ItemShowParameters, in group: String) throws(CofferError) -> Step {
+        .done(Reply(try require(params.name, in: group).info))
+    }
+
+    package func itemList(_ params: ItemListParameters, _ call: Call) throws(CofferError) -> Step {
         try perform(try ItemListing(params, in: try call.caller.group(nil), try keys), call)
     }
 
     // MARK: Changing
 
-    func removeItem(_ params: ItemRemoveParameters, from caller: Caller) throws(CofferError) -> Empty {
-        let group = try caller.group(nil)
+    package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+        let group = try call.caller.group(nil)
         let located = try require(params.name, in: group)
         do {
             let catalog = try catalog
             try catalog.change(isRemoval: true) { changes in
                 switch located.item {
-                case .keychain(let item): _ = try catalog.keychain.remove(item.key, with: caller.context)
+                case .keychain(let item): _ = try catalog.keychain.remove(item.key, with: call.caller.context)
                 case .file(let file): try catalog.files.remove(file)
                 }
                 changes.note(located.item.change(.removed))
@@ -206,7 +212,7 @@ extension Vault {
         } catch {
             throw .init(mapping: error, "can't remove \(params.name.quoted)")
         }
-        return Empty()
+        return .done
     }
 }
 

@@ -1,21 +1,17 @@
 internal import CofferFiles
-internal import CofferCore
+package import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // The keychain by its own verbs, after SecItem: add, find, update, delete.
 
 extension Vault {
     // MARK: Adding
 
-    /// Adds an item.
-    func addKeychainItem(
-        _ params: KeychainAddParameters,
-        _ call: Call
-    ) throws(CofferError) -> Reply {
+    package func keychainAdd(_ params: KeychainAddParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let payload = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .keychainAdd)
@@ -43,7 +39,7 @@ extension Vault {
             }
             var reply = try added(id, params, in: catalog, caller)
             reply.items = [AuditedItem(id, attributes)]
-            return reply
+            return .done(reply)
         } catch {
             throw .init(mapping: error, "can't add \(attributes.quoted)")
         }
@@ -87,8 +83,7 @@ extension Vault {
 
     // MARK: Finding
 
-    /// Looks for items and gives of them what was asked for.
-    func findKeychainItems(_ params: KeychainFindParameters, _ call: Call) throws(CofferError) -> Step {
+    package func keychainFind(_ params: KeychainFindParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let groups = try groups(for: params.query, of: caller)
         let search = try KeychainSearch(params, groups: groups, try catalog.keychain, caller.context) {
@@ -176,11 +171,7 @@ extension Vault {
 
     // MARK: Changing
 
-    /// Changes all items that a query means, or none.
-    func updateKeychainItems(
-        _ params: KeychainUpdateParameters,
-        _ call: Call
-    ) throws(CofferError) -> Step {
+    package func keychainUpdate(_ params: KeychainUpdateParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let secret = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .keychainUpdate)
@@ -219,10 +210,9 @@ extension Vault {
         }
     }
 
-    /// Removes all items that a query means, in every state of the vault.
-    func deleteKeychainItems(_ query: KeychainQuery, _ call: Call) throws(CofferError) -> Step {
+    package func keychainDelete(_ params: KeychainDeleteParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
-        return try withItems(of: query, call, to: "delete from the keychain") { items, catalog in
+        return try withItems(of: params.query, call, to: "delete from the keychain") { items, catalog in
             try catalog.change(isRemoval: true) { changes in
                 for item in items {
                     try catalog.keychain.remove(item, with: caller.context)

@@ -1,8 +1,8 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferKeychain
 internal import CofferMemory
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // Private keys are used where they lie; earlier values of secrets are looked at and put back.
 
@@ -10,20 +10,20 @@ extension Vault {
     // MARK: Keys
 
     /// Signs with a private key, without reading it out.
-    func sign(_ query: KeychainQuery, _ call: Call) throws(CofferError) -> Step {
+    package func keychainSign(_ params: KeychainSignParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let payload = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .keychainSign)
         let message: SecretBytes
         do { message = try payload.orEmpty() } catch { throw .init(mapping: error, "can't sign") }
-        return try withItem(of: query, call, to: "sign") { item, catalog in
+        return try withItem(of: params.query, call, to: "sign") { item, catalog in
             let signature = try catalog.keychain.signature(of: message, by: item, with: caller.context)
             return Reply(Empty(), payload: signature)
         }
     }
 
     /// Agrees with a peer on a shared secret, without reading the private key out.
-    func agree(_ params: KeychainAgreeParameters, _ call: Call) throws(CofferError) -> Step {
+    package func keychainAgree(_ params: KeychainAgreeParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "agree on a secret") { item, catalog in
             let secret = try catalog.keychain.sharedSecret(of: item, with: params.peer, caller.context)
@@ -32,9 +32,9 @@ extension Vault {
     }
 
     /// The public half of a key, or the public key of a certificate.
-    func publicKey(_ query: KeychainQuery, _ call: Call) throws(CofferError) -> Step {
+    package func keychainPublicKey(_ params: KeychainPublicKeyParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
-        return try withItem(of: query, call, to: "show the public key") { item, catalog in
+        return try withItem(of: params.query, call, to: "show the public key") { item, catalog in
             Reply(try catalog.keychain.publicKey(of: item, with: caller.context))
         }
     }
@@ -42,7 +42,7 @@ extension Vault {
     // MARK: History
 
     /// What the secret of an item was before.
-    func history(_ params: KeychainHistoryParameters, _ call: Call) throws(CofferError) -> Step {
+    package func keychainHistory(_ params: KeychainHistoryParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "look into the history") { item, catalog in
             try Self.history(of: item, params, catalog.keychain, caller)
@@ -76,7 +76,7 @@ extension Vault {
     }
 
     /// Gives an item an earlier value of its secret back; the present one goes to the history.
-    func restore(_ params: KeychainRestoreParameters, _ call: Call) throws(CofferError) -> Step {
+    package func keychainRestore(_ params: KeychainRestoreParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "restore an earlier value") { item, catalog in
             let secret: SecretBytes? = try catalog.keychain.earlierSecret(params.number, of: item, with: caller.context)

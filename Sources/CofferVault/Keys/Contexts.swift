@@ -1,15 +1,14 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // What a client shows of the person behind it, for items whose access control wants that. It opens nothing by itself.
 
 extension Vault {
-    /// Takes what a client shows of the person behind it.
-    func authenticateContext(_ params: ContextAuthenticateParameters, _ call: Call) throws(CofferError) -> Step {
+    package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws(CofferError) -> Step {
         let payload = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .contextAuthenticate)
         let context = call.caller.context
@@ -37,6 +36,11 @@ extension Vault {
         }
     }
 
+    package func contextEnd(_ params: ContextEndParameters, _ call: Call) -> Step {
+        call.caller.context.end()
+        return .done
+    }
+
     private func refuseWithoutPasscode() throws(CofferError) {
         guard try keys.state == .noPasscode else { return }
         throw CofferError(
@@ -51,5 +55,4 @@ extension Vault {
         guard let seconds = params.reuseSeconds, seconds > 0 else { return nil }
         return settings.clock.now + UInt64(seconds) * 1_000_000_000
     }
-
 }

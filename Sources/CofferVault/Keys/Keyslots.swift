@@ -1,9 +1,9 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 // Passcodes and keyslots. Each change of them takes a credential, also where the vault is unlocked: an unlocked machine that
 // is left alone for a moment is no way in for later.
@@ -87,8 +87,7 @@ extension Vault {
 
     // MARK: The passcode
 
-    /// Gives a passcode to a vault without one.
-    func setPasscode(_ params: PasscodeSetParameters, _ call: Call) throws(CofferError) -> Step {
+    package func passcodeSet(_ params: PasscodeSetParameters, _ call: Call) throws(CofferError) -> Step {
         let new = try newPasscode(call.attachments.takePayload(), cost: params.kdf)
         try call.attachments.refuseLeftovers(of: .passcodeSet)
         let lockCount = lockCount
@@ -98,12 +97,11 @@ extension Vault {
             observer?.keysDidChange(by: call.caller)
             // There was nothing that a lock could take when it came; there is now.
             if lockCount != self.lockCount { observer?.lock(graceSeconds: 0) }
-            return .done(Reply(try vaultStatus()))
+            return .done(Reply(try status()))
         }
     }
 
-    /// Sets another passcode. Where the device key is gone, a recovery key opens the vault for it.
-    func changePasscode(_ params: PasscodeChangeParameters, _ call: Call) throws(CofferError) -> Step {
+    package func passcodeChange(_ params: PasscodeChangeParameters, _ call: Call) throws(CofferError) -> Step {
         var secrets = CountedPayload(call.attachments.takePayload())
         try call.attachments.refuseLeftovers(of: .passcodeChange)
         let kind = params.credential ?? .passcode
@@ -112,7 +110,7 @@ extension Vault {
         try secrets.finish()
         let change = KeybagChange.passcode(new, erasesData: params.erasesData)
         if let moved = try moved { return try recover(moved, credential, change, call) }
-        return try authenticate(credential, as: kind, change) { [self] _ in .done(Reply(try vaultStatus())) }
+        return try authenticate(credential, as: kind, change) { [self] _ in .done(Reply(try status())) }
     }
 
     private func recover(
@@ -135,12 +133,11 @@ extension Vault {
             let opened = try keys
             if lockCount == self.lockCount { opened.adopt(unlocked) }
             observer?.keysDidChange(by: call.caller)
-            return .done(Reply(try vaultStatus()))
+            return .done(Reply(try status()))
         }
     }
 
-    /// Removes the passcode, and with it all that is there only while there is one.
-    func removePasscode(_ params: PasscodeRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+    package func passcodeRemove(_ params: PasscodeRemoveParameters, _ call: Call) throws(CofferError) -> Step {
         let kind = params.credential ?? .passcode
         let credential = try given(call.attachments.takePayload(), as: kind)
         try call.attachments.refuseLeftovers(of: .passcodeRemove)
@@ -163,7 +160,7 @@ extension Vault {
                     "the passcode is removed, but not the rows of the items that went with it"
                 )
             }
-            return .committed { [self] in .done(Reply(try vaultStatus())) }
+            return .committed { [self] in .done(Reply(try status())) }
         }
     }
 
@@ -185,14 +182,12 @@ extension Vault {
 
     // MARK: Keyslots
 
-    /// The ways to open the vault.
-    func listSlots() throws(CofferError) -> SlotList {
-        if let moved = try moved { return SlotList(slots: moved.slots) }
-        return SlotList(slots: try keys.slots)
+    package func slotList(_ params: SlotListParameters, _ call: Call) throws(CofferError) -> Step {
+        if let moved = try moved { return .done(Reply(SlotList(slots: moved.slots))) }
+        return .done(Reply(SlotList(slots: try keys.slots)))
     }
 
-    /// Makes a recovery key, and gives it out.
-    func addSlot(_ params: SlotAddParameters, _ call: Call) throws(CofferError) -> Step {
+    package func slotAdd(_ params: SlotAddParameters, _ call: Call) throws(CofferError) -> Step {
         let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
         try call.attachments.refuseLeftovers(of: .slotAdd)
         let recoveryKey = try NewRecoveryKey()
@@ -205,8 +200,7 @@ extension Vault {
         }
     }
 
-    /// Removes the slot of a recovery key, which opens nothing from then on.
-    func removeSlot(_ params: SlotRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+    package func slotRemove(_ params: SlotRemoveParameters, _ call: Call) throws(CofferError) -> Step {
         let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
         try call.attachments.refuseLeftovers(of: .slotRemove)
         let change = try keys.removingSlot(Int(params.number))
@@ -216,8 +210,7 @@ extension Vault {
         }
     }
 
-    /// Says which slot a credential opens; nothing changes by it, the count of wrong passcodes aside.
-    func testSlot(_ params: SlotTestParameters, _ call: Call) throws(CofferError) -> Step {
+    package func slotTest(_ params: SlotTestParameters, _ call: Call) throws(CofferError) -> Step {
         let kind = params.credential ?? .recoveryKey
         let credential = try given(call.attachments.takePayload(), as: kind)
         try call.attachments.refuseLeftovers(of: .slotTest)

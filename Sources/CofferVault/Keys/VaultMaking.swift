@@ -1,13 +1,18 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
-internal import CofferWire
+package import CofferWire
 
 extension Vault {
-    func vaultStatus() throws(CofferError) -> VaultStatus {
+    package func vaultStatus(_ params: VaultStatusParameters, _ call: Call) throws(CofferError) -> Step {
+        .done(Reply(try status()))
+    }
+
+    /// The state of the vault, and how much is in it.
+    func status() throws(CofferError) -> VaultStatus {
         let state = try state()
         let now = settings.clock.now
         let keys = openKeys
@@ -31,8 +36,7 @@ extension Vault {
         )
     }
 
-    /// Makes a vault, with a passcode or without one, and gives its first recovery key out.
-    func initVault(_ params: VaultInitParameters, _ call: Call) throws(CofferError) -> Step {
+    package func vaultInit(_ params: VaultInitParameters, _ call: Call) throws(CofferError) -> Step {
         let passcode = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .vaultInit)
         let hasPasscode = passcode.byteCount > 0
@@ -71,12 +75,11 @@ extension Vault {
             if opened.state != .noPasscode && lockCount == self.lockCount { opened.adopt(unlocked) }
             isMade = true
             observer?.keysDidChange(by: call.caller)
-            return .done(Reply(try vaultStatus(), payload: recoveryKeyText.take()))
+            return .done(Reply(try status(), payload: recoveryKeyText.take()))
         }
     }
 
-    /// Opens the vault with a passcode or a recovery key.
-    func unlockVault(_ params: VaultUnlockParameters, _ call: Call) throws(CofferError) -> Step {
+    package func vaultUnlock(_ params: VaultUnlockParameters, _ call: Call) throws(CofferError) -> Step {
         let kind = params.credential ?? .passcode
         let credential = try given(call.attachments.takePayload(), as: kind)
         try call.attachments.refuseLeftovers(of: .vaultUnlock)
@@ -92,12 +95,11 @@ extension Vault {
             }
             try keys.adopt(granted.takeKeys())
             observer?.keysDidChange(by: call.caller)
-            return .done(Reply(try vaultStatus()))
+            return .done(Reply(try status()))
         }
     }
 
-    /// Destroys the keys, and with them all that they seal.
-    func eraseVault(_ params: VaultEraseParameters) throws(CofferError) -> Step {
+    package func vaultErase(_ params: VaultEraseParameters, _ call: Call) throws(CofferError) -> Step {
         if let vaultID = params.vaultID, try id != vaultID {
             throw CofferError(
                 .param,
@@ -133,9 +135,8 @@ extension Vault {
         )
     }
 
-    /// Locks, at once or when the grace is over.
-    func lockVault(_ params: VaultLockParameters) throws(CofferError) -> VaultStatus {
+    package func vaultLock(_ params: VaultLockParameters, _ call: Call) throws(CofferError) -> Step {
         observer?.lock(graceSeconds: params.graceSeconds.map { Int($0) })
-        return try vaultStatus()
+        return .done(Reply(try status()))
     }
 }

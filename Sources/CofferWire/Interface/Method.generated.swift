@@ -195,9 +195,10 @@ extension Method {
     package var claim: MethodClaim {
         switch self {
         case .auditList, .auditVerify, .itemList, .leaseList, .vaultStatus: .reads(.catalog)
-        case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
-            .slotRemove, .slotTest, .vaultErase, .vaultInit, .vaultLock, .vaultUnlock:
-            .barrier
+        case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
+            .vaultErase, .vaultInit, .vaultUnlock:
+            .keys
+        case .contextEnd, .slotList, .vaultLock: .barrier
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultWatch: .nothing
         case .fileAllocate, .fileClose, .fileSync, .fileTruncate, .fileWrite: .changes(.handle)
         case .fileList, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemShow: .reads(.names(["name"]))
