@@ -21,6 +21,8 @@ package final class AuditLog {
     private var anchored: Int64
     /// Whether the lock state has changed since the anchor was written.
     private var isAnchorDue = false
+    /// Whether the catalog does not say yet how far the anchor has come.
+    private var isWitnessDue = false
 
     /// What earlier turns have left to be written.
     private var waiting = AuditNotes()
@@ -90,6 +92,7 @@ package final class AuditLog {
             .text(Self.witnessName),
             .blob(Self.seal(witness.encoded, Self.witnessContext(keys), keys))
         )
+        isWitnessDue = false
     }
 
     /// What did not fit together when the catalog was opened, now or earlier.
@@ -102,17 +105,27 @@ package final class AuditLog {
     /// Finds what did not fit together no fault any more, from the next record on.
     package func acknowledgeDoubts() { doubts = [] }
 
-    /// Tells outside of the database how far it has come, if the lock state has changed since that was told last.
+    /// Stores outside of the database how far it has come, if the lock state has changed since that was stored last.
     ///
-    /// What can't be told now is told after the next change.
-    ///
-    /// - Parameter isLast: Whether nothing is recorded any more, and that is to be told in any case.
-    package func moveAnchor(isLast: Bool = false) {
+    /// What can't be stored now is stored after the next change.
+    package func moveAnchor() {
         // What is not on the disk yet may never be.
-        guard isAnchorDue || isLast && anchored < head.next, writtenHead == nil else { return }
+        if isAnchorDue && writtenHead == nil { storeAnchor() }
+    }
+
+    /// Stores how far it has come, outside of the database and in it: nothing is recorded any more.
+    package func close() {
+        guard writtenHead == nil else { return }
+        if isAnchorDue || anchored < head.next { storeAnchor() }
+        // An anchor that is put back later is older than what the catalog says.
+        if isWitnessDue { try? connection.transaction { try writeWitness() } }
+    }
+
+    private func storeAnchor() {
         isAnchorDue = false
-        let isStored: Void? = try? keys.store(CatalogAnchor(nextRecord: head.next, link: head.chain))
-        if isStored != nil { anchored = head.next }
+        guard (try? keys.store(CatalogAnchor(nextRecord: head.next, link: head.chain))) != nil else { return }
+        anchored = head.next
+        isWitnessDue = true
     }
 
     // MARK: Writing

@@ -11,7 +11,6 @@ extension Connection {
     package func transaction<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
         let isOutermost = level == 0
         try isOutermost ? execute("BEGIN IMMEDIATE") : execute("SAVEPOINT inner")
-        if isOutermost { touchedRows.forget() }
         level += 1
         do {
             let result = try body()
@@ -30,7 +29,6 @@ extension Connection {
     package func beginBatch() throws(DatabaseError) {
         guard level == 0 else { throw .misuse("a batch inside a transaction") }
         try execute("BEGIN IMMEDIATE")
-        touchedRows.forget()
         level = 1
         isInBatch = true
     }

@@ -24,8 +24,6 @@ package final class Connection {
     var loss: DatabaseError?
     /// Up to where the database file has room, as far as that was asked for.
     var roomyBytes: Int64 = 0
-    /// The rows that what is open has added, changed or removed.
-    let touchedRows = TouchedRows()
     /// What is known of the log.
     let logWatch = LogWatch()
     /// The schema that ``migrate(_:applicationID:)`` has found or made; `nil` before it.
@@ -45,7 +43,6 @@ package final class Connection {
     ///   `damaged` where the file is no database, or is damaged at its beginning.
     package init(path: String) throws(DatabaseError) {
         unsafe handle = try Self.open(path)
-        unsafe touchedRows.watch(handle)
         unsafe logWatch.watch(handle)
         try configure()
     }

@@ -27,11 +27,6 @@ package final class KeychainStore {
     /// The state of the vault.
     package var state: VaultState { keys.state }
 
-    /// Whether an item is on the disk as it was read: nothing that waits to be committed has to do with it.
-    ///
-    /// - Parameter item: The item.
-    package func isCommitted(_ item: KeychainItem) -> Bool { !connection.hasTouched(item.row, of: "keychain_items") }
-
     // MARK: Finding
 
     /// Finds a generic password, in every state of the vault.

@@ -130,7 +130,7 @@ package final class Server {
         turn.settle()
         connections.sendAll()
         checkpointer.settle(hasLocked: locks.takeHasLocked())
-        vault.openCatalog?.audit.moveAnchor(isLast: false)
+        vault.openCatalog?.audit.moveAnchor()
         if connections.transit.takeEmptied() { Heap.giveBack() }
         tellChangedState()
         if isToShutDown || idleExit.isDue() { shutDown() }
@@ -170,7 +170,7 @@ package final class Server {
         carryOver = nil
         if let catalog = vault.openCatalog {
             turn.commit()
-            catalog.audit.moveAnchor(isLast: true)
+            catalog.audit.close()
         }
         vault.close()
     }

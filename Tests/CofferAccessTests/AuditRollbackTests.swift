@@ -232,7 +232,7 @@ import Testing
         try place.write()
         place.log.moveAnchor()
         #expect(place.anchor == anchor)
-        place.log.moveAnchor(isLast: true)
+        place.log.close()
         #expect(place.anchor != anchor)
         #expect(place.anchor?.count == 82)
         #expect(try place.reopen() == [])

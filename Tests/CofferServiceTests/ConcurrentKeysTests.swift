@@ -41,6 +41,17 @@ import Testing
             key = made.takePayload()?.exposeBytes() ?? []
         }
         try FileManager.default.removeItem(atPath: directory.appending("state/device.key"))
+        let last = try recoverTwice(in: directory, with: key)
+        // A vault that is opened anew has the passcode that the running daemon took.
+        let next = try TestServer(in: directory)
+        try next.connect().unlock(last)
+        withExtendedLifetime(next) {}
+    }
+
+    /// Recovers a moved vault by two clients at once.
+    ///
+    /// - Returns: The passcode that the daemon takes afterwards.
+    private func recoverTwice(in directory: TemporaryDirectory, with key: [UInt8]) throws -> String {
         let server = try TestServer(in: directory)
         #expect(settles { try server.connect().status().state == .deviceKeyMissing })
         let recoveries = try ["one", "two"].map { passcode in
@@ -61,16 +72,7 @@ import Testing
         _ = try client.lock(graceSeconds: 0)
         let opens = try ["one", "two"].map { passcode in try Outcome { try client.unlock(passcode) } == .done }
         #expect(opens.filter { $0 }.count == 1)
-        let last = opens[0] ? "one" : "two"
-        // A vault that is opened anew has the passcode that the running daemon takes.
-        let copy = try TemporaryDirectory()
-        try FileManager.default.copyItem(
-            atPath: directory.appending("state"),
-            toPath: copy.appending("state")
-        )
-        let next = try TestServer(in: copy)
-        try next.connect().unlock(last)
-        withExtendedLifetime(next) {}
+        return opens[0] ? "one" : "two"
     }
 
     @Test func `no item that wants a passcode comes to be while the passcode is removed`() throws {
