@@ -59,19 +59,11 @@ let edges: [Target] = [
     .target(
         name: "CofferService",
         dependencies: [
-            "CofferAccess",
-            "CofferCore",
-            "CofferDatabase",
-            "CofferFiles",
-            "CofferKeychain",
-            "CofferKeys",
-            "CofferMemory",
-            "CofferRouting",
-            "CofferSystem",
-            "CofferVault",
-            "CofferWire",
+            "CofferAccess", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
+            "CofferRouting", "CofferSystem", "CofferVault", "CofferWire",
         ]
     ),
+    .target(name: "CofferBus", dependencies: ["CofferCore", "CofferSystem", "CSystemd"]),
     .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
     .target(name: "CofferFoundation", dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"]),
     .target(
@@ -91,7 +83,7 @@ let programs: [Target] = [
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"]),
     .executableTarget(
         name: "cofferd",
-        dependencies: ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CofferVault", "CSystemd"],
+        dependencies: ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
         // Nothing is bound later, when the dynamic linker would save registers that may hold secrets on the stack.
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
     ),
@@ -103,16 +95,16 @@ let tests: [Target] =
         .target(
             name: "CofferTestSupport",
             dependencies: [
-                "CofferClient", "CofferCore", "CofferKeys", "CofferMemory", "CofferService", "CofferVault", "CofferSystem",
-                "CofferWire",
+                "CofferClient", "CofferCore", "CofferKeys", "CofferMemory", "CofferService", "CofferSystem",
+                "CofferVault", "CofferWire",
             ],
             path: "Tests/CofferTestSupport"
         ),
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CBenchmarks", "CCofferShims", "cofferd", "CofferCore", "CofferCrypto", "CofferMemory", "CofferService", "CofferVault",
-                "CofferSystem", "CofferWire",
+                "CBenchmarks", "CCofferShims", "CofferCore", "CofferCrypto", "cofferd", "CofferMemory",
+                "CofferService", "CofferSystem", "CofferVault", "CofferWire",
             ],
             path: "Tests/Benchmarks"
         ),
@@ -120,7 +112,8 @@ let tests: [Target] =
             name: "FuzzTargets",
             dependencies: [
                 "CofferAccess", "CofferCore", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain",
-                "CofferKeys", "CofferMemory", "CofferRouting", "CofferService", "CofferVault", "CofferSystem", "CofferWire",
+                "CofferKeys", "CofferMemory", "CofferRouting", "CofferService", "CofferSystem", "CofferVault",
+                "CofferWire",
             ],
             path: "Tests/FuzzTargets"
         ),
@@ -142,8 +135,9 @@ let tests: [Target] =
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "client-example", "coffer", "cofferd", "CofferCommands", "CofferCore", "CofferCrypto",
-                "CofferFoundation", "CofferKeys", "CofferService", "CofferVault", "CofferSystem", "CofferTestSupport", "CofferWire",
+                "client-example", "coffer", "CofferCommands", "CofferCore", "CofferCrypto", "cofferd",
+                "CofferFoundation", "CofferKeys", "CofferService", "CofferSystem", "CofferTestSupport",
+                "CofferVault", "CofferWire",
             ]
         ),
         .testTarget(

@@ -64,6 +64,8 @@ public enum Limits {
     public static let fileBytes: Int64 = 1 << 40
     /// The bytes of payloads on their way, of all connections together: half the memory that a service may lock by default.
     public static let transitSecretBytes = 4 << 20
+    /// The bytes that are received at once.
+    package static let receiveBufferBytes = 64 << 10
     /// The bytes of JSON on their way, of all connections together: unfinished frames, and answers that nobody reads.
     public static let transitBytes = 64 << 20
     /// Seconds after which a peer that holds such bytes, or just its connection, gives way where room is short.
@@ -149,4 +151,42 @@ public enum Limits {
     public static let credentialConnections = 128
     /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.
     public static let maximumCredentialWaitSeconds = 3600
+
+    // MARK: The daemon's turns
+
+    /// How long a turn of the daemon carries out what changes something, and how long one step of it may last, while
+    /// others wait.
+    package static let quantum = Duration.milliseconds(3)
+    /// Connections that are read in one turn.
+    package static let readingsPerTurn = 128
+    /// Steps after which the kernel is asked who else waits.
+    package static let requestsPerPoll = 4
+    /// Entries of a listing or a search that are visited in one quantum.
+    package static let entriesPerQuantum = 512
+    /// Entries after which the kernel is asked who else waits.
+    package static let entriesPerPoll = 8
+    /// Rows of chunks that are read in one step when a file is opened.
+    package static let openingRows = 1024
+    /// Chunks of an open file that were written and are not in the catalog: then they are synced.
+    package static let pendingChunks = 4096
+    /// Files that could not be changed and are named in an answer; the others are counted.
+    package static let namedFiles = 100
+    /// Bytes that are copied at once from one file to another.
+    package static let copyBytes = 256 << 10
+    /// Bytes of an answer that is sent however short memory is.
+    package static let smallAnswerBytes = 4 << 10
+    /// Bytes of JSON from which on the memory of a request is given back to the kernel.
+    package static let largeRequestBytes = 64 << 10
+    /// Nanoseconds between two scans for connections that have stalled.
+    package static let stallScanNanoseconds: UInt64 = 100_000_000
+    /// Nanoseconds that a listening socket rests when no connection can be accepted.
+    package static let acceptPauseNanoseconds: UInt64 = 100_000_000
+    /// Nanoseconds between two notifications of progress.
+    package static let progressNanoseconds: UInt64 = 100_000_000
+    /// Nanoseconds until the message bus is tried again.
+    package static let busRetryNanoseconds: UInt64 = 30_000_000_000
+    /// Messages of the bus that are handled in one turn.
+    package static let busMessagesPerTurn = 32
+    /// Records that wait to be written to the journal.
+    package static let journalQueue = 64
 }

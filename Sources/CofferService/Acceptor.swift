@@ -13,7 +13,6 @@ package enum Peers: Sendable {
 
 /// Takes connections from listening sockets, and decides who may speak before a byte is read.
 final class Acceptor {
-    private static let delayNanoseconds: UInt64 = 100_000_000
 
     private let loop: EventLoop
     private let configuration: Configuration
@@ -49,7 +48,9 @@ final class Acceptor {
         do {
             // Before the first is accepted: what is sent to those that wait is told of as well.
             try UnixSocket.tellSenders(on: listener.socket)
-            listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in accept(from: listener) }
+            listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
+                accept(from: listener)
+            }
         } catch {
             throw error.cofferError("can't watch the socket")
         }
@@ -77,7 +78,7 @@ final class Acceptor {
             // a moment. Asking again at once would spin.
             listener.isPaused = true
             if let watch = listener.watch { try? loop.change(watch, to: []) }
-            timer?.set(configuration.clock.now + Self.delayNanoseconds)
+            timer?.set(configuration.clock.now + Limits.acceptPauseNanoseconds)
         }
     }
 
@@ -112,7 +113,7 @@ final class Acceptor {
             tenant,
             on: loop,
             clock: configuration.clock,
-            transit: connections.transit
+            buffers: connections.buffers
         )
         _ = connections.add(connection)
     }

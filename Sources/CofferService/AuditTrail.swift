@@ -123,7 +123,7 @@ final class AuditTrail {
         let records = catalog.audit.confirm()
         if catalog.audit.isWaiting { setTimer() }
         if records.isEmpty { return }
-        hub.tell(.auditDidGrow(records), wishing: .audit)
+        hub.notify(of: .auditDidGrow(records), to: .audit)
         configuration.journal?(records)
     }
 }

@@ -17,7 +17,7 @@ final class Connection {
     private let socket: OwnedDescriptor
     private let loop: EventLoop
     private let clock: BootClock
-    private let transit: TransitRoom
+    private let buffers: BufferQuota
     private var watch: EventLoop.Watch?
     private var interest: EventLoop.Interest = .readable
 
@@ -29,12 +29,10 @@ final class Connection {
     /// Bytes behind a request that is being carried out; they may hold secrets.
     private var backlog: SecretBytes?
 
-    private var outbox: [OutgoingFrame] = []
-    private var outboxByteCount = 0
-    private var outboxSecretByteCount = 0
+    private var outbox = Outbox()
 
     /// What the connection holds, as the room that all share knows it.
-    private var held = TransitRoom.Held()
+    private var held = BufferQuota.Held()
     /// When a frame began that is not complete.
     private var frameStart: UInt64?
     /// When something came last.
@@ -44,8 +42,6 @@ final class Connection {
     private(set) var requests: [PendingRequest] = []
     private var requestByteCount = 0
     private var requestCount = 0
-    /// The events that it was not told because it does not read.
-    private var missedCount = 0
     /// The peer has closed, or is to be cut off once it was told why.
     private(set) var isEnding = false
     /// What its socket was found ready for, and was not used for yet.
@@ -69,7 +65,7 @@ final class Connection {
         credential: CredentialRequest? = nil,
         on loop: EventLoop,
         clock: BootClock,
-        transit: TransitRoom
+        buffers: BufferQuota
     ) {
         self.socket = socket
         self.caller = caller
@@ -79,11 +75,11 @@ final class Connection {
         if credential != nil { interest = [] }
         self.loop = loop
         self.clock = clock
-        self.transit = transit
+        self.buffers = buffers
         lastArrival = clock.now
     }
 
-    deinit { transit.change(from: held, to: TransitRoom.Held(), of: tenant) }
+    deinit { buffers.change(from: held, to: BufferQuota.Held(), of: tenant) }
 
     /// Begins to watch the socket.
     func start(_ note: @escaping (EventLoop.Interest) -> Void) throws(SystemError) {
@@ -127,7 +123,7 @@ final class Connection {
     ///
     /// - Throws: Where the stream can't be read on.
     func nextFrame(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
-        let frame = try decoder.decode(bytes, at: &offset, room: transit.room(for: tenant))
+        let frame = try decoder.decode(bytes, at: &offset, room: buffers.room(for: tenant))
         if frame != nil { frameStart = nil }
         return frame
     }
@@ -169,7 +165,7 @@ final class Connection {
 
     /// Whether one more request may come.
     var hasRoom: Bool {
-        requests.count < (transit.isShort ? 1 : Limits.requestsInFlight) && requestByteCount < Limits.requestBytes
+        requests.count < (buffers.isShort ? 1 : Limits.requestsInFlight) && requestByteCount < Limits.requestBytes
     }
 
     /// Whether a request is being carried out.
@@ -235,8 +231,8 @@ final class Connection {
 
     /// Whether so much waits to be sent that no more is to be answered.
     var isFull: Bool {
-        outboxByteCount >= Limits.outboxBytes || outboxSecretByteCount >= Limits.outboxSecretBytes
-            || transit.isShort && !outbox.isEmpty
+        outbox.byteCount >= Limits.outboxBytes || outbox.secretByteCount >= Limits.outboxSecretBytes
+            || buffers.isShort && !outbox.isEmpty
     }
 
     /// Keeps bytes for when the request that is being carried out has ended.
@@ -254,11 +250,11 @@ final class Connection {
     // MARK: What is held
 
     private func noteHeld() {
-        let now = TransitRoom.Held(
-            byteCount: decoder.heldJSONCount + outboxByteCount - outboxSecretByteCount,
-            secretByteCount: decoder.heldPayloadCount + requestByteCount + outboxSecretByteCount + backlog.byteCount
+        let now = BufferQuota.Held(
+            byteCount: decoder.heldJSONCount + outbox.byteCount - outbox.secretByteCount,
+            secretByteCount: decoder.heldPayloadCount + requestByteCount + outbox.secretByteCount + backlog.byteCount
         )
-        transit.change(from: held, to: now, of: tenant)
+        buffers.change(from: held, to: now, of: tenant)
         held = now
     }
 
@@ -266,7 +262,7 @@ final class Connection {
     /// `nil` where it owes nothing.
     var debtStart: UInt64? {
         let waiting = requests.first { !$0.isStarted }
-        return [frameStart, outbox.first?.start, waiting?.arrival].compactMap { $0 }.min()
+        return [frameStart, outbox.firstStart, waiting?.arrival].compactMap { $0 }.min()
     }
 
     /// Since when nobody would miss the connection; `nil` where somebody would.
@@ -280,29 +276,14 @@ final class Connection {
 
     /// Queues a frame.
     func send(_ frame: OutgoingFrame) {
-        frame.start = clock.now
-        outbox.append(frame)
-        count(frame)
-    }
-
-    private func count(_ frame: OutgoingFrame, sign: Int = 1) {
-        outboxByteCount += sign * frame.byteCount
-        outboxSecretByteCount += sign * frame.payload.byteCount
+        outbox.append(frame, at: clock.now)
         noteHeld()
     }
 
-    /// Queues the news of an event, or counts it as missed where too much waits already.
-    func tell(_ event: VaultEvent) {
-        let frame = OutgoingFrame(event)
-        if missedCount == 0 && outboxByteCount + frame.byteCount <= Limits.eventBytes { return send(frame) }
-        missedCount += event.count
-    }
-
-    /// Queues how many events were missed, once there is room to tell.
-    private func tellMissed() {
-        guard missedCount > 0 else { return }
-        send(OutgoingFrame(.eventsMissed(missedCount)))
-        missedCount = 0
+    /// Queues an event, or counts it as missed where too much waits already.
+    func notify(_ event: VaultEvent) {
+        outbox.append(event, at: clock.now)
+        noteHeld()
     }
 
     /// Answers the service manager more than it takes.
@@ -321,31 +302,20 @@ final class Connection {
     func duplicateSocket() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
 
     /// Whether a payload waits whose key is gone.
-    func hasPayloadToWithhold(in state: VaultState) -> Bool { outbox.contains { !$0.mayBeSent(in: state) } }
+    func hasPayloadToWithhold(in state: VaultState) -> Bool { outbox.hasPayloadToWithhold(in: state) }
 
     /// Takes back the payloads whose keys are gone.
     ///
     /// - Returns: Whether all of them could be: one that is sent in part takes the connection with it.
     func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
-        for index in outbox.indices where !outbox[index].mayBeSent(in: state) {
-            guard outbox[index].sentCount == 0 || credential != nil else { return false }
-            replace(index, with: error)
+        defer { noteHeld() }
+        guard credential != nil else { return outbox.withholdPayloads(in: state, with: error) }
+        if outbox.hasPayloadToWithhold(in: state) {
+            // There is no other.
+            outbox.removeLast()
+            refuse()
         }
         return true
-    }
-
-    private func replace(_ index: Int, with error: CofferError) {
-        if credential != nil {
-            // There is no other.
-            count(outbox.removeLast(), sign: -1)
-            return refuse()
-        }
-        guard let id = outbox[index].id else { return }
-        let frame = OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error))
-        frame.start = outbox[index].start
-        count(outbox[index], sign: -1)
-        outbox[index] = frame
-        count(frame)
     }
 
     /// Says why to the peer, and ends.
@@ -362,13 +332,9 @@ final class Connection {
     ///
     /// - Returns: Whether the connection lives on.
     func flush() -> Bool {
-        while let frame = outbox.first {
-            guard let isSent = try? sendSome(of: frame) else { return false }
-            if !isSent { break }
-            outbox.removeFirst()
-            count(frame, sign: -1)
-            if outbox.isEmpty { tellMissed() }
-        }
+        let isOpen = (try? outbox.send(to: socket, at: clock.now)) != nil
+        noteHeld()
+        if !isOpen { return false }
         if let credential, (try? credential.sendRefusal(to: socket)) == nil { return false }
         if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil {
             // Something else holds it as well: closing alone would not end it. One that has no whole answer must not end.
@@ -381,30 +347,6 @@ final class Connection {
 
     private var hasMoreToSend: Bool { !outbox.isEmpty || credential?.isBeingRefused == true }
 
-    /// - Returns: Whether the frame is sent to its end; otherwise there is no room.
-    private func sendSome(of frame: OutgoingFrame) throws(SystemError) -> Bool {
-        while frame.sentCount < frame.byteCount {
-            guard let count = try sendOnce(frame) else { return false }
-            frame.sentCount += count
-        }
-        return true
-    }
-
-    private func sendOnce(_ frame: OutgoingFrame) throws(SystemError) -> Int? {
-        let bytes = frame.head
-        let head = unsafe bytes.span.bytes.extracting(droppingFirst: min(frame.sentCount, frame.head.count))
-        switch frame.payload {
-        case .none: return try socket.send(head)
-        case .some(let payload):
-            let skipped = max(0, frame.sentCount - frame.head.count)
-            return try payload.withBytes { (bytes) throws(SystemError) in
-                try socket.send(head, bytes.extracting(droppingFirst: skipped))
-            }
-        }
-    }
-
-    /// A peer that does not read is not read from either, nor is one that has asked for much already: its memory stays
-    /// bounded by its own doing.
     /// Reads no more until ``resumeReading()``.
     func pauseReading() {
         isPaused = true
@@ -417,6 +359,8 @@ final class Connection {
         updateInterest()
     }
 
+    /// A peer that does not read is not read from either, nor is one that has asked for much already: what it makes the daemon
+    /// hold has a bound.
     private func updateInterest() {
         var wanted: EventLoop.Interest = []
         if hasRoom && !isEnding && !isFull && backlog == nil && credential == nil && !isPaused {

@@ -7,14 +7,14 @@ final class Connections {
     private let loop: EventLoop
     private let clock: BootClock
     /// What all connections hold of frames on their way.
-    let transit = TransitRoom()
+    let buffers = BufferQuota()
     private(set) var all: [Int: Connection] = [:]
     private var nextNumber = 0
     private var tenants: [Int: Tenant] = [:]
     private var nextTenantNumber = 0
     /// The tenants that wait because they have asked for too much, and what wakes them.
-    private var resting: [Tenant] = []
-    private var restTimer: (any ClockTimer)?
+    private var throttled: [Tenant] = []
+    private var throttleTimer: (any ClockTimer)?
 
     /// The connections whose turn it is to read, or to go on with what was read.
     private var reading = FairQueue<Int>()
@@ -29,7 +29,7 @@ final class Connections {
     init(on loop: EventLoop, _ clock: BootClock) throws(SystemError) {
         self.loop = loop
         self.clock = clock
-        restTimer = try clock.timer(on: loop) { [unowned self] in endRests() }
+        throttleTimer = try clock.timer(on: loop) { [unowned self] in endThrottling() }
     }
 
     subscript(number: Int) -> Connection? { all[number] }
@@ -68,7 +68,7 @@ final class Connections {
     private func note(_ ready: EventLoop.Interest, of connection: Connection, _ number: Int) {
         if !ready.isDisjoint(with: .hungUp) && connection.ready.isDisjoint(with: .hungUp) { hungUp.append(number) }
         connection.ready.formUnion(ready)
-        if connection.tenant.isResting { return connection.pauseReading() }
+        if connection.tenant.isThrottled { return connection.pauseReading() }
         wantsToRead(number)
     }
 
@@ -81,7 +81,7 @@ final class Connections {
 
     /// The next connection that goes on.
     func nextToRead() -> (Connection, Int)? {
-        while let (number, _) = reading.removeFirst(where: { [tenants] in tenants[$0]?.isResting != true }) {
+        while let (number, _) = reading.removeFirst(where: { [tenants] in tenants[$0]?.isThrottled != true }) {
             guard let connection = all[number] else { continue }
             connection.isWaitingToRead = false
             return (connection, number)
@@ -99,7 +99,7 @@ final class Connections {
     func othersWait(besides tenant: Int) -> Bool { reading.has(otherThan: tenant) }
 
     /// Whether a connection waits for its turn.
-    var somebodyWaits: Bool { reading.elements.contains { all[$0]?.tenant.isResting == false } }
+    var somebodyWaits: Bool { reading.elements.contains { all[$0]?.tenant.isThrottled == false } }
 
     // MARK: Sending
 
@@ -153,7 +153,7 @@ final class Connections {
         let idle = all.filter { tenant.connectionCount == 0 || $0.value.tenant === tenant }
             .compactMap { number, connection in connection.idleStart.map { (number: number, start: $0) } }
         guard let longest = idle.min(by: { $0.start < $1.start }),
-            longest.start + TransitRoom.stallNanoseconds <= clock.now
+            longest.start + BufferQuota.stallNanoseconds <= clock.now
         else { return false }
         drop(longest.number)
         return true
@@ -162,10 +162,10 @@ final class Connections {
     /// Ends connections that have not moved for a while, where room for frames has become short.
     func dropStalled(but number: Int) {
         let now = clock.now
-        guard transit.isLookDue(at: now) else { return }
+        guard buffers.isLookDue(at: now) else { return }
         let stalled = all.filter { other, connection in
             guard other != number, let start = connection.debtStart else { return false }
-            return start + TransitRoom.stallNanoseconds <= now
+            return start + BufferQuota.stallNanoseconds <= now
         }
         for other in stalled.keys { drop(other) }
     }
@@ -185,33 +185,33 @@ final class Connections {
     /// Takes note of a request.
     func noteRequest(of connection: Connection) {
         connection.tenant.noteRequest(at: clock)
-        beginRest(of: connection.tenant)
+        beginThrottling(of: connection.tenant)
     }
 
     /// Takes note of an answer that costs the client nothing to ask for.
     func noteRefusal(of connection: Connection, _ error: CofferError) {
         guard [.missingEntitlement, .param, .unimplemented].contains(error.code) else { return }
         connection.tenant.noteRefusal(at: clock)
-        beginRest(of: connection.tenant)
+        beginThrottling(of: connection.tenant)
     }
 
-    private func beginRest(of tenant: Tenant) {
-        if !tenant.isResting || resting.contains(where: { $0 === tenant }) { return }
-        resting.append(tenant)
-        setRestTimer()
+    private func beginThrottling(of tenant: Tenant) {
+        if !tenant.isThrottled || throttled.contains(where: { $0 === tenant }) { return }
+        throttled.append(tenant)
+        setThrottleTimer()
     }
 
-    private func endRests() {
+    private func endThrottling() {
         let now = clock.now
-        for tenant in resting where tenant.endRest(at: now) {
+        for tenant in throttled where tenant.endThrottling(at: now) {
             for (number, connection) in all where connection.tenant === tenant {
                 if connection.isPaused { connection.resumeReading() }
                 if connection.hasBacklog { wantsToRead(number) }
             }
         }
-        resting.removeAll { !$0.isResting }
-        setRestTimer()
+        throttled.removeAll { !$0.isThrottled }
+        setThrottleTimer()
     }
 
-    private func setRestTimer() { restTimer?.set(resting.compactMap(\.restEnd).min()) }
+    private func setThrottleTimer() { throttleTimer?.set(throttled.compactMap(\.throttleEnd).min()) }
 }

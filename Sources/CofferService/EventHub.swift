@@ -2,44 +2,46 @@ internal import CofferCore
 internal import CofferVault
 internal import CofferWire
 
-/// Tells those who watch what they have asked for, of the access groups that they hold.
+/// Notifies clients of the events that they have subscribed to, in the access groups that they hold.
 final class EventHub {
     private let connections: Connections
-    /// What those who watch were told last.
+    /// What clients were notified of last.
     private var protectedData = ProtectedData.gone
 
     init(_ connections: Connections) { self.connections = connections }
 
-    /// Whether somebody wants to know of changes of items.
+    /// Whether a client has subscribed to changes of items.
     var wantsItems: Bool {
         connections.all.values.contains { $0.caller.subscription.selection?.contains(.items) ?? false }
     }
 
-    /// Says where what is there while unlocked only is on its way to, if that is news.
+    /// Notifies of the state of protected data, if it has changed.
     func announce(_ next: ProtectedData) {
         let last = protectedData
         protectedData = next
         switch (last, next) {
         case (.available, .available), (.going, .going), (.gone, .gone), (.gone, .going): break
-        case (_, .available): tell(.protectedDataDidBecomeAvailable)
-        case (.available, .going): tell(.protectedDataWillBecomeUnavailable)
-        case (.going, .gone): tell(.protectedDataDidBecomeUnavailable)
+        case (_, .available): notify(of: .protectedDataDidBecomeAvailable)
+        case (.available, .going): notify(of: .protectedDataWillBecomeUnavailable)
+        case (.going, .gone): notify(of: .protectedDataDidBecomeUnavailable)
         case (.available, .gone):
-            tell(.protectedDataWillBecomeUnavailable)
-            tell(.protectedDataDidBecomeUnavailable)
+            notify(of: .protectedDataWillBecomeUnavailable)
+            notify(of: .protectedDataDidBecomeUnavailable)
         }
     }
 
-    /// Tells an event to those who want it.
+    /// Notifies those who have subscribed.
     ///
-    /// - Parameter wish: What they have to have asked for besides.
-    func tell(_ event: VaultEvent, wishing wish: EventSelection = []) {
+    /// - Parameters:
+    ///   - event: What has happened.
+    ///   - kind: What they must have subscribed to for this event.
+    func notify(of event: VaultEvent, to kind: EventSelection = []) {
         for (number, connection) in connections.all {
-            guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: wish) else {
+            guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: kind) else {
                 continue
             }
             connections.wantsToSend(number)
-            for part in event.parts(for: connection.caller) { connection.tell(part) }
+            for part in event.parts(for: connection.caller) { connection.notify(part) }
         }
     }
 }

@@ -25,7 +25,9 @@ final class IdleExit {
         timer = try configuration.clock.timer(on: loop) {}
     }
 
-    /// Whether the daemon is to end. Asked at the end of each turn.
+    /// Whether the daemon is to end.
+    ///
+    /// Asked at the end of each turn.
     func isDue() -> Bool {
         guard let seconds = configuration.idleExitSeconds else { return false }
         guard connections.all.isEmpty, vault.orphanCount == 0, holdsNoKey else {

@@ -43,7 +43,7 @@ package struct LockSchedule: Equatable, Sendable {
     }
 
     private enum Phase: Equatable {
-        case resting
+        case throttled
         case unlocked(lastUse: UInt64)
         case lockRequested(at: UInt64, graceSeconds: Int)
         case locking(until: UInt64)
@@ -52,7 +52,7 @@ package struct LockSchedule: Equatable, Sendable {
     }
 
     private let policy: Policy
-    private var phase = Phase.resting
+    private var phase = Phase.throttled
 
     /// Makes the schedule of a vault that has nothing to lose.
     ///
@@ -65,7 +65,7 @@ package struct LockSchedule: Equatable, Sendable {
     package mutating func unlock(at now: UInt64) { phase = .unlocked(lastUse: now) }
 
     /// There is nothing to lose: no vault, no passcode, or no key before the first unlock.
-    package mutating func rest() { phase = .resting }
+    package mutating func rest() { phase = .throttled }
 
     /// The vault came up with the keys of an earlier daemon, which are there while locked.
     package mutating func restore(lockedSince: UInt64) { phase = .lockedExpired(since: lockedSince) }
@@ -87,7 +87,7 @@ package struct LockSchedule: Equatable, Sendable {
         switch phase {
         case .unlocked: phase = .lockRequested(at: now, graceSeconds: grace)
         case .locking(let end): phase = .locking(until: min(end, now.adding(seconds: grace)))
-        case .lockRequested, .locked, .lockedExpired, .resting: break
+        case .lockRequested, .locked, .lockedExpired, .throttled: break
         }
     }
 
@@ -102,7 +102,7 @@ package struct LockSchedule: Equatable, Sendable {
     package var isUnlocked: Bool {
         switch phase {
         case .lockRequested, .locking, .unlocked: true
-        case .locked, .lockedExpired, .resting: false
+        case .locked, .lockedExpired, .throttled: false
         }
     }
 
@@ -115,7 +115,7 @@ package struct LockSchedule: Equatable, Sendable {
     package var lockedSince: UInt64? {
         switch phase {
         case .locked(let since), .lockedExpired(let since): since
-        case .lockRequested, .locking, .resting, .unlocked: nil
+        case .lockRequested, .locking, .throttled, .unlocked: nil
         }
     }
 
@@ -134,7 +134,7 @@ package struct LockSchedule: Equatable, Sendable {
 
     private var next: (deadline: UInt64, step: Step, phase: Phase)? {
         switch phase {
-        case .resting: return nil
+        case .throttled: return nil
         case .unlocked(let lastUse):
             guard let seconds = policy.lockAfterSeconds else { return nil }
             return beginning(at: lastUse.adding(seconds: seconds), policy.graceSeconds)
@@ -153,7 +153,7 @@ package struct LockSchedule: Equatable, Sendable {
     }
 
     private func forgetting(_ since: UInt64) -> (deadline: UInt64, step: Step, phase: Phase)? {
-        policy.forgetAfterSeconds.map { (since.adding(seconds: $0), .forget, .resting) }
+        policy.forgetAfterSeconds.map { (since.adding(seconds: $0), .forget, .throttled) }
     }
 }
 

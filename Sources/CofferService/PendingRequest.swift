@@ -59,14 +59,3 @@ final class PendingRequest {
     /// Is not wanted any more.
     func cancel() { call?.cancel() }
 }
-
-extension CofferError {
-    /// The answer to a request whose method this build does not have.
-    static func unknownMethod(_ name: String) -> CofferError {
-        CofferError(
-            .unimplemented,
-            "the method \(quotedForDisplay(name)) is not known",
-            hint: "this daemon is version \(Version.program)"
-        )
-    }
-}

@@ -89,7 +89,9 @@ package final class Server {
         vault.observer = self
         connections.connectionDidEnd = { [unowned self] connection in connectionDidEnd(connection) }
         acceptor.admitServiceManager = { [unowned units] socket in units.admitServiceManager(socket) }
-        turn.refuseCredential = { [unowned units] connection, number, error in units.refuse(connection, number, error) }
+        turn.delivery.refuseCredential = { [unowned units] connection, number, error in
+            units.refuse(connection, number, error)
+        }
     }
 
     /// Comes up: opens the vault, if there is one, so that the first request does not wait for it.
@@ -131,7 +133,7 @@ package final class Server {
         connections.sendAll()
         checkpointer.settle(hasLocked: locks.takeHasLocked())
         vault.openCatalog?.audit.moveAnchor()
-        if connections.transit.takeEmptied() { Heap.giveBack() }
+        if connections.buffers.takeEmptied() { Heap.giveBack() }
         tellChangedState()
         if isToShutDown || idleExit.isDue() { shutDown() }
     }
@@ -230,7 +232,7 @@ extension Server: VaultObserver {
     package func lock(graceSeconds: Int?) { locks.lock(graceSeconds: graceSeconds) }
     package func endContexts() { locks.endContexts() }
     package func withholdPayloads(in state: VaultState) { locks.withholdPayloads(in: state) }
-    package func attemptDidFail(_ attempts: FailedAttempts) { hub.tell(.attemptDidFail(attempts), wishing: .attempts) }
+    package func attemptDidFail(_ attempts: FailedAttempts) { hub.notify(of: .attemptDidFail(attempts), to: .attempts) }
     package func subscriptionsDidChange() { vault.openCatalog?.changes.isWanted = hub.wantsItems }
     package func cancelRequest(_ id: RequestID, besides call: Call) { turn.cancelRequest(id, besides: call) }
     package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) { connections.openFileCounts(of: tenant) }

@@ -14,12 +14,12 @@ final class Tenant {
     let key: Key
     private(set) var connectionCount = 0
     /// What its connections hold of frames on their way.
-    var held = TransitRoom.Held()
+    var held = BufferQuota.Held()
 
     private var requests: TokenBucket?
     private var refusals = TokenBucket(rate: Limits.refusalsPerSecond, burst: Limits.refusals)
     /// Until when nothing of it is carried out.
-    private(set) var restEnd: UInt64?
+    private(set) var throttleEnd: UInt64?
 
     init(_ number: Int, _ key: Key) {
         self.number = number
@@ -63,17 +63,17 @@ final class Tenant {
     }
 
     private func rest(until end: UInt64, at now: UInt64) {
-        if end > max(now, restEnd ?? 0) { restEnd = end }
+        if end > max(now, throttleEnd ?? 0) { throttleEnd = end }
     }
 
-    var isResting: Bool { restEnd != nil }
+    var isThrottled: Bool { throttleEnd != nil }
 
     /// Ends a rest that is over.
     ///
     /// - Returns: Whether it was one.
-    func endRest(at now: UInt64) -> Bool {
-        guard let restEnd, restEnd <= now else { return false }
-        self.restEnd = nil
+    func endThrottling(at now: UInt64) -> Bool {
+        guard let throttleEnd, throttleEnd <= now else { return false }
+        self.throttleEnd = nil
         return true
     }
 }

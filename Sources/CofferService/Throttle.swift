@@ -1,23 +1,25 @@
+internal import CofferCore
 internal import CofferSystem
 internal import Synchronization
 
-/// Lets something through at most ten times a second, and not before the first tenth is over. For any thread.
+/// Lets something through at most ten times a second, and not before the first tenth is over.
+///
+/// For any thread.
 final class Throttle: Sendable {
-    private static let nanoseconds: UInt64 = 100_000_000
 
     private let clock: BootClock
     private let next: Atomic<UInt64>
 
     init(_ clock: BootClock) {
         self.clock = clock
-        next = Atomic(clock.now + Self.nanoseconds)
+        next = Atomic(clock.now + Limits.progressNanoseconds)
     }
 
     /// Whether it is time.
     func isDue() -> Bool {
         let now = clock.now
         guard now >= next.load(ordering: .relaxed) else { return false }
-        next.store(now + Self.nanoseconds, ordering: .relaxed)
+        next.store(now + Limits.progressNanoseconds, ordering: .relaxed)
         return true
     }
 }

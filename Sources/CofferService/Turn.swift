@@ -1,7 +1,4 @@
 internal import CofferCore
-internal import CofferKeychain
-internal import CofferKeys
-internal import CofferMemory
 internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
@@ -11,12 +8,6 @@ internal import CofferWire
 /// What only reads is answered at once. What changes something is answered when the one commit of the turn is on the disk, with
 /// the audit's records in it: nothing that is not committed is read, so that no answer has to be taken back.
 final class Turn {
-    /// How long a turn carries out what changes something, while there is more.
-    private static let quantum = Duration.milliseconds(3)
-    /// How often connections are read in a turn.
-    private static let readings = 128
-    /// The requests after which the kernel is asked who else waits.
-    private static let requestsPerPoll = 4
 
     private let loop: EventLoop
     private let clock: BootClock
@@ -24,9 +15,8 @@ final class Turn {
     private let connections: Connections
     private let hub: EventHub
     private let audit: AuditTrail
-    private let locks: LockController
-    /// Where requests for units' credentials go back to that can't be answered yet.
-    var refuseCredential: (Connection, Int, CofferError) -> Void = { _, _, _ in }
+    let intake: Intake
+    let delivery: Delivery
 
     /// Who asks where no client does.
     private let own: Caller
@@ -40,6 +30,8 @@ final class Turn {
     private var committed: [(running: Running, failure: CofferError?)] = []
     /// The answers that rest on this turn's changes.
     private var answers: [Answer] = []
+    /// The events of what this turn has committed.
+    private var events: [VaultEvent] = []
     private var pollCount = 0
 
     /// The threads for the bodies of files.
@@ -47,7 +39,6 @@ final class Turn {
     /// The thread for making and unlocking a vault: no transfer, however stuck, is in its way.
     private let keyWorkers = WorkerPool(limit: 1, lingering: 0)
     private let mailbox: Mailbox<Message>
-    private var receiveBuffer: SecretBytes
 
     init(
         on loop: EventLoop,
@@ -64,11 +55,13 @@ final class Turn {
         self.connections = connections
         self.hub = hub
         self.audit = audit
-        self.locks = locks
+        delivery = Delivery(vault, connections, audit)
+        intake = try Intake(vault, connections, audit, locks, delivery)
         own = Caller(vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
-        receiveBuffer = try SecretBytes(zeros: 64 << 10)
         mailbox = try Mailbox()
         try mailbox.deliver(on: loop) { [unowned self] message in take(message) }
+        intake.begin = { [unowned self] request, connection, number in begin(request, connection, number) }
+        intake.othersWait = { [unowned self] tenant in othersWait(besides: tenant) }
     }
 
     // MARK: The turn
@@ -77,16 +70,16 @@ final class Turn {
     func carryOut() {
         for token in again { scheduler.goOn(token) }
         again = []
-        endHungUp()
+        intake.endHungUp()
         beginChores()
         let watch = ContinuousClock()
-        let end = watch.now + Self.quantum
+        let end = watch.now + Limits.quantum
         var readings = 0
         var changes = 0
         while true {
-            if readings < Self.readings, let (connection, number) = connections.nextToRead() {
+            if readings < Limits.readingsPerTurn, let (connection, number) = connections.nextToRead() {
                 readings += 1
-                serve(connection, number)
+                intake.serve(connection, number)
                 pollSometimes()
             } else if let token = scheduler.nextReading() {
                 step(token)
@@ -115,7 +108,9 @@ final class Turn {
         if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
         let settled = answers.filter { $0.isSettled || vault.openCatalog?.hasChanges != true }
         answers.removeAll { answer in settled.contains { $0 === answer } }
-        for answer in settled { deliver(answer) }
+        for answer in settled { delivery.deliver(answer) }
+        for event in events { hub.notify(of: event, to: .items) }
+        events = []
         let goingOn = committed
         committed = []
         for (running, failure) in goingOn {
@@ -133,7 +128,7 @@ final class Turn {
         var failure: CofferError?
         do throws(CofferError) { try catalog.commit() } catch { failure = error }
         scheduler.noteCommit()
-        for event in catalog.changes.takeEvents() { hub.tell(event, wishing: .items) }
+        events += catalog.changes.takeEvents()
         audit.tellWritten(to: catalog)
         for answer in answers where !answer.isSettled {
             answer.isSettled = true
@@ -145,7 +140,7 @@ final class Turn {
 
     private func pollSometimes() {
         pollCount += 1
-        if pollCount.isMultiple(of: Self.requestsPerPoll) { loop.poll(milliseconds: 0) }
+        if pollCount.isMultiple(of: Limits.requestsPerPoll) { loop.poll(milliseconds: 0) }
     }
 
     /// Whether another tenant has something to do.
@@ -154,164 +149,18 @@ final class Turn {
         return connections.othersWait(besides: tenant) || scheduler.othersWait(besides: tenant)
     }
 
-    // MARK: Reading
-
-    private func endHungUp() {
-        for number in connections.takeHungUp() {
-            guard let connection = connections[number] else { continue }
-            if connection.credential != nil {
-                connections.drop(number)
-            } else if !connection.requests.isEmpty || connection.tenant.isResting {
-                // The answers have no reader any more. Without requests, what was sent before is still to be read.
-                connection.hangUp()
-                connections.wantsToSend(number)
-            }
-        }
-    }
-
-    /// Gives a connection its turn.
-    private func serve(_ connection: Connection, _ number: Int) {
-        let ready = connection.ready
-        connection.ready = []
-        if connection.credential == nil {
-            startRequests(of: connection, number)
-            if connection.hasRoom, !connection.isFull, let backlog = connection.takeBacklog() {
-                backlog.withBytes { take($0, from: connection, number) }
-            } else if !ready.isDisjoint(with: .readable), connection.hasRoom, !connection.isEnding,
-                !connection.hasBacklog
-            {
-                receive(from: connection, number)
-            }
-        }
-        if connection.waitsForTurn { connections.wantsToSend(number) } else { connections.send(number) }
-    }
-
-    private func receive(from connection: Connection, _ number: Int) {
-        if connections.transit.isShort { connections.dropStalled(but: number) }
-        let arrival = unsafe receiveBuffer.withUnsafeMutableBytes { unsafe connection.receive(into: $0) }
-        switch arrival {
-        case .nothing: return
-        case .end: connection.end()
-        case .refused(let error, let count):
-            audit.noteTurnedAway(connection.caller.identity, error)
-            connection.revoke(error)
-            receiveBuffer.wipe(first: count)
-        case .bytes(let count):
-            receiveBuffer.withBytes { take($0.extracting(first: count), from: connection, number) }
-            receiveBuffer.wipe(first: count)
-        }
-    }
-
-    private func take(_ bytes: RawSpan, from connection: Connection, _ number: Int) {
-        var offset = 0
-        var count = 0
-        do throws(FrameError) {
-            while connection.hasRoom, !connection.isEnding, !connection.isFull, count < Limits.requestsPerTurn,
-                count == 0 || offset == bytes.byteCount || !mustGiveWay(connection.tenant),
-                let frame = try connection.nextFrame(bytes, at: &offset)
-            {
-                count += 1
-                let descriptor = connection.takeDescriptor(isLast: offset == bytes.byteCount)
-                take(frame, descriptor, from: connection, number)
-            }
-        } catch {
-            return connection.fail(error.cofferError)
-        }
-        if connection.isEnding { return }
-        if offset == bytes.byteCount { return connection.finishArrival() }
-        do { try connection.postpone(bytes.extracting(droppingFirst: offset)) } catch { connection.fail(.noSecretMemory) }
-        if connection.hasRoom && !connection.isFull { connections.wantsToRead(number) }
-    }
-
-    private func mustGiveWay(_ tenant: Tenant) -> Bool { tenant.isResting || othersWait(besides: tenant.number) }
-
     // MARK: Requests
 
-    private func take(
-        _ frame: consuming Frame,
-        _ descriptor: consuming OwnedDescriptor?,
-        from connection: Connection,
-        _ number: Int
-    ) {
-        connections.noteRequest(of: connection)
-        connections.transit.noteRequest(jsonByteCount: frame.jsonByteCount)
-        let request: Request
-        let attachments: Attachments
-        let isWiped: Bool
-        let byteCount = frame.byteCount
-        do throws(RequestError) {
-            let json: JSONValue
-            switch frame.json {
-            case .success(let value): json = value
-            case .failure(let fault): throw RequestError(fault)
-            }
-            isWiped = frame.isPayloadWiped
-            attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
-            request = try Request(json)
-        } catch {
-            connections.noteRefusal(of: connection, error.error)
-            return connection.send(OutgoingFrame(id: error.id, json: error.responseBytes))
-        }
-        if isWiped { return sendFailure(.lockedMeanwhile, to: request.id, connection, number) }
-        guard let method = Method(rawValue: request.method) else {
-            return sendFailure(.unknownMethod(request.method), to: request.id, connection, number)
-        }
-        connection.add(request, method, attachments, byteCount: byteCount)
-        startRequests(of: connection, number)
-    }
-
-    /// Begins with the requests that need not wait for others of their connection.
-    func startRequests(of connection: Connection, _ number: Int) {
-        var count = 0
-        while let request = connection.nextToStart {
-            if count > 0 && mustGiveWay(connection.tenant) { return connections.wantsToRead(number) }
-            start(request, connection, number)
-            count += 1
-        }
-    }
-
-    private func start(_ request: PendingRequest, _ connection: Connection, _ number: Int) {
-        let caller = connection.caller
-        if let refusal = caller.program?.refusal {
-            audit.note(request, of: connection, failure: refusal)
-            connection.revoke(refusal)
-            return connections.wantsToSend(number)
-        }
+    private func begin(_ request: PendingRequest, _ connection: Connection, _ number: Int) {
         let token = nextToken
         nextToken += 1
         let call = Call(
-            from: caller,
+            from: connection.caller,
             request.attachments,
             progress: TransferProgress(token, mailbox, clock),
             isConnected: { [weak connection] in connection?.hasHungUp == false }
         )
-        do throws(CofferError) {
-            let cover = vault.leaseCover(of: request.method, request.params, from: caller)
-            if case .item(let lease) = cover {
-                request.lease = lease
-                call.lease = lease
-            }
-            try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
-                // A lock that is due comes before what is decided now.
-                locks.settle()
-                return try vault.state(for: request.method)
-            }
-        } catch {
-            let error = doubted(error, of: request.method)
-            audit.note(request, of: connection, failure: error)
-            sendFailure(error, to: request.id, connection, number)
-            return connection.remove(request)
-        }
-        begin(request, call, token, connection, number)
-    }
-
-    private func begin(
-        _ request: PendingRequest,
-        _ call: Call,
-        _ token: Int,
-        _ connection: Connection,
-        _ number: Int
-    ) {
+        call.lease = request.lease
         let context = call.caller.context
         let kind: Scheduler.Kind = request.scope.changes || call.lease != nil ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
@@ -321,7 +170,9 @@ final class Turn {
             if call.isCancelled { throw CofferError.cancelled }
             try recheckLease(of: request, call)
             // What was decided when it came may have changed while it waited.
-            if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) { throw refusal }
+            if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) {
+                throw refusal
+            }
             return try vault.begin(request.method, request.params, call)
         }
         running[token] = begun
@@ -369,7 +220,7 @@ final class Turn {
         var next: Step.Next? = running.next
         while let body = next {
             next = nil
-            vault.quantum = Quantum(Self.quantum) { [unowned self] in othersWait(besides: tenant) }
+            vault.quantum = Quantum(Limits.quantum) { [unowned self] in othersWait(besides: tenant) }
             do {
                 let step = try body()
                 noteChanges(by: running)
@@ -452,89 +303,19 @@ final class Turn {
         for claim in vault.claims.held(by: running.token) { release(claim) }
         freeClaims()
         let waits = running.kind == .changing && vault.openCatalog?.hasChanges == true
-        if let method = running.origin?.request.method { answer.explain { doubted($0, of: method) } }
-        record(answer, isCommitted: running.kind == .reading)
-        if waits { answers.append(answer) } else { deliver(answer) }
+        if let method = running.origin?.request.method { answer.explain { delivery.doubted($0, of: method) } }
+        delivery.record(answer)
+        if waits { answers.append(answer) } else { delivery.deliver(answer) }
     }
 
-    /// Notes in the audit what a request comes to, so that it is in the commit of the turn.
-    private func record(_ answer: Answer, isCommitted: Bool) {
-        guard let origin = answer.running.origin else { return }
-        let failure = answer.failure ?? refusal(of: answer, origin)
-        audit.note(origin.request, of: origin.connection, answer.items, isCommitted: isCommitted, failure: failure)
-    }
-
-    /// "No item" may be the doing of a damaged index.
-    private func doubted(_ error: CofferError, of method: Method) -> CofferError {
-        method.looksUpItems ? vault.openCatalog?.doubt(error) ?? error : error
-    }
-
-    private func deliver(_ answer: Answer) {
-        guard let origin = answer.running.origin else { return }
-        let (request, connection, number) = (origin.request, origin.connection, origin.number)
-        if answer.running.kind == .changing { connection.waitsForTurn = true }
-        if connections[number] === connection {
-            if let failure = answer.failure ?? refusal(of: answer, origin) {
-                sendFailure(failure, to: request.id, connection, number)
-            } else if let reply = answer.takeReply() {
-                send(reply, to: request.id, connection, number)
-            }
-        }
-        if request.usesContext { connection.caller.context.endRequest() }
-        connection.remove(request)
-        if connections[number] === connection {
-            if connection.canGoOn { connections.wantsToRead(number) }
-        } else if !connection.isBusy {
-            vault.releaseHandles(of: connection.caller)
-        }
-    }
-
-    /// Why a reply can't be sent, if it can't: a lock may have come between the reading and this.
-    private func refusal(of answer: Answer, _ origin: Running.Origin) -> CofferError? {
-        let connection = origin.connection
-        let state = vault.openKeys?.state ?? .noVault
-        if answer.failure != nil { return nil }
-        if let refusal = connection.credential?.refusal(of: answer.result) { return refusal }
-        if let protection = answer.protection, !protection.mayBeSent(in: state) {
-            return .locked("the item", in: state, for: .read)
-        }
-        let byteCount = answer.payloadByteCount
-        if connections.transit.hasRoom(forPayload: byteCount, to: connection.tenant) { return nil }
-        connections.dropStalled(but: origin.number)
-        return connections.transit.hasRoom(forPayload: byteCount, to: connection.tenant) ? nil : .noRoomInTransit
-    }
-
-    private func send(_ reply: consuming Reply, to id: RequestID?, _ connection: Connection, _ number: Int) {
-        connections.wantsToSend(number)
-        let json = id.map { Response.successBytes(id: $0, result: .object(reply.result)) }
-        if json == nil && connection.credential == nil { return }
-        let protection = reply.protection
-        let frame = OutgoingFrame(id: id, json: json, payload: reply.takePayload(), protection: protection)
-        if !connections.transit.hasRoom(for: frame, to: connection.tenant) { connections.dropStalled(but: number) }
-        guard connections.transit.hasRoom(for: frame, to: connection.tenant) else {
-            return sendFailure(.noRoomInTransit, to: id, connection, number)
-        }
-        connection.send(frame)
-        if connection.credential != nil { connection.end() }
-    }
-
-    private func sendFailure(_ error: CofferError, to id: RequestID?, _ connection: Connection, _ number: Int) {
-        connections.wantsToSend(number)
-        connections.noteRefusal(of: connection, error)
-        if connection.credential != nil { return refuseCredential(connection, number, error) }
-        guard let id else { return }
-        connection.send(OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: connection.caller.explained(error))))
-    }
-
-    /// Takes requests of a connection back.
+    /// Cancels requests of a connection.
     func cancelRequest(_ id: RequestID, besides call: Call) {
-        let own = running.values.first { $0.call === call }?.origin
-        guard let own else { return }
+        guard let own = running.values.first(where: { $0.call === call })?.origin else { return }
         for other in own.connection.requests where other.id == id && other !== own.request {
             if other.isStarted {
                 other.cancel()
             } else {
-                sendFailure(.cancelled, to: other.id, own.connection, own.number)
+                delivery.fail(.cancelled, other.id, own.connection, own.number)
                 own.connection.remove(other)
             }
         }
@@ -549,13 +330,4 @@ extension RequestScope {
         case .free, .reading: false
         }
     }
-}
-
-extension CofferError {
-    fileprivate static let lockedMeanwhile = CofferError(
-        .interactionNotAllowed,
-        "the vault was locked while the request was being sent, and what had come of its payload was wiped",
-        hint: "run 'coffer unlock', and send it again",
-        retry: .afterUnlock
-    )
 }

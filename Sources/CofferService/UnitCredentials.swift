@@ -80,7 +80,7 @@ final class UnitCredentials {
             credential: CredentialRequest(claim, deadline: configuration.clock.now + wait),
             on: loop,
             clock: configuration.clock,
-            transit: connections.transit
+            buffers: connections.buffers
         )
         guard isHeld, let number = connections.add(connection) else { return connection.refuseAtLast() }
         if let refusal { turnDown(connection, number, refusal) } else { ask(for: connection, number) }
@@ -125,7 +125,7 @@ final class UnitCredentials {
         do throws(SystemError) {
             let attachments = Attachments(payload: nil, descriptor: try connection.duplicateSocket())
             connection.add(credential.request, .itemGet, attachments, byteCount: 0)
-            turn.startRequests(of: connection, number)
+            turn.intake.startRequests(of: connection, number)
         } catch {
             turnDown(connection, number, error.cofferError("can't answer"))
         }
@@ -147,7 +147,8 @@ final class UnitCredentials {
         do throws(CofferError) {
             let caller = Caller(client, try vault.rights(of: client))
             let cover = vault.leaseCover(of: .itemGet, credential.request.params, from: caller)
-            try Gate.check(.itemGet, credential.request.params, for: caller.rights, and: cover) { () throws(CofferError) in
+            try Gate.check(.itemGet, credential.request.params, for: caller.rights, and: cover) {
+                () throws(CofferError) in
                 locks.settle()
                 return try vault.state(for: .itemGet)
             }
@@ -184,7 +185,8 @@ final class UnitCredentials {
         let state = vault.openKeys?.state ?? .noVault
         let now = configuration.clock.now
         for number in waiting {
-            guard let connection = connections[number], let credential = connection.credential, credential.isWaiting else {
+            guard let connection = connections[number], let credential = connection.credential, credential.isWaiting
+            else {
                 waiting.remove(number)
                 continue
             }

@@ -15,11 +15,15 @@ package final class EventLoop {
         package static let readable = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         /// There is room to write.
         package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
-        /// The other side is gone, or the descriptor is in error. Always reported.
+        /// The other side is gone, or the descriptor is in error.
+        ///
+        /// Always reported.
         package static let hungUp = Interest(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
     }
 
-    /// A watched descriptor. Stays valid, and without effect, after ``unwatch(_:)``.
+    /// A watched descriptor.
+    ///
+    /// Stays valid, and without effect, after ``unwatch(_:)``.
     package struct Watch: Hashable {
         fileprivate let slot: Int
         fileprivate let generation: UInt32
@@ -149,7 +153,9 @@ package final class EventLoop {
     /// Whether ``dispatch()`` has something to do.
     package var hasUndispatched: Bool { !undispatched.isEmpty }
 
-    /// Calls the handlers of what was polled. Never from within one of them.
+    /// Calls the handlers of what was polled.
+    ///
+    /// Never from within one of them.
     package func dispatch() {
         let watches = undispatched
         undispatched = []

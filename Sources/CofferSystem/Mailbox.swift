@@ -11,7 +11,9 @@ package final class Mailbox<Message: Sendable>: Sendable {
         wake = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
     }
 
-    /// Puts a message in. From any thread.
+    /// Puts a message in.
+    ///
+    /// From any thread.
     package func post(_ message: Message) {
         let isFirst = messages.withLock { messages in
             messages.append(message)

@@ -10,7 +10,9 @@ package protocol WorkItem: AnyObject, Sendable {
     func fail(_ error: CofferError)
 }
 
-/// A function to be run on another thread, what it is given, and what comes of it. Both may be noncopyable, as secrets are.
+/// A function to be run on another thread, what it is given, and what comes of it.
+///
+/// Both may be noncopyable, as secrets are.
 package final class Work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>: WorkItem {
     private enum Outcome: ~Copyable {
         case pending

@@ -13,8 +13,6 @@ final class CatalogLog {
     /// What of it is read when the catalog is opened.
     static let liveNames = [name, markName]
 
-    private static let copyBytes = 256 << 10
-
     private let directory: Directory
     private var markFile: OwnedDescriptor?
     private var mark: LogMark?
@@ -167,7 +165,7 @@ final class CatalogLog {
         try directory.fileSystem.willPerform(.write)
         var offset: Int64 = 0
         while true {
-            let bytes = try Self.bytes(of: log, at: offset, Self.copyBytes)
+            let bytes = try Self.bytes(of: log, at: offset, Limits.copyBytes)
             if bytes.isEmpty { break }
             unsafe try file.write(all: bytes.span.bytes, at: offset)
             offset += Int64(bytes.count)
@@ -180,7 +178,7 @@ final class CatalogLog {
         guard try copy.status().st_size >= log.status().st_size else { return false }
         var offset: Int64 = 0
         while true {
-            let bytes = try Self.bytes(of: log, at: offset, Self.copyBytes)
+            let bytes = try Self.bytes(of: log, at: offset, Limits.copyBytes)
             if bytes.isEmpty { return true }
             guard try bytes == Self.bytes(of: copy, at: offset, bytes.count) else { return false }
             offset += Int64(bytes.count)

@@ -29,8 +29,6 @@ extension SlicedWork {
 /// The time that a request may take until others have their turn.
 package struct Quantum {
     private static let clock = ContinuousClock()
-    private static let entries = 512
-    private static let entriesPerPoll = 8
 
     private let end: ContinuousClock.Instant
     private let othersWait: () -> Bool
@@ -49,11 +47,13 @@ package struct Quantum {
     /// Without others.
     package static var unshared: Quantum { Quantum(.milliseconds(3)) { false } }
 
-    /// Whether it is over. Asked after each entry.
+    /// Whether it is over.
+    ///
+    /// Asked after each entry.
     mutating func isOver() -> Bool {
         count += 1
-        if count >= Self.entries || Self.clock.now >= end { return true }
-        return count.isMultiple(of: Self.entriesPerPoll) && othersWait()
+        if count >= Limits.entriesPerQuantum || Self.clock.now >= end { return true }
+        return count.isMultiple(of: Limits.entriesPerPoll) && othersWait()
     }
 }
 

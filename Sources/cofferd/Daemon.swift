@@ -1,3 +1,4 @@
+import CofferBus
 import CofferCore
 import CofferMemory
 import CofferService
@@ -31,9 +32,14 @@ enum Daemon {
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
             let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
-            let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep)
-            let server = try Server(loop: loop, configuration: configuration, surroundings: logind.surroundings)
-            logind.start { [unowned server] occurrence in server.take(occurrence) }
+            let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep) { trouble in
+                write("warning: \(trouble)\n", to: STDERR_FILENO)
+            }
+            let surroundings = Surroundings(isLoggedIn: LoginMonitor.isLoggedIn) { [unowned logind] in
+                logind.unlockedDidChange($0)
+            }
+            let server = try Server(loop: loop, configuration: configuration, surroundings: surroundings)
+            logind.start { [unowned server] event in server.take(Occurrence(event)) }
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
                 if signal == SIGHUP { return reload(options, server) }
                 ServiceManager.tellStopping()
@@ -83,5 +89,15 @@ enum Daemon {
     static func write(_ line: Line, to descriptor: Int32) {
         var text = line.forTerminal
         _ = text.withUTF8 { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+}
+
+extension Occurrence {
+    fileprivate init(_ event: Logind.Event) {
+        switch event {
+        case .sleep: self = .sleep
+        case .sessionLock(let userID): self = .sessionLock(userID: userID)
+        case .logins: self = .logins
+        }
     }
 }

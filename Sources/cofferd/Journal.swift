@@ -8,8 +8,6 @@ import Synchronization
 ///
 /// From a thread of its own: a journal that takes nothing holds nobody up, and what it does not take in time is counted.
 final class Journal: Sendable {
-    /// Batches that may wait: a turn makes one at the most.
-    private static let capacity = 64
 
     private let worker = WorkerPool(limit: 1)
     private let backlog = Mutex(Backlog())
@@ -24,7 +22,7 @@ final class Journal: Sendable {
     /// - Parameter records: What was done.
     func tell(_ records: [AuditRecord]) {
         let isAccepted = backlog.withLock { backlog in
-            guard backlog.batchCount < Self.capacity else {
+            guard backlog.batchCount < Limits.journalQueue else {
                 backlog.lostCount += records.count
                 return false
             }

@@ -90,7 +90,12 @@ import Testing
             refusal: .itemNotFound,
             testDescription: "one that is being added"
         ),
-        Question(method: .itemGet, name: "s/one", change: .keychainDelete, testDescription: "one that is being removed"),
+        Question(
+            method: .itemGet,
+            name: "s/one",
+            change: .keychainDelete,
+            testDescription: "one that is being removed"
+        ),
         Question(
             method: .itemGet,
             name: "s/r\u{e9}sum\u{e9}",

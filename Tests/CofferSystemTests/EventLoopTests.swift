@@ -28,7 +28,9 @@ extension EventLoop {
         let one = try Pipe()
         let other = try Pipe()
         var log: [String] = []
-        _ = try loop.watch(one.reading, for: .readable) { log.append("one: \($0.contains(.readable) || $0.rawValue & 1 != 0)") }
+        _ = try loop.watch(one.reading, for: .readable) {
+            log.append("one: \($0.contains(.readable) || $0.rawValue & 1 != 0)")
+        }
         _ = try loop.watch(other.reading, for: .readable) { _ in log.append("other") }
         try one.writing.writeText("x")
         try other.writing.writeText("x")

@@ -16,16 +16,22 @@ let allowedTargets: [String: Set<String>] = [
     "CofferAccess": ["CofferCore", "CofferCrypto", "CofferDatabase", "CofferKeys", "CofferMemory"],
     "CofferRouting": ["CofferCore"],
 
-    "CofferService": [
+    "CofferVault": [
         "CofferAccess", "CofferCore", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory",
         "CofferRouting", "CofferSystem", "CofferWire",
     ],
+
+    "CofferService": [
+        "CofferAccess", "CofferCore", "CofferFiles", "CofferKeychain", "CofferKeys", "CofferMemory", "CofferRouting",
+        "CofferSystem", "CofferVault", "CofferWire",
+    ],
+    "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
     "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],
     "CofferCommands": ["ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
 
     "coffer": ["CofferCommands"],
-    "cofferd": ["CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
+    "cofferd": ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],
 ]
 
 /// Who may see a C library, whatever else the tables allow.
@@ -33,7 +39,7 @@ let soleImporters: [String: Set<String>] = [
     "CCofferShims": ["CofferSystem"],
     "CSQLite": ["CofferDatabase"],
     "CSodium": ["CofferCrypto", "CofferMemory"],
-    "CSystemd": ["cofferd"],
+    "CSystemd": ["CofferBus", "cofferd"],
 ]
 
 /// Who may import a module of the system.
@@ -43,9 +49,12 @@ let systemImporters: [String: Set<String>] = [
     // The standard library by name, for its normal forms of Unicode.
     "Swift": ["CofferKeychain"],
     "Foundation": ["CofferFoundation"],
-    "Glibc": ["CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "cofferd"],
+    "Glibc": [
+        "CofferBus", "CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "CofferVault",
+        "cofferd",
+    ],
     "Synchronization": [
         "CofferClient", "CofferCommands", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService",
-        "CofferSystem", "cofferd",
+        "CofferSystem", "CofferVault", "cofferd",
     ],
 ]

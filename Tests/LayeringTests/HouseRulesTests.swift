@@ -78,6 +78,48 @@ import Testing
         }
     }
 
+    @Test func `the daemon has no async code, and nothing unchecked crosses its threads`() throws {
+        let words = /\b(async|await|actor|Task|DispatchQueue|@MainActor)\b/
+        for room in Self.daemonRooms {
+            for source in try Repository.sources(under: "Sources/\(room)") {
+                for line in source.lines.map(\.withoutComment) {
+                    #expect(!line.contains(words), "\(source.path): \(line)")
+                    if Self.topRooms.contains(room) { #expect(!line.contains("@unchecked"), "\(source.path): \(line)") }
+                }
+            }
+        }
+    }
+
+    /// What `cofferd` is made of.
+    private static let daemonRooms =
+        topRooms + [
+            "CofferAccess", "CofferCrypto", "CofferDatabase", "CofferFiles", "CofferKeychain", "CofferKeys",
+            "CofferMemory",
+            "CofferRouting", "CofferSystem", "CofferWire",
+        ]
+    private static let topRooms = ["CofferBus", "CofferService", "CofferVault", "cofferd"]
+
+    @Test func `SQL is written in the stores and the catalog, and nowhere above them`() throws {
+        let statement = /\b(SELECT [^ ]|INSERT (OR|INTO)|UPDATE \w+ SET|DELETE FROM|CREATE (TABLE|INDEX)|PRAGMA )/
+        let places = ["CofferAccess", "CofferDatabase", "CofferFiles", "CofferKeychain"].map { "Sources/\($0)/" }
+        for (place, line) in try codeLines() where line.contains(statement) {
+            let isStore =
+                places.contains { place.path.hasPrefix($0) } || place.path == "Sources/CofferVault/Catalog.swift"
+            #expect(isStore, "\(place)")
+        }
+    }
+
+    @Test func `every bound of the daemon's top half is in Limits`() throws {
+        let constant = /static let (?<name>\w+)(: \w+)? = (-?\d|(Duration)?\.(milli|nano)?seconds\()/
+        // What files and descriptors are known by.
+        let identifiers = ["applicationID", "first", "textColumn"]
+        for (place, line) in try codeLines()
+        where Self.topRooms.contains(where: { place.path.hasPrefix("Sources/\($0)/") }) {
+            guard let match = line.firstMatch(of: constant) else { continue }
+            #expect(identifiers.contains(String(match.name)), "\(place)")
+        }
+    }
+
     @Test func `every room has a front page of ten to thirty-five lines`() throws {
         for room in try Repository.swiftRooms() {
             let page = Repository.root.appending(path: "Sources/\(room)/\(room).docc/\(room).md")

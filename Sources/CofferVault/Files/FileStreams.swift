@@ -77,7 +77,8 @@ extension Vault {
         then next: @escaping (OpenFile) throws -> Step
     ) throws(CofferError) -> Step {
         do {
-            return try open(item, name, in: group, for: .read, salvaging: salvaging, under: lease, store, call) { file in
+            return try open(item, name, in: group, for: .read, salvaging: salvaging, under: lease, store, call) {
+                file in
                 call.atEnd {
                     file.handleCount -= 1
                     store.close(file)

@@ -247,8 +247,6 @@ private final class DirectoryRemoval: SlicedWork {
 
 /// The change of the class of all that is in a directory, a part of it a turn.
 private final class DirectoryProtection: SlicedWork {
-    /// What is named of the entries that kept their class.
-    private static let namedCount = 100
 
     private let params: FileProtectParameters
     private let group: String
@@ -319,7 +317,7 @@ private final class DirectoryProtection: SlicedWork {
 
     private func keep(_ name: String, _ error: CofferError) {
         unchangedCount += 1
-        if unchanged.count == Self.namedCount { return }
+        if unchanged.count == Limits.namedFiles { return }
         unchanged.append(UnchangedFile(name: name, code: error.code, message: error.message))
     }
 }

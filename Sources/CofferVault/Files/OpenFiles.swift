@@ -10,10 +10,6 @@ package import CofferWire
 // Files that are open: read and written in place, on worker threads, one change of a file after the other.
 
 extension Vault {
-    /// The rows of a file that are gone through in a turn when it is opened.
-    private static let openingRows = 1024
-    /// The written chunks of a file that wait for a sync: with more, a write syncs as well.
-    private static let mostPendingChunks = 4096
 
     // MARK: Opening
 
@@ -147,7 +143,7 @@ extension Vault {
         func goOn() throws -> Step {
             try call.checkWanted()
             guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
-            if try store.goOn(opening, limit: Self.openingRows) { return .again(goOn) }
+            if try store.goOn(opening, limit: Limits.openingRows) { return .again(goOn) }
             let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
             if let file = finished {
                 file.handleCount += 1
@@ -290,7 +286,7 @@ extension Vault {
             return carryOut(plan, with: bytes, on: file, store) { [self] written in
                 store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
                 let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
-                if file.pendingCount <= Self.mostPendingChunks { return try reply() }
+                if file.pendingCount <= Limits.pendingChunks { return try reply() }
                 return try synchronizeChanged(file, store, then: reply)
             }
         }

@@ -162,7 +162,9 @@ extension Vault {
         try Self.checkFits(range, name)
         // Another thread costs more than opening a chunk.
         if let cached = try read.collectIfCached(range) { return reply(with: cached, of: read) }
-        return .work(with: ()) { (_) throws(CofferError) in try read.collect(range) } then: { content in
+        return .work(with: ()) { (_) throws(CofferError) in
+            try read.collect(range)
+        } then: { content in
             self.reply(with: content, of: read)
         }
     }

@@ -8,7 +8,8 @@ package import CofferWire
 // What a client shows of the person behind it, for items whose access control wants that. It opens nothing by itself.
 
 extension Vault {
-    package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws(CofferError) -> Step {
+    package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws(CofferError) -> Step
+    {
         let payload = call.attachments.takePayload()
         try call.attachments.refuseLeftovers(of: .contextAuthenticate)
         let context = call.caller.context

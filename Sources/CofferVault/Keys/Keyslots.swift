@@ -45,7 +45,9 @@ extension Vault {
         }
     }
 
-    /// Tries a credential on the thread for that. The request has claimed the keys.
+    /// Tries a credential on the thread for that.
+    ///
+    /// The request has claimed the keys.
     ///
     /// - Parameters:
     ///   - kind: What the credential is said to be.
@@ -59,7 +61,8 @@ extension Vault {
     ) throws(CofferError) -> Step {
         let keys = try keys
         let authentication = try keys.authentication(with: kind, at: settings.clock.now)
-        return .work(with: Attempt(credential: credential, change: change), on: .keys) { (attempt) throws(CofferError) in
+        return .work(with: Attempt(credential: credential, change: change), on: .keys) {
+            (attempt) throws(CofferError) in
             authentication.perform(attempt.credential, attempt.change)
         } then: { [self] outcome in
             let hadEnded = keys.attemptsEnded
@@ -127,7 +130,8 @@ extension Vault {
             )
         }
         let lockCount = lockCount
-        return .work(with: Recovery(recoveryKey: recoveryKey, change: change), on: .keys) { (recovery) throws(CofferError) in
+        return .work(with: Recovery(recoveryKey: recoveryKey, change: change), on: .keys) {
+            (recovery) throws(CofferError) in
             try moved.recover(with: recovery.recoveryKey, recovery.change)
         } then: { [self] unlocked in
             let opened = try keys

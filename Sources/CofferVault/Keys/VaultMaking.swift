@@ -130,7 +130,9 @@ extension Vault {
             Chore(tenant: 0) { _ in
                 .work(with: ()) { (_) throws(CofferError) in
                     try Erasure.removeRemains(in: directory)
-                } then: { _ in .done }
+                } then: { _ in
+                    .done
+                }
             }
         )
     }

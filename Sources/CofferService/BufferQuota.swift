@@ -6,7 +6,7 @@ internal import CofferWire
 ///
 /// A peer can make the daemon hold so much that nothing is left for anybody: half a frame and silence, or requests whose
 /// answers it never reads. So there is an end to it, and those who have stalled give way before it is reached.
-final class TransitRoom {
+final class BufferQuota {
     /// Bytes of ordinary memory, and of locked memory.
     struct Held {
         var byteCount = 0
@@ -33,14 +33,14 @@ final class TransitRoom {
 
     /// Takes note of a request: its values take many times the bytes of its JSON.
     func noteRequest(jsonByteCount: Int) {
-        if jsonByteCount > Self.largeByteCount { hasParsedMuch = true }
+        if jsonByteCount > Limits.largeRequestBytes { hasParsedMuch = true }
     }
 
     /// Whether much was held, and is not any more, since this was asked last.
     func takeEmptied() -> Bool {
         let isEmptied = hasHeldMuch && held.byteCount < Limits.transitBytes / 64
         // Requests that are being carried out are among what is held.
-        let isCarriedOut = hasParsedMuch && held.secretByteCount < Self.largeByteCount
+        let isCarriedOut = hasParsedMuch && held.secretByteCount < Limits.largeRequestBytes
         if isEmptied { hasHeldMuch = false }
         if isCarriedOut { hasParsedMuch = false }
         return isEmptied || isCarriedOut
@@ -65,7 +65,7 @@ final class TransitRoom {
 
     /// Whether stalled connections are to be looked for now: to look at all of them takes time, too.
     func isLookDue(at now: UInt64) -> Bool {
-        guard isShort, lastLook.map({ now >= $0 + Self.lookNanoseconds }) ?? true else { return false }
+        guard isShort, lastLook.map({ now >= $0 + Limits.stallScanNanoseconds }) ?? true else { return false }
         lastLook = now
         return true
     }
@@ -73,18 +73,15 @@ final class TransitRoom {
     /// Whether an answer to a tenant finds room.
     func hasRoom(for frame: OutgoingFrame, to tenant: Tenant) -> Bool {
         // Small ones are of changes that have happened, and of keys that are shown once: those are told in any case.
-        let isSmall = frame.byteCount <= Self.smallByteCount
+        let isSmall = frame.byteCount <= Limits.smallAnswerBytes
         let room = room(for: tenant)
         return isSmall || frame.head.count <= room.json && frame.payload.byteCount <= room.payload
     }
 
     /// Whether a tenant may be sent a payload.
     func hasRoom(forPayload byteCount: Int, to tenant: Tenant) -> Bool {
-        byteCount <= Self.smallByteCount || byteCount <= room(for: tenant).payload
+        byteCount <= Limits.smallAnswerBytes || byteCount <= room(for: tenant).payload
     }
 
-    private static let smallByteCount = 4 << 10
-    private static let largeByteCount = 64 << 10
-    private static let lookNanoseconds: UInt64 = 100_000_000
     static let stallNanoseconds = UInt64(Limits.stallSeconds) * 1_000_000_000
 }

@@ -1,14 +1,13 @@
-import CSystemd
-import CofferSystem
-import Glibc
+internal import CSystemd
+internal import CofferCore
+internal import CofferSystem
+internal import Glibc
 
-/// A connection to the system's message bus, on an event loop: nothing of it waits for anybody.
+/// A connection to the system's message bus, on an event loop: no call of it waits.
 ///
-/// What comes is handed out as it is. Whoever calls a method knows the answer by the number of the call.
+/// What comes is handed out as it is. The caller of a method knows its answer by the number of the call.
 @safe
 final class SystemBus {
-    /// Messages that are handled in one turn, so that a flood of them does not hold up those who ask for secrets.
-    private static let messagesPerTurn = 32
 
     private let loop: EventLoop
     private let bus: OpaquePointer
@@ -103,7 +102,7 @@ final class SystemBus {
 
     private func process() {
         do throws(SystemError) {
-            for _ in 0..<Self.messagesPerTurn {
+            for _ in 0..<Limits.busMessagesPerTurn {
                 var message: OpaquePointer?
                 let progress = try checked("sd_bus_process", unsafe sd_bus_process(bus, &message))
                 if progress == 0 { break }

@@ -1,24 +1,33 @@
-import CSystemd
-import CofferCore
-import CofferService
-import CofferSystem
-import Glibc
+internal import CSystemd
+internal import CofferCore
+package import CofferSystem
+internal import Glibc
 
-/// What logind tells: that the machine is about to sleep, that a session is locked, that people log in and out.
+/// Notifies of what logind announces: the machine is about to sleep, a session is locked, users log in and out.
 ///
-/// It is listened to from the first unlock on. While there are keys to lose, a machine that is about to sleep has to wait
-/// until they are gone. Where there is no logind, everything else goes on, and it is looked for again while there are keys.
-final class Logind {
+/// It listens from the first unlock on. While there are keys to lose, a machine that is about to sleep has to wait until they
+/// are wiped. Without logind everything else goes on, and a connection to it is tried again while there are keys.
+package final class Logind {
+    /// What logind announces.
+    package enum Event: Equatable, Sendable {
+        /// The machine is about to sleep.
+        case sleep
+        /// A session of a user was locked.
+        case sessionLock(userID: UInt32)
+        /// A user has logged in or out.
+        case logins
+    }
+
     private static let name = "org.freedesktop.login1"
     private static let managerPath = "/org/freedesktop/login1"
     private static let sessionPath = "/org/freedesktop/login1/session"
     private static let bus = "org.freedesktop.DBus"
     private static let busPath = "/org/freedesktop/DBus"
-    private static let retryNanoseconds: UInt64 = 30_000_000_000
 
     private let loop: EventLoop
     private let delaysSleep: Bool
-    private var take: ((Occurrence) -> Void)?
+    private let warn: (String) -> Void
+    private var take: ((Event) -> Void)?
     private var bus: SystemBus?
     private var logins: LoginMonitor?
     private var retryTimer: LoopTimer?
@@ -37,25 +46,22 @@ final class Logind {
     /// - Parameters:
     ///   - loop: The loop, on whose thread all of this is called.
     ///   - delaysSleep: Whether a machine that is about to sleep has to wait.
-    init(on loop: EventLoop, delaysSleep: Bool) throws(SystemError) {
+    ///   - warn: Gets what is wrong, once.
+    package init(on loop: EventLoop, delaysSleep: Bool, warn: @escaping (String) -> Void) throws(SystemError) {
         self.loop = loop
         self.delaysSleep = delaysSleep
+        self.warn = warn
         retryTimer = try LoopTimer(on: loop) { [unowned self] in connect() }
     }
 
-    /// What the server asks and tells.
-    var surroundings: Surroundings {
-        Surroundings(
-            isLoggedIn: LoginMonitor.isLoggedIn,
-            unlockedDidChange: { [unowned self] isUnlocked in
-                self.isUnlocked = isUnlocked
-                isUnlocked ? connect() : letSleep()
-            }
-        )
-    }
+    /// Says who gets the events.
+    package func start(_ take: @escaping (Event) -> Void) { self.take = take }
 
-    /// Says who is told what happens.
-    func start(_ take: @escaping (Occurrence) -> Void) { self.take = take }
+    /// Takes note of whether there are keys to lose: a machine that is about to sleep waits while there are.
+    package func unlockedDidChange(_ isUnlocked: Bool) {
+        self.isUnlocked = isUnlocked
+        isUnlocked ? connect() : letSleep()
+    }
 
     // MARK: The connection
 
@@ -88,14 +94,14 @@ final class Logind {
         report(error.reason)
         (bus, logins, owner, ownerCall, delayCall) = (nil, nil, nil, nil, nil)
         // What it gave holds as long as it lives: the bus is not it.
-        if isUnlocked { retryTimer?.set(BootClock.system.now + Self.retryNanoseconds) }
+        if isUnlocked { retryTimer?.set(BootClock.system.now + Limits.busRetryNanoseconds) }
     }
 
     private func report(_ reason: String) {
         if hasReported { return }
         hasReported = true
         let consequence = "so sleep, locked sessions and logouts do not lock the vault until it can be"
-        Daemon.write("warning: logind can't be heard: \(reason), \(consequence)\n", to: STDERR_FILENO)
+        warn("logind can't be heard: \(reason), \(consequence)")
     }
 
     // MARK: What comes
@@ -145,7 +151,7 @@ final class Logind {
         if failure.name == "\(Self.name).OperationInProgress" {
             take?(.sleep)
         } else {
-            Daemon.write("warning: logind lets no sleep wait for the vault: \(failure.text)\n", to: STDERR_FILENO)
+            warn("logind lets no sleep wait for the vault: \(failure.text)")
         }
     }
 
@@ -180,50 +186,4 @@ final class Logind {
     }
 
     private func letSleep() { delay = nil }
-}
-
-/// Tells when somebody logs in or out.
-@safe
-final class LoginMonitor {
-    private let loop: EventLoop
-    private let monitor: OpaquePointer
-    /// A second one of the same: the monitor closes its own.
-    private let descriptor: OwnedDescriptor
-    private var watch: EventLoop.Watch?
-
-    /// Begins to listen.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop, on whose thread all of this is called.
-    ///   - handler: Is told that something has changed.
-    init(on loop: EventLoop, _ handler: @escaping () -> Void) throws(SystemError) {
-        var made: OpaquePointer?
-        let code = unsafe sd_login_monitor_new("uid", &made)
-        guard code >= 0, let monitor = unsafe made else { throw SystemError("sd_login_monitor_new", code: -code) }
-        let copy = unsafe fcntl(sd_login_monitor_get_fd(monitor), F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else {
-            unsafe sd_login_monitor_unref(monitor)
-            throw SystemError("fcntl")
-        }
-        self.loop = loop
-        unsafe self.monitor = monitor
-        descriptor = OwnedDescriptor(owning: copy)
-        watch = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
-            unsafe sd_login_monitor_flush(self.monitor)
-            handler()
-        }
-    }
-
-    deinit {
-        if let watch { loop.unwatch(watch) }
-        unsafe sd_login_monitor_unref(monitor)
-    }
-
-    /// Whether a user has a session that has not ended: what a lingering service manager runs is none.
-    static func isLoggedIn(_ userID: UInt32) -> Bool {
-        var state: UnsafeMutablePointer<CChar>?
-        defer { unsafe free(state) }
-        guard unsafe sd_uid_get_state(userID, &state) >= 0, let state = unsafe state else { return false }
-        return !["offline", "lingering", "closing"].contains(unsafe String(cString: state))
-    }
 }

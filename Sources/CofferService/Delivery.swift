@@ -1,0 +1,93 @@
+internal import CofferCore
+internal import CofferVault
+internal import CofferWire
+
+/// Sends answers to those who have asked, and records in the audit what they came to.
+final class Delivery {
+    private let vault: Vault
+    private let connections: Connections
+    private let audit: AuditTrail
+    /// Takes the refusals of credentials, which may be asked for again.
+    var refuseCredential: (Connection, Int, CofferError) -> Void = { _, _, _ in }
+
+    init(_ vault: Vault, _ connections: Connections, _ audit: AuditTrail) {
+        self.vault = vault
+        self.connections = connections
+        self.audit = audit
+    }
+
+    /// Notes in the audit what a request came to, so that it is in the commit of the turn.
+    func record(_ answer: Answer) {
+        guard let origin = answer.running.origin else { return }
+        let failure = answer.failure ?? refusal(of: answer, origin)
+        let isCommitted = answer.running.kind == .reading
+        audit.note(origin.request, of: origin.connection, answer.items, isCommitted: isCommitted, failure: failure)
+    }
+
+    /// Ends a request: its answer goes out, and those that waited for it may begin.
+    func deliver(_ answer: Answer) {
+        guard let origin = answer.running.origin else { return }
+        let (request, connection, number) = (origin.request, origin.connection, origin.number)
+        let isOpen = connections[number] === connection
+        if answer.running.kind == .changing { connection.waitsForTurn = true }
+        if isOpen {
+            if let failure = answer.failure ?? refusal(of: answer, origin) {
+                fail(failure, request.id, connection, number)
+            } else if let reply = answer.takeReply() {
+                send(reply, request.id, connection, number)
+            }
+        }
+        if request.usesContext { connection.caller.context.endRequest() }
+        connection.remove(request)
+        if isOpen {
+            if connection.canGoOn { connections.wantsToRead(number) }
+        } else if !connection.isBusy {
+            vault.releaseHandles(of: connection.caller)
+        }
+    }
+
+    /// "No item" may be the result of a damaged index.
+    func doubted(_ error: CofferError, of method: Method) -> CofferError {
+        method.looksUpItems ? vault.openCatalog?.doubt(error) ?? error : error
+    }
+
+    /// Why a reply can't be sent, if it can't: a lock may have come between the reading and this.
+    private func refusal(of answer: Answer, _ origin: Running.Origin) -> CofferError? {
+        let connection = origin.connection
+        let state = vault.openKeys?.state ?? .noVault
+        if answer.failure != nil { return nil }
+        if let refusal = connection.credential?.refusal(of: answer.result) { return refusal }
+        if let protection = answer.protection, !protection.mayBeSent(in: state) {
+            return .locked("the item", in: state, for: .read)
+        }
+        let byteCount = answer.payloadByteCount
+        if connections.buffers.hasRoom(forPayload: byteCount, to: connection.tenant) { return nil }
+        connections.dropStalled(but: origin.number)
+        return connections.buffers.hasRoom(forPayload: byteCount, to: connection.tenant) ? nil : .noRoomInTransit
+    }
+
+    private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection, _ number: Int) {
+        connections.wantsToSend(number)
+        let json = id.map { Response.successBytes(id: $0, result: .object(reply.result)) }
+        if json == nil && connection.credential == nil { return }
+        let protection = reply.protection
+        let frame = OutgoingFrame(id: id, json: json, payload: reply.takePayload(), protection: protection)
+        if !connections.buffers.hasRoom(for: frame, to: connection.tenant) { connections.dropStalled(but: number) }
+        guard connections.buffers.hasRoom(for: frame, to: connection.tenant) else {
+            return fail(.noRoomInTransit, id, connection, number)
+        }
+        connection.send(frame)
+        if connection.credential != nil { connection.end() }
+    }
+
+    /// Answers a request with an error.
+    func fail(_ error: CofferError, _ id: RequestID?, _ connection: Connection, _ number: Int) {
+        connections.wantsToSend(number)
+        connections.noteRefusal(of: connection, error)
+        if connection.credential != nil { return refuseCredential(connection, number, error) }
+        guard let id else { return }
+        connection.send(
+            OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: connection.caller.explained(error)))
+        )
+    }
+}

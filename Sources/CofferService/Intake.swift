@@ -1,0 +1,197 @@
+internal import CofferAccess
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferVault
+internal import CofferWire
+
+/// Reads connections, and lets the requests begin that came: those which the gate allows, in the order that their claims demand.
+final class Intake {
+    private let vault: Vault
+    private let connections: Connections
+    private let audit: AuditTrail
+    private let locks: LockController
+    private let delivery: Delivery
+    /// What every arrival is received into; wiped after each.
+    private var buffer: SecretBytes
+    /// Begins a request that the gate has let in.
+    var begin: (PendingRequest, Connection, Int) -> Void = { _, _, _ in }
+    /// Whether another tenant has something to do.
+    var othersWait: (_ tenant: Int) -> Bool = { _ in false }
+
+    init(
+        _ vault: Vault,
+        _ connections: Connections,
+        _ audit: AuditTrail,
+        _ locks: LockController,
+        _ delivery: Delivery
+    ) throws(SecretMemoryError) {
+        self.vault = vault
+        self.connections = connections
+        self.audit = audit
+        self.locks = locks
+        self.delivery = delivery
+        buffer = try SecretBytes(zeros: Limits.receiveBufferBytes)
+    }
+
+    // MARK: Reading
+
+    /// Ends what was begun for clients that have gone.
+    func endHungUp() {
+        for number in connections.takeHungUp() {
+            guard let connection = connections[number] else { continue }
+            if connection.credential != nil {
+                connections.drop(number)
+            } else if !connection.requests.isEmpty || connection.tenant.isThrottled {
+                // The answers have no reader any more. Without requests, what was sent before is still to be read.
+                connection.hangUp()
+                connections.wantsToSend(number)
+            }
+        }
+    }
+
+    /// Gives a connection its turn: what waits begins, then one arrival is read.
+    func serve(_ connection: Connection, _ number: Int) {
+        let ready = connection.ready
+        connection.ready = []
+        if connection.credential == nil {
+            startRequests(of: connection, number)
+            if connection.hasRoom, !connection.isFull, let backlog = connection.takeBacklog() {
+                backlog.withBytes { take($0, from: connection, number) }
+            } else if !ready.isDisjoint(with: .readable), connection.hasRoom, !connection.isEnding,
+                !connection.hasBacklog
+            {
+                receive(from: connection, number)
+            }
+        }
+        if connection.waitsForTurn { connections.wantsToSend(number) } else { connections.send(number) }
+    }
+
+    private func receive(from connection: Connection, _ number: Int) {
+        if connections.buffers.isShort { connections.dropStalled(but: number) }
+        let arrival = unsafe buffer.withUnsafeMutableBytes { unsafe connection.receive(into: $0) }
+        switch arrival {
+        case .nothing: return
+        case .end: connection.end()
+        case .refused(let error, let count):
+            audit.noteTurnedAway(connection.caller.identity, error)
+            connection.revoke(error)
+            buffer.wipe(first: count)
+        case .bytes(let count):
+            buffer.withBytes { take($0.extracting(first: count), from: connection, number) }
+            buffer.wipe(first: count)
+        }
+    }
+
+    private func take(_ bytes: RawSpan, from connection: Connection, _ number: Int) {
+        var offset = 0
+        var count = 0
+        do throws(FrameError) {
+            while connection.hasRoom, !connection.isEnding, !connection.isFull, count < Limits.requestsPerTurn,
+                count == 0 || offset == bytes.byteCount || !mustGiveWay(connection.tenant),
+                let frame = try connection.nextFrame(bytes, at: &offset)
+            {
+                count += 1
+                let descriptor = connection.takeDescriptor(isLast: offset == bytes.byteCount)
+                take(frame, descriptor, from: connection, number)
+            }
+        } catch {
+            return connection.fail(error.cofferError)
+        }
+        if connection.isEnding { return }
+        if offset == bytes.byteCount { return connection.finishArrival() }
+        do { try connection.postpone(bytes.extracting(droppingFirst: offset)) } catch {
+            connection.fail(.noSecretMemory)
+        }
+        if connection.hasRoom && !connection.isFull { connections.wantsToRead(number) }
+    }
+
+    private func mustGiveWay(_ tenant: Tenant) -> Bool { tenant.isThrottled || othersWait(tenant.number) }
+
+    // MARK: Requests
+
+    private func take(
+        _ frame: consuming Frame,
+        _ descriptor: consuming OwnedDescriptor?,
+        from connection: Connection,
+        _ number: Int
+    ) {
+        connections.noteRequest(of: connection)
+        connections.buffers.noteRequest(jsonByteCount: frame.jsonByteCount)
+        let request: Request
+        let attachments: Attachments
+        let isWiped: Bool
+        let byteCount = frame.byteCount
+        do throws(RequestError) {
+            let json: JSONValue
+            switch frame.json {
+            case .success(let value): json = value
+            case .failure(let fault): throw RequestError(fault)
+            }
+            isWiped = frame.isPayloadWiped
+            attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
+            request = try Request(json)
+        } catch {
+            connections.noteRefusal(of: connection, error.error)
+            return connection.send(OutgoingFrame(id: error.id, json: error.responseBytes))
+        }
+        if isWiped { return delivery.fail(.lockedMeanwhile, request.id, connection, number) }
+        guard let method = Method(rawValue: request.method) else {
+            return delivery.fail(.unknownMethod(request.method), request.id, connection, number)
+        }
+        connection.add(request, method, attachments, byteCount: byteCount)
+        startRequests(of: connection, number)
+    }
+
+    /// Begins the requests of a connection that wait for no other of it.
+    func startRequests(of connection: Connection, _ number: Int) {
+        var count = 0
+        while let request = connection.nextToStart {
+            if count > 0 && mustGiveWay(connection.tenant) { return connections.wantsToRead(number) }
+            start(request, connection, number)
+            count += 1
+        }
+    }
+
+    private func start(_ request: PendingRequest, _ connection: Connection, _ number: Int) {
+        let caller = connection.caller
+        if let refusal = caller.program?.refusal {
+            audit.note(request, of: connection, failure: refusal)
+            connection.revoke(refusal)
+            return connections.wantsToSend(number)
+        }
+        do throws(CofferError) {
+            let cover = vault.leaseCover(of: request.method, request.params, from: caller)
+            if case .item(let lease) = cover { request.lease = lease }
+            try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
+                // A lock that is due comes before what is decided now.
+                locks.settle()
+                return try vault.state(for: request.method)
+            }
+        } catch {
+            let error = delivery.doubted(error, of: request.method)
+            audit.note(request, of: connection, failure: error)
+            delivery.fail(error, request.id, connection, number)
+            return connection.remove(request)
+        }
+        begin(request, connection, number)
+    }
+}
+
+extension CofferError {
+    /// The answer to a request whose method this build does not have.
+    fileprivate static func unknownMethod(_ name: String) -> CofferError {
+        CofferError(
+            .unimplemented,
+            "the method \(quotedForDisplay(name)) is not known",
+            hint: "this daemon is version \(Version.program)"
+        )
+    }
+
+    fileprivate static let lockedMeanwhile = CofferError(
+        .interactionNotAllowed,
+        "the vault was locked while the request was being sent, and what had come of its payload was wiped",
+        hint: "run 'coffer unlock', and send it again",
+        retry: .afterUnlock
+    )
+}

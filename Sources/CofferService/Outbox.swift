@@ -1,0 +1,100 @@
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+internal import CofferVault
+internal import CofferWire
+
+/// The frames that wait to be sent to one client, and how many bytes they have.
+struct Outbox {
+    private var frames: [OutgoingFrame] = []
+    private(set) var byteCount = 0
+    private(set) var secretByteCount = 0
+    /// The events that the client was not notified of because it does not read.
+    private var missedCount = 0
+
+    var isEmpty: Bool { frames.isEmpty }
+
+    /// When the frame was queued that is sent first.
+    var firstStart: UInt64? { frames.first?.start }
+
+    /// Queues a frame.
+    ///
+    /// - Parameter now: Nanoseconds of boot time.
+    mutating func append(_ frame: OutgoingFrame, at now: UInt64) {
+        frame.start = now
+        frames.append(frame)
+        count(frame)
+    }
+
+    /// Queues an event, or counts it as missed where too much waits already.
+    mutating func append(_ event: VaultEvent, at now: UInt64) {
+        let frame = OutgoingFrame(event)
+        if missedCount == 0 && byteCount + frame.byteCount <= Limits.eventBytes { return append(frame, at: now) }
+        missedCount += event.count
+    }
+
+    private mutating func count(_ frame: OutgoingFrame, sign: Int = 1) {
+        byteCount += sign * frame.byteCount
+        secretByteCount += sign * frame.payload.byteCount
+    }
+
+    // MARK: Sending
+
+    /// Sends as much as there is room for.
+    mutating func send(to socket: borrowing OwnedDescriptor, at now: UInt64) throws(SystemError) {
+        while let frame = frames.first {
+            guard try send(frame, to: socket) else { return }
+            count(frames.removeFirst(), sign: -1)
+            if frames.isEmpty && missedCount > 0 {
+                append(OutgoingFrame(.eventsMissed(missedCount)), at: now)
+                missedCount = 0
+            }
+        }
+    }
+
+    /// - Returns: Whether the frame is sent to its end; otherwise there is no room.
+    private func send(_ frame: OutgoingFrame, to socket: borrowing OwnedDescriptor) throws(SystemError) -> Bool {
+        while frame.sentCount < frame.byteCount {
+            guard let count = try sendOnce(frame, to: socket) else { return false }
+            frame.sentCount += count
+        }
+        return true
+    }
+
+    private func sendOnce(_ frame: OutgoingFrame, to socket: borrowing OwnedDescriptor) throws(SystemError) -> Int? {
+        let bytes = frame.head
+        let head = unsafe bytes.span.bytes.extracting(droppingFirst: min(frame.sentCount, frame.head.count))
+        switch frame.payload {
+        case .none: return try socket.send(head)
+        case .some(let payload):
+            let skipped = max(0, frame.sentCount - frame.head.count)
+            return try payload.withBytes { (bytes) throws(SystemError) in
+                try socket.send(head, bytes.extracting(droppingFirst: skipped))
+            }
+        }
+    }
+
+    // MARK: Withholding
+
+    /// Whether a payload waits whose key is gone.
+    func hasPayloadToWithhold(in state: VaultState) -> Bool { frames.contains { !$0.mayBeSent(in: state) } }
+
+    /// Replaces the answers whose keys are gone with an error.
+    ///
+    /// - Returns: Whether all of them could be replaced: one that is sent in part takes the connection with it.
+    mutating func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
+        for index in frames.indices where !frames[index].mayBeSent(in: state) {
+            guard frames[index].sentCount == 0 else { return false }
+            guard let id = frames[index].id else { continue }
+            let frame = OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error))
+            frame.start = frames[index].start
+            count(frames[index], sign: -1)
+            frames[index] = frame
+            count(frame)
+        }
+        return true
+    }
+
+    /// Forgets the last frame.
+    mutating func removeLast() { count(frames.removeLast(), sign: -1) }
+}
