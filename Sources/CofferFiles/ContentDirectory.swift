@@ -6,9 +6,20 @@ internal import Synchronization
 /// Where contents lie: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the catalog names
 /// them.
 ///
-/// A content is staged and synced, then named in the catalog, then linked to its place. Its staged name goes when the directory
-/// of its place was synced: a sync of `staging` never makes a content lose its only name. Whatever a crash leaves is in
-/// `staging`, which is small; so coming up costs the same for any number of files.
+/// A name is on the disk when its directory was synced, and no sooner: a sync of the file alone does not keep it. So each step
+/// waits for the one before it, and one of the two names is on the disk at any instant from the first commit on:
+///
+/// 1. A content, or the overlay of a file that is written, is staged.
+/// 2. The file is synced, then `staging`.
+/// 3. The catalog names the content, or the chunks of the overlay, and the commit is synced.
+/// 4. It is linked to its place.
+/// 5. The directory of its place is synced.
+/// 6. The staged name goes. Should it come back after a power cut, it is another name of the same file.
+///
+/// An overlay that is replaced goes from its place, synced, before the next one is staged. Other names that are removed need no
+/// sync: nothing in the catalog leads to them.
+///
+/// Whatever a crash leaves is in `staging`, which is small; so coming up costs the same for any number of files.
 package final class ContentDirectory: Sendable {
     /// Its name in the state directory.
     package static let directoryName = "blobs"
@@ -91,7 +102,7 @@ package final class ContentDirectory: Sendable {
 
     func discardStagedOverlay(_ id: ItemID) { try? staging.remove(id.hexadecimal + Self.overlaySuffix) }
 
-    /// Gives a staged content its place.
+    /// Gives a staged content its place, when its staged name was synced.
     func place(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal) }
 
     private func place(_ name: String) throws(SystemError) {
