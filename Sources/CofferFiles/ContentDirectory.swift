@@ -16,8 +16,9 @@ internal import Synchronization
 /// 5. The directory of its place is synced.
 /// 6. The staged name goes. Should it come back after a power cut, it is another name of the same file.
 ///
-/// An overlay that is replaced goes from its place, synced, before the next one is staged. Other names that are removed need no
-/// sync: nothing in the catalog leads to them.
+/// What a crash leaves staged starts at step 2 again, since the sync may not have happened. An overlay that is replaced goes
+/// from its place, synced, before the next one is staged. Other names that are removed need no sync: nothing in the catalog
+/// leads to them.
 ///
 /// Whatever a crash leaves is in `staging`, which is small; so coming up costs the same for any number of files.
 package final class ContentDirectory: Sendable {
@@ -151,8 +152,12 @@ package final class ContentDirectory: Sendable {
 
     func discardStaged(_ id: ItemID) { try? staging.remove(id.hexadecimal) }
 
-    /// The contents that a crash left on the way, and the names of what is none.
-    func stagedNames() throws(SystemError) -> [String] { try staging.entries() }
+    /// The contents that a crash left on the way, and the names of what is none: synced, so that they may be placed.
+    func stagedNames() throws(SystemError) -> [String] {
+        let names = try staging.entries()
+        if !names.isEmpty { try staging.synchronize() }
+        return names
+    }
 
     func discardStaged(named name: String) { try? staging.remove(name) }
 

@@ -147,4 +147,13 @@ import Testing
         #expect(try vault.placed.count == 1)
         #expect(try open.contents("file") == pattern(100))
     }
+
+    @Test func `that was staged by a daemon that was killed is synced there before it has a place`() throws {
+        _ = try open.create("file")
+        let operations = try saboteur.operations { try open.store.recover() }
+        // `staging`; `blobs` with a new directory; the place and its directory; the staged name.
+        #expect(operations == [.synchronize, .synchronize, .rename, .synchronize, .remove])
+        #expect(try vault.stagedNames == [])
+        #expect(try vault.placed.count == 1)
+    }
 }
