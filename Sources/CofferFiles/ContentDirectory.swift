@@ -13,7 +13,7 @@ internal import Synchronization
 /// 2. The file is synced, then `staging`.
 /// 3. The catalog names the content, or the chunks of the overlay, and the commit is synced.
 /// 4. It is linked to its place.
-/// 5. The directory of its place is synced.
+/// 5. The directory of its place is synced, then `blobs`, which names that directory.
 /// 6. The staged name goes. Should it come back after a power cut, it is another name of the same file.
 ///
 /// What a crash leaves staged starts at step 2 again, since the sync may not have happened. An overlay that is replaced goes
@@ -114,6 +114,7 @@ package final class ContentDirectory: Sendable {
         } else {
             // It has one name only, which has to stay.
             try directory.synchronize()
+            try root.synchronize()
         }
     }
 
@@ -122,8 +123,11 @@ package final class ContentDirectory: Sendable {
     /// - Parameter count: How many there have to be: the disk is waited for.
     func sweep(from count: Int = 1) {
         let due = placed.withLock { $0.count < count ? [:] : $0 }
+        if due.isEmpty { return }
         do throws(SystemError) {
             for part in Set(due.keys.map { String($0.prefix(2)) }) { try root.subdirectory(part).synchronize() }
+            // The sync behind the making of a directory may have failed, or a kill may have come before it.
+            try root.synchronize()
         } catch {
             return
         }

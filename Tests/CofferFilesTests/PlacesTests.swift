@@ -43,6 +43,19 @@ import Testing
         #expect(try open.vault.placed.count == 3)
     }
 
+    @Test func `keeps its staged name until a directory is synced whose making was cut off`() throws {
+        // Created, written twice, synced with `staging`; then `blobs`, in which the directory of its place was made.
+        saboteur.arm(6)
+        try put(1)
+        #expect(saboteur.disarm())
+        #expect(try open.vault.staged.count == 1)
+        let operations = try saboteur.operations { try open.store.recover() }
+        // `staging`; the place, its directory and `blobs`; the staged name.
+        #expect(operations == [.synchronize, .rename, .synchronize, .synchronize, .remove])
+        #expect(try open.vault.stagedNames == [])
+        #expect(try open.text("0") == "content 0")
+    }
+
     @Test func `goes with both of its names`() throws {
         try put(2)
         try open.remove("0")
@@ -151,8 +164,8 @@ import Testing
     @Test func `that was staged by a daemon that was killed is synced there before it has a place`() throws {
         _ = try open.create("file")
         let operations = try saboteur.operations { try open.store.recover() }
-        // `staging`; `blobs` with a new directory; the place and its directory; the staged name.
-        #expect(operations == [.synchronize, .synchronize, .rename, .synchronize, .remove])
+        // `staging`; `blobs` with a new directory; the place, its directory and `blobs`; the staged name.
+        #expect(operations == [.synchronize, .synchronize, .rename, .synchronize, .synchronize, .remove])
         #expect(try vault.stagedNames == [])
         #expect(try vault.placed.count == 1)
     }
