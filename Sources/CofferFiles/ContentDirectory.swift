@@ -6,9 +6,21 @@ internal import Synchronization
 /// Where contents lie: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the catalog names
 /// them.
 ///
-/// A content is staged and synced, then named in the catalog, then linked to its place. Its staged name goes when the directory
-/// of its place was synced: a sync of `staging` never makes a content lose its only name. Whatever a crash leaves is in
-/// `staging`, which is small; so coming up costs the same for any number of files.
+/// A name is on the disk when its directory was synced, and no sooner: a sync of the file alone does not keep it. So each step
+/// waits for the one before it, and one of the two names is on the disk at any instant from the first commit on:
+///
+/// 1. A content, or the overlay of a file that is written, is staged.
+/// 2. The file is synced, then `staging`.
+/// 3. The catalog names the content, or the chunks of the overlay, and the commit is synced.
+/// 4. It is linked to its place.
+/// 5. The directory of its place is synced, then `blobs`, which names that directory.
+/// 6. The staged name goes. Should it come back after a power cut, it is another name of the same file.
+///
+/// What a crash leaves staged starts at step 2 again, since the sync may not have happened. An overlay that is replaced goes
+/// from its place, synced, before the next one is staged. Other names that are removed need no sync: nothing in the catalog
+/// leads to them.
+///
+/// Whatever a crash leaves is in `staging`, which is small; so coming up costs the same for any number of files.
 package final class ContentDirectory: Sendable {
     /// Its name in the state directory.
     package static let directoryName = "blobs"
@@ -91,7 +103,7 @@ package final class ContentDirectory: Sendable {
 
     func discardStagedOverlay(_ id: ItemID) { try? staging.remove(id.hexadecimal + Self.overlaySuffix) }
 
-    /// Gives a staged content its place.
+    /// Gives a staged content its place, when its staged name was synced.
     func place(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal) }
 
     private func place(_ name: String) throws(SystemError) {
@@ -102,6 +114,7 @@ package final class ContentDirectory: Sendable {
         } else {
             // It has one name only, which has to stay.
             try directory.synchronize()
+            try root.synchronize()
         }
     }
 
@@ -110,8 +123,11 @@ package final class ContentDirectory: Sendable {
     /// - Parameter count: How many there have to be: the disk is waited for.
     func sweep(from count: Int = 1) {
         let due = placed.withLock { $0.count < count ? [:] : $0 }
+        if due.isEmpty { return }
         do throws(SystemError) {
             for part in Set(due.keys.map { String($0.prefix(2)) }) { try root.subdirectory(part).synchronize() }
+            // The sync behind the making of a directory may have failed, or a kill may have come before it.
+            try root.synchronize()
         } catch {
             return
         }
@@ -140,8 +156,12 @@ package final class ContentDirectory: Sendable {
 
     func discardStaged(_ id: ItemID) { try? staging.remove(id.hexadecimal) }
 
-    /// The contents that a crash left on the way, and the names of what is none.
-    func stagedNames() throws(SystemError) -> [String] { try staging.entries() }
+    /// The contents that a crash left on the way, and the names of what is none: synced, so that they may be placed.
+    func stagedNames() throws(SystemError) -> [String] {
+        let names = try staging.entries()
+        if !names.isEmpty { try staging.synchronize() }
+        return names
+    }
 
     func discardStaged(named name: String) { try? staging.remove(name) }
 

@@ -64,7 +64,6 @@ extension FileStore {
             contents.discardStagedOverlay(id)
             throw error
         }
-        toPlaceOverlays.append(id)
         let content = OpenedContent(
             id: id,
             subject: name.quoted,
@@ -82,6 +81,7 @@ extension FileStore {
             visibleBaseBytes: 0,
             usedSlots: []
         )
+        // Its overlay is placed by the commit of the first sync: until then no name of it is on the disk.
         openFiles[node] = file
         creating.append(file)
         return file

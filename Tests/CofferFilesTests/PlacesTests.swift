@@ -1,6 +1,7 @@
 import CofferCore
 import CofferDatabase
 import CofferFiles
+import CofferSystem
 import CofferTestSupport
 import Foundation
 import Testing
@@ -40,6 +41,19 @@ import Testing
         try open.store.recover()
         #expect(try open.vault.stagedNames == [])
         #expect(try open.vault.placed.count == 3)
+    }
+
+    @Test func `keeps its staged name until a directory is synced whose making was cut off`() throws {
+        // Created, written twice, synced with `staging`; then `blobs`, in which the directory of its place was made.
+        saboteur.arm(6)
+        try put(1)
+        #expect(saboteur.disarm())
+        #expect(try open.vault.staged.count == 1)
+        let operations = try saboteur.operations { try open.store.recover() }
+        // `staging`; the place, its directory and `blobs`; the staged name.
+        #expect(operations == [.synchronize, .rename, .synchronize, .synchronize, .remove])
+        #expect(try open.vault.stagedNames == [])
+        #expect(try open.text("0") == "content 0")
     }
 
     @Test func `goes with both of its names`() throws {
@@ -102,5 +116,57 @@ import Testing
         try open.store.recover()
         #expect(try open.vault.placed.count == 1)
         #expect(try deadCount() == 0)
+    }
+}
+
+/// The names of an overlay: the catalog may name its chunks when one of them is on the disk.
+@Suite struct `An overlay in its place` {
+    private let saboteur = Saboteur()
+    private let vault: Vault
+    private let open: OpenStore
+
+    init() throws {
+        vault = try Vault(hasPasscode: false)
+        open = try OpenStore(vault, try vault.open(.noPasscode), fileSystem: saboteur.fileSystem)
+    }
+
+    @Test(arguments: [false, true])
+    func `has a staged name only until the first sync of a new file, which syncs that name as well`(
+        isOpenedAgain: Bool
+    ) throws {
+        var file = try open.create("file")
+        if isOpenedAgain {
+            open.close(file)
+            file = try open.open("file", for: .write)
+        }
+        #expect(try vault.staged.count == 1)
+        try open.write(pattern(100), at: 0, to: file)
+        let operations = try saboteur.operations { try open.sync(file) }
+        // The overlay, `staging`, the directory of the place that is made; then the place.
+        #expect(operations == [.synchronize, .synchronize, .synchronize, .rename])
+        #expect(try vault.placed.count == 1)
+        try open.write(pattern(100), at: 5, to: file)
+        #expect(try saboteur.operations { try open.sync(file) } == [.synchronize])
+    }
+
+    @Test func `is refused a sync that can't sync its staged name, and has no place then`() throws {
+        let file = try open.create("file")
+        try open.write(pattern(100), at: 0, to: file)
+        saboteur.arm(2)
+        #expect(code { try open.sync(file) } == .diskFull)
+        #expect(saboteur.disarm())
+        #expect(try vault.placed == [])
+        try open.sync(file)
+        #expect(try vault.placed.count == 1)
+        #expect(try open.contents("file") == pattern(100))
+    }
+
+    @Test func `that was staged by a daemon that was killed is synced there before it has a place`() throws {
+        _ = try open.create("file")
+        let operations = try saboteur.operations { try open.store.recover() }
+        // `staging`; `blobs` with a new directory; the place, its directory and `blobs`; the staged name.
+        #expect(operations == [.synchronize, .synchronize, .rename, .synchronize, .synchronize, .remove])
+        #expect(try vault.stagedNames == [])
+        #expect(try vault.placed.count == 1)
     }
 }

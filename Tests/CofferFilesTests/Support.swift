@@ -13,6 +13,7 @@ import Testing
 /// Makes the Nth operation that changes the disk fail, counted from when it is armed.
 final class Saboteur: Sendable {
     private let countdown = Mutex<Int?>(nil)
+    private let performed = Mutex<[FileSystem.Operation]>([])
 
     func arm(_ target: Int) { countdown.withLock { $0 = target } }
 
@@ -26,8 +27,16 @@ final class Saboteur: Sendable {
         }
     }
 
+    /// The operations of some work, in their order.
+    func operations(_ work: () throws -> Void) rethrows -> [FileSystem.Operation] {
+        performed.withLock { $0 = [] }
+        try work()
+        return performed.withLock { $0 }
+    }
+
     var fileSystem: FileSystem {
-        FileSystem(intercept: { (_) throws(SystemError) in
+        FileSystem(intercept: { (operation) throws(SystemError) in
+            self.performed.withLock { $0.append(operation) }
             let isNow = self.countdown.withLock { countdown in
                 guard let left = countdown else { return false }
                 countdown = left - 1
