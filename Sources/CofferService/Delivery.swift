@@ -1,4 +1,6 @@
 internal import CofferCore
+internal import CofferKeychain
+internal import CofferKeys
 internal import CofferVault
 internal import CofferWire
 

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferKeychain
 internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
