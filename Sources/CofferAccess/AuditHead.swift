@@ -26,8 +26,6 @@ struct AuditHead: Equatable {
     var summary = AuditSummary()
 
     /// Begins with no records.
-    ///
-    /// - Parameter chain: The link that the first block goes on from.
     init(beginningWith chain: [UInt8]) { (self.chain, anchor) = (chain, chain) }
 
     /// As it is before it is sealed.
@@ -78,8 +76,6 @@ struct AuditHead: Equatable {
 
 extension AuditSummary {
     /// Takes in a record that makes room.
-    ///
-    /// - Parameter record: The record.
     package mutating func add(_ record: AuditRecord) {
         if recordCount == 0 { firstTime = record.time }
         recordCount = record.number

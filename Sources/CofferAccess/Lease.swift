@@ -19,17 +19,6 @@ package struct LeaseTerms: Hashable, Sendable {
     /// What it is for; empty where nothing was said.
     package let reason: String
 
-    /// Gathers the terms.
-    ///
-    /// - Parameters:
-    ///   - group: The access group of the item.
-    ///   - name: The name of the item.
-    ///   - itemCreated: When the item was made, in milliseconds since 1970.
-    ///   - client: Who may read it.
-    ///   - bootID: The boot that `end` is counted from.
-    ///   - end: When it ends, in nanoseconds of the boot clock.
-    ///   - granted: When it was granted, in milliseconds since 1970.
-    ///   - reason: What it is for, of at most ``Limits/leaseReasonBytes``.
     package init(
         group: String,
         name: ItemName,
@@ -60,12 +49,6 @@ package struct Lease: Hashable, Sendable {
     /// How often the item may still be read; `nil` where only the time bounds that.
     package let usesLeft: Int?
 
-    /// Describes a lease.
-    ///
-    /// - Parameters:
-    ///   - number: What it is called.
-    ///   - terms: What was granted.
-    ///   - usesLeft: How often the item may still be read, once at least; `nil` where only the time bounds that.
     package init(number: Int64, terms: LeaseTerms, usesLeft: Int?) {
         self.number = number
         self.terms = terms

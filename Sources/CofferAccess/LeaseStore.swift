@@ -17,10 +17,6 @@ package final class LeaseStore {
     }
 
     /// Opens the leases in a catalog that was migrated.
-    ///
-    /// - Parameters:
-    ///   - connection: The catalog.
-    ///   - keys: The vault's keys.
     package init(connection: Connection, keys: VaultKeys) {
         self.connection = connection
         self.keys = keys

@@ -40,11 +40,6 @@ package struct ChunkCipher: Sendable {
     /// Bound to each chunk.
     private let header: [UInt8]
 
-    /// Makes the cipher of one file.
-    ///
-    /// - Parameters:
-    ///   - suite: The suite: one that is available.
-    ///   - header: The file's header: changing a bit of it makes every chunk unauthentic.
     package init(suite: CipherSuite, header: [UInt8]) {
         self.suite = suite
         self.header = header

@@ -48,10 +48,6 @@ package struct DatabaseError: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// - Parameters:
-    ///   - code: The extended result code.
-    ///   - systemCode: The `errno` right behind the call, which has to be 0 before it.
-    ///   - message: SQLite's words.
     init(code: Int32, systemCode: Int32 = 0, _ message: String) {
         let kind = Kind(code: code, systemCode)
         // SQLite's words are of the damage that it takes it for.
@@ -92,9 +88,6 @@ extension DatabaseError.Kind {
     private static let constraintUnique = SQLITE_CONSTRAINT | 8 << 8
     private static let constraintRowID = SQLITE_CONSTRAINT | 10 << 8
 
-    /// - Parameters:
-    ///   - code: The extended result code.
-    ///   - systemCode: The `errno` right behind the call.
     init(code: Int32, _ systemCode: Int32) {
         switch (code & 0xFF, systemCode) {
         // What SQLite takes for damage of the file is the disk, which can't read it.

@@ -23,10 +23,6 @@ package struct LogMark: Hashable, Sendable {
     package let number: Int64
 
     /// Marks a place.
-    ///
-    /// - Parameters:
-    ///   - position: Where the log ends.
-    ///   - number: The number in the database that only grows.
     package init(_ position: LogPosition, number: Int64) {
         self.position = position
         self.number = number

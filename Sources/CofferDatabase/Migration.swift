@@ -8,11 +8,6 @@ package struct Migration: Hashable, Sendable {
     package let sql: String
 
     /// Makes a step.
-    ///
-    /// - Parameters:
-    ///   - name: What it is called in the database.
-    ///   - generation: The generation of the schema that it makes.
-    ///   - sql: Its statements.
     package init(name: String, generation: Int = 1, sql: String) {
         self.name = name
         self.generation = generation

@@ -11,13 +11,6 @@ package struct QuarantineTable {
         let last: StaticString
         let remove: StaticString
 
-        /// Names the statements.
-        ///
-        /// - Parameters:
-        ///   - numbers: The numbers of the rows behind a number, as many as a limit says.
-        ///   - head: Of which stage the row of a number is, what was wrong with it, and when it was moved.
-        ///   - last: The highest number.
-        ///   - remove: Removes the row of a number.
         package init(numbers: StaticString, head: StaticString, last: StaticString, remove: StaticString) {
             self.numbers = numbers
             self.head = head
@@ -31,11 +24,6 @@ package struct QuarantineTable {
     private let tables: [any SealedTable]
 
     /// Describes a quarantine.
-    ///
-    /// - Parameters:
-    ///   - connection: The catalog.
-    ///   - sql: The statements.
-    ///   - tables: The tables whose rows it holds; those of an unknown stage are held for rows of the first one.
     package init(_ connection: Connection, _ sql: SQL, _ tables: [any SealedTable]) {
         self.connection = connection
         self.sql = sql
@@ -72,7 +60,6 @@ package struct QuarantineTable {
 
     /// Destroys a row.
     ///
-    /// - Parameter number: Its number.
     /// - Throws: ``DatabaseError``.
     package func discard(_ number: Int64) throws {
         guard let head = try head(number) else { return }

@@ -13,13 +13,11 @@ package struct Row: ~Copyable {
 
     /// Whether there is nothing in a column.
     ///
-    /// - Parameter column: The column.
     /// - Returns: `true` for null, and for a column that the statement does not have.
     package func isNull(_ column: Int) -> Bool { type(of: column) == SQLITE_NULL }
 
     /// An integer.
     ///
-    /// - Parameter column: The column.
     /// - Returns: The integer.
     /// - Throws: `damaged` where there is something else.
     package func integer(_ column: Int) throws(DatabaseError) -> Int64 {
@@ -29,7 +27,6 @@ package struct Row: ~Copyable {
 
     /// An integer, or `nil` for null.
     ///
-    /// - Parameter column: The column.
     /// - Returns: The integer, or `nil`.
     /// - Throws: `damaged` where there is something else.
     package func optionalInteger(_ column: Int) throws(DatabaseError) -> Int64? {
@@ -38,7 +35,6 @@ package struct Row: ~Copyable {
 
     /// A text.
     ///
-    /// - Parameter column: The column.
     /// - Returns: The text.
     /// - Throws: `damaged` where there is something else, or text that is not Unicode.
     package func text(_ column: Int) throws(DatabaseError) -> String {
@@ -56,7 +52,6 @@ package struct Row: ~Copyable {
 
     /// A text, or `nil` for null.
     ///
-    /// - Parameter column: The column.
     /// - Returns: The text, or `nil`.
     /// - Throws: `damaged` where there is something else, or text that is not Unicode.
     package func optionalText(_ column: Int) throws(DatabaseError) -> String? {
@@ -65,7 +60,6 @@ package struct Row: ~Copyable {
 
     /// A copy of some bytes.
     ///
-    /// - Parameter column: The column.
     /// - Returns: The bytes.
     /// - Throws: `damaged` where there is something else.
     package func blob(_ column: Int) throws(DatabaseError) -> [UInt8] {
@@ -74,7 +68,6 @@ package struct Row: ~Copyable {
 
     /// A copy of some bytes, or `nil` for null.
     ///
-    /// - Parameter column: The column.
     /// - Returns: The bytes, or `nil`.
     /// - Throws: `damaged` where there is something else.
     package func optionalBlob(_ column: Int) throws(DatabaseError) -> [UInt8]? {

@@ -28,15 +28,6 @@ package struct SealedTableSQL: Sendable {
     let quarantinedRow: StaticString
     let restore: StaticString
 
-    /// Names the statements.
-    ///
-    /// - Parameters:
-    ///   - numbers: The numbers of the rows behind a number, as many as a limit says.
-    ///   - row: The row of a number.
-    ///   - quarantine: Copies a row into the quarantine: with a damage, a time and its number.
-    ///   - remove: Removes the row of a number.
-    ///   - quarantinedRow: The columns of the row that has a number in the quarantine.
-    ///   - restore: Copies the row with a number in the quarantine back.
     package init(
         numbers: StaticString,
         row: StaticString,

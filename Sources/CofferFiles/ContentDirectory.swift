@@ -3,12 +3,13 @@ package import CofferSystem
 internal import Glibc
 internal import Synchronization
 
-/// Where contents lie: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the catalog names
-/// them.
+/// The directory of contents: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the
+/// catalog names them.
 ///
-/// A content is staged and synced, then named in the catalog, then linked to its place. Its staged name goes when the directory
-/// of its place was synced: a sync of `staging` never makes a content lose its only name. Whatever a crash leaves is in
-/// `staging`, which is small; so coming up costs the same for any number of files.
+/// A content is staged and synced, then named in the catalog, then linked to its final path. Its staged name is removed
+/// after the directory of the final path was synced, so that a sync of `staging` never removes the only name of a
+/// content. After a crash, whatever is incomplete is in `staging`, which is small: so the start of the daemon takes the
+/// same time for any number of files.
 package final class ContentDirectory: Sendable {
     /// Its name in the state directory.
     package static let directoryName = "blobs"
@@ -17,11 +18,11 @@ package final class ContentDirectory: Sendable {
 
     private let root: Directory
     private let staging: Directory
-    /// The staged names of contents in places that may not be synced, and when they were placed.
+    /// The staged names of contents whose final paths may not be synced yet, and when they were linked.
     private let placed = Mutex<[String: UInt64]>([:])
     private let clock = Atomic<UInt64>(0)
 
-    /// Opens the directory, made if it is not there.
+    /// Opens the directory, and creates it if it does not exist.
     ///
     /// - Parameter stateDirectory: The vault's state directory.
     package init(in stateDirectory: Directory) throws(SystemError) {
@@ -33,20 +34,20 @@ package final class ContentDirectory: Sendable {
 
     func create(_ id: ItemID) throws(SystemError) -> OwnedDescriptor { try staging.create(id.hexadecimal) }
 
-    /// Makes a staged content survive a power cut.
+    /// Syncs a staged content.
     func synchronize(_ content: borrowing OwnedDescriptor) throws(SystemError) {
         try staging.synchronize(content)
         sweep(from: Limits.stagedPlaces)
         try staging.synchronize()
     }
 
-    /// Opens a content for reading, wherever it lies.
+    /// Opens a content for reading, in either place.
     func open(_ id: ItemID) throws(SystemError) -> OwnedDescriptor? {
         if let placed = try shelf(of: id)?.openIfPresent(id.hexadecimal) { return placed }
         return try staging.openIfPresent(id.hexadecimal)
     }
 
-    /// Opens the overlay of a content, wherever it lies.
+    /// Opens the overlay of a content, in either place.
     func openOverlay(_ id: ItemID) throws(SystemError) -> (file: ContentFile, isStaged: Bool)? {
         let name = id.hexadecimal + Self.overlaySuffix
         if let shelf = try shelf(of: id), let placed = try Self.openOverlay(name, in: shelf) {
@@ -56,12 +57,12 @@ package final class ContentDirectory: Sendable {
         return (ContentFile(staged), true)
     }
 
-    /// Refuses to write where nothing can be written, also what was opened for being read.
+    /// Fails on a read-only file system, even if the content is only open for reading.
     func checkWritable() throws(SystemError) {
         if root.isReadOnly { throw SystemError("open", code: EROFS) }
     }
 
-    /// On a file system that is read-only, an overlay is still there to be read.
+    /// On a read-only file system, an overlay can still be read.
     private static func openOverlay(_ name: String, in directory: Directory) throws(SystemError) -> OwnedDescriptor? {
         do {
             return try directory.openForWriting(name)
@@ -70,11 +71,11 @@ package final class ContentDirectory: Sendable {
         }
     }
 
-    /// Makes the overlay of a content, in place of one that is of no use.
+    /// Creates the overlay of a content, and replaces one that is not in use.
     func createOverlay(_ id: ItemID) throws(SystemError) -> ContentFile {
         if try openOverlay(id) != nil {
             try removeOverlay(id)
-            // After a power cut, the one in its place would be taken for this one.
+            // Otherwise, after a power cut, the one at the final path would be taken for this one.
             try shelf(of: id)?.synchronize()
         }
         return ContentFile(try staging.create(id.hexadecimal + Self.overlaySuffix))
@@ -91,7 +92,7 @@ package final class ContentDirectory: Sendable {
 
     func discardStagedOverlay(_ id: ItemID) { try? staging.remove(id.hexadecimal + Self.overlaySuffix) }
 
-    /// Gives a staged content its place.
+    /// Links a staged content to its final path.
     func place(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal) }
 
     private func place(_ name: String) throws(SystemError) {
@@ -100,14 +101,16 @@ package final class ContentDirectory: Sendable {
             let now = clock.wrappingAdd(1, ordering: .relaxed).newValue
             placed.withLock { $0[name] = now }
         } else {
-            // It has one name only, which has to stay.
+            // It has only one name, which must not be lost.
             try directory.synchronize()
         }
     }
 
-    /// Takes the staged names of contents away whose places are synced then; what fails is left for the next time.
+    /// Syncs final paths and then removes the staged names of their contents.
     ///
-    /// - Parameter count: How many there have to be: the disk is waited for.
+    /// What fails is retried at the next call.
+    ///
+    /// - Parameter count: The minimum number of names to remove, because this blocks on the disk.
     func sweep(from count: Int = 1) {
         let due = placed.withLock { $0.count < count ? [:] : $0 }
         do throws(SystemError) {
@@ -116,7 +119,7 @@ package final class ContentDirectory: Sendable {
             return
         }
         placed.withLock { placed in
-            // One that was placed anew meanwhile is another one.
+            // A name that was linked again meanwhile is a different one.
             for (name, time) in due where placed[name] == time && (try? staging.remove(name)) != nil {
                 placed[name] = nil
             }
@@ -140,12 +143,12 @@ package final class ContentDirectory: Sendable {
 
     func discardStaged(_ id: ItemID) { try? staging.remove(id.hexadecimal) }
 
-    /// The contents that a crash left on the way, and the names of what is none.
+    /// The names in `staging` after a crash, valid or not.
     func stagedNames() throws(SystemError) -> [String] { try staging.entries() }
 
     func discardStaged(named name: String) { try? staging.remove(name) }
 
-    /// The directory of those whose ids begin alike.
+    /// The directory of contents whose ids begin with the same byte.
     private func shelf(of id: ItemID) throws(SystemError) -> Directory? {
         try root.subdirectoryIfPresent(String(id.hexadecimal.prefix(2)))
     }

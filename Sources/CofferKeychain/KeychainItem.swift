@@ -10,7 +10,6 @@ package struct GenericPasswordKey: Hashable, Sendable {
     /// Whose it is.
     package let account: String
 
-    /// Names a generic password.
     package init(group: String, service: String, account: String) {
         self.group = group
         self.service = service
@@ -18,10 +17,6 @@ package struct GenericPasswordKey: Hashable, Sendable {
     }
 
     /// The generic password that a name of the one namespace stands for.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - group: The caller's group.
     package init(_ name: ItemName, in group: String) {
         self.init(group: group, service: name.service, account: name.account)
     }
@@ -154,7 +149,6 @@ package struct KeychainItem: Sendable {
 
     /// The value of an attribute, be it one that the owner gave or one that the item has of itself.
     ///
-    /// - Parameter attribute: The attribute.
     /// - Returns: `nil` where the item has none.
     package func value(of attribute: KeychainAttribute) -> AttributeValue? {
         switch attribute {

@@ -11,7 +11,6 @@ package struct TagPlace: Sendable {
     /// The row that it leads to.
     package let item: Int64
 
-    /// Names a place.
     package init(tag: [UInt8], item: Int64) {
         self.tag = tag
         self.item = item

@@ -31,7 +31,6 @@ extension KeychainStore {
 
     /// The earlier values of an item's secret, the latest first, in every state of the vault.
     ///
-    /// - Parameter item: The item.
     /// - Throws: `decode` where one is damaged; ``DatabaseError``.
     package func history(of item: KeychainItem) throws -> [EarlierValue] {
         var values: [EarlierValue] = []
@@ -50,8 +49,6 @@ extension KeychainStore {
     }
 
     /// How many earlier values of an item's secret are kept, be they damaged or not.
-    ///
-    /// - Parameter item: The item.
     package func formerValueCount(of item: KeychainItem) throws -> Int {
         try connection.row("SELECT count(*) FROM keychain_history WHERE uuid = ?", .blob(item.id.bytes)) {
             Int(try $0.integer(0))

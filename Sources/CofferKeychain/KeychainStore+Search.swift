@@ -26,8 +26,6 @@ package struct ItemQuery: Sendable {
     package init(groups: [String]) { self.groups = groups }
 
     /// Whether an item is meant.
-    ///
-    /// - Parameter item: The item.
     package func matches(_ item: KeychainItem) -> Bool {
         // An identity is a certificate; whether there is a key to it is looked for behind this.
         let wanted = itemClass == .identity ? .certificate : itemClass
@@ -118,7 +116,6 @@ extension KeychainStore {
 
     /// The item with a persistent reference.
     ///
-    /// - Parameter reference: The reference.
     /// - Returns: The item; `nil` where there is none.
     /// - Throws: `decode` where its row is damaged; ``DatabaseError``.
     package func find(_ reference: ItemID) throws -> KeychainItem? {

@@ -15,10 +15,6 @@ package final class KeychainStore {
     package var isLosingPasscode = false
 
     /// Opens the store in a catalog that was migrated.
-    ///
-    /// - Parameters:
-    ///   - connection: The catalog.
-    ///   - keys: The vault's keys.
     package init(connection: Connection, keys: VaultKeys) {
         self.connection = connection
         self.keys = keys
@@ -28,8 +24,6 @@ package final class KeychainStore {
     package var state: VaultState { keys.state }
 
     /// Whether an item is on the disk as it was read: nothing that waits to be committed has to do with it.
-    ///
-    /// - Parameter item: The item.
     package func isCommitted(_ item: KeychainItem) -> Bool { !connection.hasTouched(item.row, of: "keychain_items") }
 
     // MARK: Finding

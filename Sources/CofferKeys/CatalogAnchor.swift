@@ -21,10 +21,6 @@ package struct CatalogAnchor: Equatable, Sendable {
     package let link: [UInt8]
 
     /// Notes where the audit ends.
-    ///
-    /// - Parameters:
-    ///   - nextRecord: The number of the record that comes next.
-    ///   - link: The link of the block before it, of 32 bytes.
     package init(nextRecord: Int64, link: [UInt8]) {
         self.nextRecord = nextRecord
         self.link = link

@@ -10,8 +10,6 @@ package final class DeviceKey: Sendable {
     private let key: SymmetricKey
 
     /// Takes the bytes over.
-    ///
-    /// - Parameter key: The bytes.
     package init(_ key: consuming SymmetricKey) { self.key = key }
 
     /// Reads the key from a file.

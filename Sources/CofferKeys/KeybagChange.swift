@@ -65,10 +65,6 @@ package struct NewPasscode: ~Copyable, Sendable {
     let cost: PasscodeCost?
 
     /// Takes a passcode.
-    ///
-    /// - Parameters:
-    ///   - passcode: What the person typed.
-    ///   - cost: The cost of a guess; if nothing is said, that of the passcode before it, or moderate.
     package init(_ passcode: consuming SecretBytes, cost: PasscodeCost?) {
         self.passcode = passcode
         self.cost = cost

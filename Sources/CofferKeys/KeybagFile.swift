@@ -93,7 +93,6 @@ package struct StoredKeybag: Sendable {
 
     /// Reads the bytes of a keybag.
     ///
-    /// - Parameter bytes: The file.
     /// - Throws: `decode` where they are none.
     package init(_ bytes: [UInt8]) throws(CofferError) {
         self.bytes = bytes

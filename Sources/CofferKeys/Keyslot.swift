@@ -32,10 +32,6 @@ struct Keyslot: Equatable, Sendable {
         static func unused() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
 
         /// That of a new passcode.
-        ///
-        /// - Parameters:
-        ///   - cost: The cost of a guess; if nothing is said, that of the passcode before it, or moderate.
-        ///   - lock: How the slot was opened before.
         init(_ cost: PasscodeCost?, replacing lock: Lock?) {
             if cost == nil, case .passcode(let before) = lock {
                 self.init(operations: before.operations, memoryKiB: before.memoryKiB, salt: Self.newSalt())

@@ -31,12 +31,6 @@ package struct VaultPlan: ~Copyable, Sendable {
     let recoveryPublicKey: [UInt8]?
     let erasesData: Bool
 
-    /// Makes a plan.
-    ///
-    /// - Parameters:
-    ///   - passcode: What protects the class keys; `nil` for a vault without a passcode.
-    ///   - recoveryPublicKey: The public half of a recovery key, if there is to be one.
-    ///   - erasesData: Whether the tenth wrong passcode erases the vault.
     package init(
         passcode: consuming NewPasscode?,
         recoveryPublicKey: [UInt8]? = nil,

@@ -36,7 +36,6 @@ package struct RecoveryKey: ~Copyable, Sendable {
 
     /// Reads one that a person has typed: without regard to case, `-` and white space, an O for a 0, an I or L for a 1.
     ///
-    /// - Parameter text: What was typed.
     /// - Throws: `param` where it can't be a recovery key: it was mistyped.
     package init(_ text: borrowing SecretBytes) throws(CofferError) {
         var symbols = try Self.secretMemory(Self.keySymbols + Self.checkSymbols)

@@ -33,8 +33,6 @@ extension VaultKeys {
     /// Takes keys that an earlier daemon has left: before the first unlock becomes locked, with the key of class CX expired.
     ///
     /// In every other state the keys are wiped, and nothing changes.
-    ///
-    /// - Parameter keys: The keys.
     package func restore(_ keys: consuming AfterFirstUnlockKeys) {
         if state != .noPasscode { lockState.restore(keys) }
     }

@@ -170,7 +170,6 @@ package final class VaultKeys {
 
     /// The change that adds the slot of a new recovery key.
     ///
-    /// - Parameter recoveryKey: The key.
     /// - Throws: `param` where there are as many as there may be.
     package func addingSlot(_ recoveryKey: borrowing NewRecoveryKey) throws(CofferError) -> KeybagChange {
         let taken = Set(keybag.slots.map(\.id))

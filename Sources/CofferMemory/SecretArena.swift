@@ -32,9 +32,6 @@ package final class SecretArena: Sendable {
     private let onRelease: (@Sendable (RawSpan) -> Void)?
 
     /// Makes an arena.
-    ///
-    /// - Parameter onRelease: Sees each piece after it was wiped and before it can be handed out again: for the test that
-    ///   reads the memory back.
     package init(onRelease: (@Sendable (RawSpan) -> Void)? = nil) {
         Sodium.prepare()
         self.onRelease = onRelease

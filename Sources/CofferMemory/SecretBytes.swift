@@ -15,9 +15,6 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Makes bytes that are all zero.
     ///
-    /// - Parameters:
-    ///   - count: How many; may be 0.
-    ///   - arena: Where they are to live.
     /// - Throws: ``SecretMemoryError`` where the memory can't be locked.
     package init(zeros count: Int, in arena: SecretArena = .shared) throws(SecretMemoryError) {
         unsafe address = try arena.allocate(count)
@@ -28,7 +25,6 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Makes random bytes.
     ///
-    /// - Parameter count: How many.
     /// - Throws: ``SecretMemoryError`` where the memory can't be locked.
     package init(random count: Int) throws(SecretMemoryError) {
         try self.init(zeros: count)
@@ -37,9 +33,6 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Takes bytes over from ordinary memory, which the caller has to wipe where it matters.
     ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - arena: Where they are to live.
     /// - Throws: ``SecretMemoryError`` where the memory can't be locked.
     package init(copying bytes: RawSpan, in arena: SecretArena = .shared) throws(SecretMemoryError) {
         try self.init(zeros: bytes.byteCount, in: arena)

@@ -12,8 +12,6 @@ package struct SymmetricKey: ~Copyable, Sendable {
     package init() throws(SecretMemoryError) { bytes = try SecretBytes(random: Self.byteCount) }
 
     /// Takes key bytes over.
-    ///
-    /// - Parameter bytes: Exactly 32 bytes; any other number gives `nil`.
     package init?(_ bytes: consuming SecretBytes) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes

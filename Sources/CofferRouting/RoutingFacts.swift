@@ -25,16 +25,6 @@ package struct RoutingFacts: Hashable, Sendable {
     /// What it is used for.
     package let scenario: Scenario?
 
-    /// Gathers the facts.
-    ///
-    /// - Parameters:
-    ///   - kind: What its owner says it is.
-    ///   - size: How many bytes it has.
-    ///   - isDeclaredStructured: Whether the caller handed it over as fields with names.
-    ///   - looksStructured: Whether its text parses as fields with names.
-    ///   - signature: What its content shows it to be.
-    ///   - isPresentedAsFile: Whether it came as a file.
-    ///   - scenario: What it is used for.
     package init(
         kind: ItemKind? = nil,
         size: Size,

@@ -11,10 +11,6 @@ package struct RoutingPolicy: Hashable, Sendable {
     package static let standard = RoutingPolicy()
 
     /// Makes a policy.
-    ///
-    /// - Parameters:
-    ///   - bounds: The sizes that the matrix decides by.
-    ///   - defaults: The protections by name and by client.
     package init(bounds: RoutingBounds = RoutingBounds(), defaults: [ProtectionDefault] = []) {
         self.bounds = bounds
         self.defaults = defaults
@@ -52,12 +48,6 @@ package struct ProtectionDefault: Hashable, Sendable {
     /// How they are protected.
     package let protection: Protection
 
-    /// Makes a default.
-    ///
-    /// - Parameters:
-    ///   - pattern: Which names; `nil` for all.
-    ///   - client: Which client; `nil` for all.
-    ///   - protection: How they are protected.
     package init(pattern: NamePattern?, client: ClientPattern?, protection: Protection) {
         self.pattern = pattern
         self.client = client

@@ -17,16 +17,6 @@ package struct RoutingWishes: Hashable, Sendable {
     /// The default that the configuration gives.
     package let configured: Protection?
 
-    /// Gathers the wishes.
-    ///
-    /// - Parameters:
-    ///   - store: The store that the caller named.
-    ///   - protectionClass: The protection class that the caller named.
-    ///   - accessibility: The accessibility that the caller named.
-    ///   - existing: The protection of the item that is being replaced.
-    ///   - directory: The class that new files get where it would be as a file.
-    ///   - entitled: The default that the client's entitlements give.
-    ///   - configured: The default that the configuration gives.
     package init(
         store: StoreName? = nil,
         protectionClass: ProtectionClass? = nil,

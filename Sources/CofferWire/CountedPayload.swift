@@ -9,8 +9,6 @@ package struct CountedPayload: ~Copyable {
     private var offset = 0
 
     /// Begins to read.
-    ///
-    /// - Parameter payload: What came.
     package init(_ payload: consuming SecretBytes?) { self.payload = payload }
 
     /// Puts two secrets behind one another.

@@ -23,10 +23,6 @@ package struct FrameDecoder: ~Copyable, Sendable {
     private var isPayloadWiped = false
 
     /// Begins with a stream.
-    ///
-    /// - Parameters:
-    ///   - maximumJSONCount: The most bytes of JSON in a frame.
-    ///   - maximumPayloadCount: The most bytes of payload in a frame.
     package init(
         maximumJSONCount: Int = Limits.frameJSONBytes,
         maximumPayloadCount: Int = Limits.framePayloadBytes

@@ -43,11 +43,6 @@ package struct JSONError: Error, Equatable, Sendable {
     /// What is wrong there.
     package let reason: Reason
 
-    /// Makes an error.
-    ///
-    /// - Parameters:
-    ///   - offset: Where, in bytes from the beginning of the text.
-    ///   - reason: What is wrong there.
     package init(offset: Int, reason: Reason) {
         self.offset = offset
         self.reason = reason

@@ -19,10 +19,6 @@ package struct JSONObject: Sendable {
     }
 
     /// Gives a member a value: in its old place where there is one of that key, at the end where there is none.
-    ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - value: The value.
     package mutating func set(_ key: String, _ value: JSONValue) {
         if let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) }) {
             members[index].value = value

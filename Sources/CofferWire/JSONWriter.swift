@@ -28,8 +28,6 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends a list.
-    ///
-    /// - Parameter elements: Its elements.
     package mutating func write(_ elements: [JSONValue]) {
         bytes.append(UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
@@ -54,8 +52,6 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends a text in double quotes, escaped where it has to be.
-    ///
-    /// - Parameter text: The text.
     package mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         if text.utf8.contains(where: Self.needsEscape) {

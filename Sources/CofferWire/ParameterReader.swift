@@ -10,8 +10,6 @@ package struct ParameterReader: Sendable {
     private var known: [String] = []
 
     /// Begins to read.
-    ///
-    /// - Parameter params: The parameters of the request.
     package init(_ params: JSONObject) { self.params = params }
 
     /// Reads a text that has to be there.

@@ -10,11 +10,6 @@ package struct Request: Equatable, Sendable {
     package let params: JSONObject
 
     /// Makes a request.
-    ///
-    /// - Parameters:
-    ///   - id: What the response will carry; `nil` where none is wanted.
-    ///   - method: What is to be done.
-    ///   - params: With what.
     package init(id: RequestID?, method: String, params: JSONObject = [:]) {
         self.id = id
         self.method = method
@@ -26,7 +21,6 @@ package struct Request: Equatable, Sendable {
     /// Members of the message that this build does not know are ignored; those of `params` are for a
     /// ``ParameterReader`` to refuse.
     ///
-    /// - Parameter value: The message.
     /// - Throws: ``RequestError``, which can be answered with.
     package init(_ value: JSONValue) throws(RequestError) {
         guard let message = value.objectValue else { throw RequestError("the request is not an object") }

@@ -3,8 +3,6 @@ package import CofferCore
 /// A value that travels as a JSON object: the parameters of a method, or its result.
 package protocol WireObject: Sendable {
     /// Reads the members it knows.
-    ///
-    /// - Parameter reader: The object.
     init(reading reader: inout ParameterReader) throws(CofferError)
 
     /// The object. Members without a value are left out.
