@@ -50,7 +50,7 @@ public enum Damage: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .index: "an index does not lead to each of its rows"
         case .pages: "its pages are damaged"
-        case .duplicate: "another one was stored under its name, because a damaged index hid it"
+        case .duplicate: "another row was stored under its name, because a damaged index hid it"
         case .row: "its row has impossible values"
         case .metadata: "its metadata is not authentic"
         case .metadataForm: "its metadata has an unknown form"

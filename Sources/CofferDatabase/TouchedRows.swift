@@ -1,9 +1,9 @@
 internal import CSQLite
 
-/// The rows of tables that a transaction has added, changed or removed, as SQLite tells of them.
+/// The rows that a transaction has added, changed or removed, as reported by SQLite's update hook.
 ///
-/// What was read of a row that is not among them is no different from what is on the disk. Tables without row numbers are not
-/// told of. What was undone within the transaction stays among them.
+/// A row that is not among them is on the disk as it was read. Tables without row numbers are not reported. Changes
+/// that were rolled back within the transaction stay among them.
 @safe
 final class TouchedRows {
     private struct Row: Hashable {
@@ -11,12 +11,12 @@ final class TouchedRows {
         let number: Int64
     }
 
-    /// Beyond it, all rows count as touched.
+    /// Beyond that number, all rows count as touched.
     private static let capacity = 4096
 
     private var rows: Set<Row> = []
 
-    /// Begins to listen to a connection, which has to hold this for as long as it is open.
+    /// Registers with a connection, which must retain this object while it is open.
     func watch(_ handle: OpaquePointer) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         _ = unsafe sqlite3_update_hook(
@@ -39,16 +39,16 @@ final class TouchedRows {
         rows.count == Self.capacity || rows.contains(Row(table: table, number: number))
     }
 
-    /// Begins anew, with a transaction.
+    /// Starts again, with a new transaction.
     func forget() { rows.removeAll(keepingCapacity: true) }
 }
 
 extension Connection {
-    /// Whether the open transaction or batch has added, changed or removed a row; no, where none is open.
+    /// Whether the open transaction or batch has added, changed or removed a row; `false` if none is open.
     ///
     /// - Parameters:
     ///   - row: The number of the row.
-    ///   - table: Its table, which has to be one with row numbers.
+    ///   - table: Its table, which must have row numbers.
     package func hasTouched(_ row: Int64, of table: String) -> Bool {
         level > 0 && touchedRows.contains(row, of: table)
     }
