@@ -1,20 +1,20 @@
 internal import CofferCore
 
-/// Records that were written together, as they are before they are sealed.
+/// Records that are written together, before they are sealed.
 ///
-/// proto-docs/FORMATS.md has the table. A client that occurs again and again is there once.
+/// proto-docs/FORMATS.md describes the format. Each client is stored once per block.
 struct AuditBlock {
     static let version: UInt8 = 1
-    /// Where there is no client, or none of what stands here.
+    /// The index if there is no client, or not one of this block.
     private static let none = UInt16.max
 
-    /// The records, whose numbers follow one another.
+    /// The records, with consecutive numbers.
     let records: [AuditRecord]
 
-    /// Takes as many records as one block has room for.
+    /// Serialises as many records as fit into one block.
     ///
-    /// - Parameter rest: The records; what does not fit stays.
-    /// - Returns: The bytes of the block, and how many records are in it: one at least.
+    /// - Parameter rest: The records.
+    /// - Returns: The bytes of the block, and the number of its records: at least one.
     static func encode(_ rest: ArraySlice<AuditRecord>) -> (bytes: [UInt8], count: Int) {
         var clients: [ClientIdentity: UInt16] = [:]
         var identities = ByteWriter()
@@ -39,7 +39,7 @@ struct AuditBlock {
         return (block.bytes, count)
     }
 
-    /// Reads what ``encode(_:)`` wrote.
+    /// Parses the result of ``encode(_:)``.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of a block.
@@ -91,7 +91,7 @@ extension ByteWriter {
         }
     }
 
-    /// Nothing is told from an empty text.
+    /// An empty text is stored as a missing one.
     private mutating func write(optional text: String?) {
         write(UInt8(text == nil ? 0 : 1))
         if let text { write(counted: text.utf8) }
@@ -153,7 +153,7 @@ extension ByteReader {
 }
 
 extension VaultState {
-    /// As it is stored.
+    /// The stored code.
     fileprivate var code: UInt8 {
         switch self {
         case .noVault: 0

@@ -1,36 +1,34 @@
 package import CofferCore
 
-/// What has to be known of all records: where they begin and end, and what is left of those that made room.
+/// The state of the whole audit: where it begins and ends, and the summary of dropped records.
 ///
-/// proto-docs/FORMATS.md has the table. Sealed beside the blocks, and written with each of them: a log that was cut off does
-/// not end where its head says.
+/// proto-docs/FORMATS.md describes the format. The head is sealed beside the blocks, and written with each of them: a
+/// truncated audit does not end where its head says.
 struct AuditHead: Equatable {
     static let version: UInt8 = 1
-    /// The bytes of a link of the chain.
+    /// The size of a link of the chain.
     static let chainBytes = 32
 
-    /// What no number of a record reaches, so that there is room for more behind each.
+    /// An upper bound for numbers of records, so that numbers never overflow.
     static let numberBound = Int64.max / 2
 
-    /// The number of the record that comes next.
+    /// The number of the next record.
     var next: Int64 = 1
     /// The link of the last block.
     var chain: [UInt8]
-    /// The link that the first block which is kept goes on from.
+    /// The link that the first remaining block continues.
     var anchor: [UInt8]
-    /// The sealed bytes of all blocks.
+    /// The sealed size of all blocks.
     var byteCount: Int64 = 0
-    /// The number up to which nobody vouches for the records: the head of that time was lost.
+    /// The number up to which records are unverified, because the head of that time was lost.
     var lostUpTo: Int64 = 0
-    /// What is left of the records before the first that is kept.
+    /// The summary of the records that were dropped.
     var summary = AuditSummary()
 
-    /// Begins with no records.
-    ///
-    /// - Parameter chain: The link that the first block goes on from.
+    /// Creates the head of an empty audit.
     init(beginningWith chain: [UInt8]) { (self.chain, anchor) = (chain, chain) }
 
-    /// As it is before it is sealed.
+    /// The serialised head.
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.version)
@@ -46,7 +44,7 @@ struct AuditHead: Equatable {
         return writer.bytes
     }
 
-    /// Reads what ``encoded`` gave.
+    /// Parses the result of ``encoded``.
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
@@ -77,9 +75,7 @@ struct AuditHead: Equatable {
 }
 
 extension AuditSummary {
-    /// Takes in a record that makes room.
-    ///
-    /// - Parameter record: The record.
+    /// Adds a record that is being dropped.
     package mutating func add(_ record: AuditRecord) {
         if recordCount == 0 { firstTime = record.time }
         recordCount = record.number

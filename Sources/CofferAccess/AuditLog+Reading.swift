@@ -2,15 +2,15 @@ package import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 
-// Reading the records, and checking that they are those that were written.
+// Reading and verifying records.
 
 extension AuditLog {
     /// A page of records, the oldest first.
     ///
     /// - Parameters:
-    ///   - number: The record behind which it begins; 0 for the oldest.
-    ///   - query: Which records are wanted.
-    ///   - limit: How many at most.
+    ///   - number: The record after which the page begins; 0 for the oldest.
+    ///   - query: The query that the records match.
+    ///   - limit: The maximum number of records.
     /// - Throws: ``DatabaseError``.
     package func page(after number: Int64, _ query: AuditQuery, limit: Int) throws -> AuditPage {
         var found: [AuditRecord] = []
@@ -44,9 +44,9 @@ extension AuditLog {
         )
     }
 
-    /// Checks some blocks: that each is as it was written, and where it was written.
+    /// Verifies some blocks: whether each is authentic and at its place.
     ///
-    /// - Parameter number: The last record that was checked; 0 to begin.
+    /// - Parameter number: The last record that was verified; 0 at the beginning.
     /// - Throws: ``DatabaseError``.
     package func verify(after number: Int64) throws -> AuditVerification {
         guard number < head.next else { return AuditVerification(checkedCount: 0, findings: [], next: nil) }
@@ -69,11 +69,11 @@ extension AuditLog {
             }
             let link = Self.link(chain ?? head.anchor, block.first, block.sealed, keys)
             let records = try? records(of: block)
-            // Behind a gap nobody knows what the link was made with.
+            // After a gap, the previous link is unknown.
             if records == nil || !isBehindGap && !isEqualInConstantTime(link, block.chain) {
                 findings.append("what stands at record \(block.first) and behind it is not what was written there")
             }
-            // Nothing comes behind a number that no log reaches.
+            // No valid audit reaches that number.
             expected = min(block.first, AuditHead.numberBound) + Int64(records?.count ?? 1)
             checkedCount += Int64(records?.count ?? 0)
             chain = block.chain
@@ -97,9 +97,9 @@ extension AuditLog {
         let chain: [UInt8]
     }
 
-    /// Where the block of the record behind one begins, or the next block.
+    /// The first number of the block with the next record, or of the block after it.
     private func blockStart(ofNextTo number: Int64) throws -> Int64 {
-        // Numbers come from clients.
+        // Clients choose this number.
         let next = number == .max ? number : number + 1
         return try connection.row(
             "SELECT first FROM audit_blocks WHERE first <= ? ORDER BY first DESC LIMIT 1",

@@ -3,7 +3,7 @@ internal import CofferCrypto
 internal import CofferKeys
 internal import CofferMemory
 
-// What is sealed is bound to its vault and its place, and each block to all that came before it.
+// Sealed data is bound to its vault and its place, and each block to all blocks before it.
 extension AuditLog {
     static func beginning(_ keys: VaultKeys) -> [UInt8] {
         KeyedHash.tag(

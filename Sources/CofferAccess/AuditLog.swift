@@ -4,42 +4,43 @@ package import CofferDatabase
 package import CofferKeys
 internal import CofferMemory
 
-/// Who did what: the records of the vault, chained so that none can be changed, taken out or moved unnoticed.
+/// The audit of the vault: a chain of records, so that a changed, removed or moved one is detected.
 ///
-/// Records wait until the turn that made them ends, and those of what changes nothing a moment longer: they are written many
-/// at a time, one block each, sealed and linked with the block before. A record of a change is in the transaction of that
-/// change, or is on the disk before the change is answered.
+/// Records wait until the end of the turn that made them, records of reads a moment longer. Many are written together
+/// as one block, which is sealed and linked with the previous block. The record of a change is in the transaction of
+/// that change, or on the disk before the change is answered.
 package final class AuditLog {
     let connection: Connection
     let keys: VaultKeys
     private(set) var head: AuditHead
-    /// As it is on the disk, while the present one is being written.
+    /// The head on the disk, while the current one is being written.
     private var writtenHead: AuditHead?
-    /// What did not fit together when the catalog was opened, now or earlier.
+    /// The inconsistencies that were found when the catalog was opened, now or earlier.
     private(set) var doubts: AuditDoubts
-    /// The number that the anchor has; 0 if there is none.
+    /// The number in the anchor; 0 if there is none.
     private var anchored: Int64
     /// Whether the lock state has changed since the anchor was written.
     private var isAnchorDue = false
     /// Whether the catalog does not say yet how far the anchor has come.
     private var isWitnessDue = false
 
-    /// What earlier turns have left to be written.
+    /// The records of earlier turns that are not written yet.
     private var waiting = AuditNotes()
-    /// What this turn has made.
+    /// The records of this turn.
     private var latest: [AuditRecord] = []
-    /// Records for which there was no room while nothing could be written.
+    /// The number of records that were dropped because the queue was full while the disk was.
     private var lostCount = 0
-    /// What is being written.
+    /// The records that are being written.
     private var writing: [AuditRecord] = []
 
-    /// Opens the log of a catalog that was migrated.
+    /// Opens the audit of a catalog after its migrations.
     ///
     /// - Parameters:
     ///   - connection: The catalog.
-    ///   - keys: The vault's keys.
-    ///   - isNew: Whether the catalog was just made, and nothing was ever recorded in it.
-    /// - Throws: ``DatabaseError``. What was lost or put back is no error here, but a finding of each check from then on.
+    ///   - keys: The keys of the vault.
+    ///   - isNew: Whether the catalog is new, so that nothing was ever recorded in it.
+    /// - Throws: ``DatabaseError``. A lost or older part is not an error here, but a finding of each verification from
+    ///   then on.
     package init(connection: Connection, keys: VaultKeys, isNew: Bool) throws {
         self.connection = connection
         self.keys = keys
@@ -47,11 +48,11 @@ package final class AuditLog {
         head = opening.head
         doubts = opening.doubts
         anchored = opening.anchored
-        // That of a vault from before there were any begins here.
+        // In a vault from before there was a witness, it begins here.
         if opening.isFirst { try connection.transaction { try writeWitness() } }
     }
 
-    /// The number of the record that comes next: it only grows.
+    /// The number of the next record: it only grows.
     package var nextNumber: Int64 { head.next }
 
     // MARK: Noting
@@ -59,14 +60,14 @@ package final class AuditLog {
     /// Whether records wait to be written.
     package var isWaiting: Bool { !waiting.records.isEmpty || !latest.isEmpty || lostCount > 0 }
 
-    /// Whether so many wait that they are to be written: each time costs a sync of the disk.
+    /// Whether so many records wait that they should be written: each write costs a sync of the disk.
     package var isFull: Bool { waiting.records.count + latest.count >= Limits.auditWaitingRecords / 4 }
 
-    /// Notes what was done in this turn; written with the turn, or later.
+    /// Adds a record of this turn, to be written with the turn or later.
     ///
     /// - Parameters:
-    ///   - record: What was done, without a number.
-    ///   - isAnswered: Whether that stands, whatever comes of the turn.
+    ///   - record: The record, without a number.
+    ///   - isAnswered: Whether it is valid even if the turn is rolled back.
     package func note(_ record: AuditRecord, isAnswered: Bool = false) {
         if isAnswered { keep(record) } else { latest.append(record) }
     }
@@ -95,29 +96,29 @@ package final class AuditLog {
         isWitnessDue = false
     }
 
-    /// What did not fit together when the catalog was opened, now or earlier.
+    /// The inconsistencies as faults of the vault.
     package var faults: [VaultFault] {
         doubts.words.map {
             VaultFault(what: $0, hint: "run 'coffer audit --verify', and 'coffer doctor --repair' to take note")
         }
     }
 
-    /// Finds what did not fit together no fault any more, from the next record on.
+    /// Accepts the inconsistencies, from the next record on.
     package func acknowledgeDoubts() { doubts = [] }
 
-    /// Stores outside of the database how far it has come, if the lock state has changed since that was stored last.
+    /// Updates the anchor, if the lock state has changed since it was written.
     ///
-    /// What can't be stored now is stored after the next change.
+    /// If that fails now, it is done after the next change.
     package func moveAnchor() {
-        // What is not on the disk yet may never be.
+        // What is not committed yet may be rolled back.
         if isAnchorDue && writtenHead == nil { storeAnchor() }
     }
 
-    /// Stores how far it has come, outside of the database and in it: nothing is recorded any more.
+    /// Updates the anchor, and the row that says how far the anchor is: nothing is recorded after this.
     package func close() {
         guard writtenHead == nil else { return }
         if isAnchorDue || anchored < head.next { storeAnchor() }
-        // An anchor that is put back later is older than what the catalog says.
+        // An anchor that is put back later is older than the row says.
         if isWitnessDue { try? connection.transaction { try writeWitness() } }
     }
 
@@ -130,7 +131,7 @@ package final class AuditLog {
 
     // MARK: Writing
 
-    /// Writes what waits, in the transaction of the turn.
+    /// Writes the waiting records, in the transaction of the turn.
     ///
     /// - Parameter now: Milliseconds since 1970.
     /// - Throws: ``DatabaseError``; nothing was written then.
@@ -155,7 +156,7 @@ package final class AuditLog {
         }
     }
 
-    /// The turn is on the disk, with all that was written.
+    /// Confirms that the turn was committed, with all its records.
     ///
     /// - Returns: The records, with their numbers.
     package func confirm() -> [AuditRecord] {
@@ -165,9 +166,9 @@ package final class AuditLog {
         return writing
     }
 
-    /// The turn was undone: what was done in it was not, and will be told so.
+    /// Replaces the records of a turn that was rolled back: its changes failed.
     ///
-    /// - Parameter error: Why.
+    /// - Parameter error: The error of the turn.
     package func undo(because error: CofferError) {
         if let writtenHead { head = writtenHead }
         (writing, writtenHead) = ([], nil)
@@ -178,7 +179,7 @@ package final class AuditLog {
         latest = []
     }
 
-    /// What tells of those for which there was no room.
+    /// The record about dropped records.
     private func lostRecord(at now: Int64) -> [AuditRecord] {
         guard lostCount > 0 else { return [] }
         return [
@@ -208,14 +209,14 @@ package final class AuditLog {
         return count
     }
 
-    /// Turns the oldest records into a summary, as long as there are too many.
+    /// Turns the oldest records into a summary while there are too many.
     private func makeRoom() throws {
         while head.byteCount > Limits.auditBytes {
             let oldest = try connection.row("SELECT first, sealed, chain FROM audit_blocks ORDER BY first LIMIT 1") {
                 StoredBlock(first: try $0.integer(0), sealed: try $0.blob(1), chain: try $0.blob(2))
             }
             guard let oldest, oldest.first < head.next else { return }
-            // One that can't be read has no records to count, and is gone with the others.
+            // A block that can't be read has no records to count, and is dropped with the others.
             for record in (try? records(of: oldest)) ?? [] { head.summary.add(record) }
             head.anchor = oldest.chain
             head.byteCount -= Int64(oldest.sealed.count)
@@ -225,7 +226,7 @@ package final class AuditLog {
 }
 
 extension AuditRecord {
-    /// Whether the catalog must not be taken back to before this without notice.
+    /// Whether a rollback of the catalog to before this record must be detected.
     fileprivate var movesAnchor: Bool {
         refusal == nil && (action == "vault.state" || action == "passcode.change")
     }

@@ -1,9 +1,9 @@
 package import CofferDatabase
 
 extension AuditLog {
-    /// The tables of the log, in the order of their making.
+    /// The migrations of the audit, in their order.
     ///
-    /// Never edited: a change is a new one.
+    /// Never edited: a change is a new migration.
     package static let migrations = [
         Migration(
             name: "audit: blocks and head",

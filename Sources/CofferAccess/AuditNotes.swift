@@ -1,16 +1,16 @@
 internal import CofferCore
 
-/// Records that wait to be written, what is the same told once.
+/// Records that wait to be written, with identical ones counted.
 struct AuditNotes {
     private(set) var records: [AuditRecord] = []
-    /// Where the latest record of a hash is: another one of that hash stands by itself, which is no harm.
+    /// The latest record of each hash: on a collision, a record is stored separately, which does no harm.
     private var places: [Int: Int] = [:]
 
-    /// Takes a record in.
+    /// Adds a record.
     ///
     /// - Parameters:
-    ///   - record: The record.
-    ///   - limit: How many there may be.
+    ///   - limit: The maximum number of records.
+    /// - Returns: Whether there was space for it.
     /// - Returns: Whether there was room for it.
     mutating func add(_ record: AuditRecord, upTo limit: Int = Limits.auditWaitingRecords) -> Bool {
         let hash = record.likenessHash
@@ -26,7 +26,7 @@ struct AuditNotes {
 }
 
 extension AuditRecord {
-    /// The same for two that tell the same, each of another time.
+    /// Equal for records that differ only in their times.
     fileprivate var likenessHash: Int {
         var hasher = Hasher()
         hasher.combine(action)
@@ -38,7 +38,7 @@ extension AuditRecord {
         return hasher.finalize()
     }
 
-    /// Whether another one tells the same, of another time.
+    /// Whether two records differ only in their times.
     fileprivate func isLike(_ other: AuditRecord) -> Bool {
         action == other.action && client == other.client && itemCount == other.itemCount
             && items.elementsEqual(other.items) { $0.isSame(as: $1) } && state == other.state
@@ -47,7 +47,7 @@ extension AuditRecord {
 }
 
 extension AuditedItem {
-    /// Names are compared as bytes: those of files may differ in their Unicode form alone.
+    /// Names are compared as bytes: those of files may differ only in their Unicode form.
     fileprivate func isSame(as other: AuditedItem) -> Bool {
         reference == other.reference && group == other.group
             && (name?.utf8.elementsEqual(other.name?.utf8 ?? "".utf8) ?? (other.name == nil))

@@ -3,32 +3,32 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 
-/// What is found of an audit when its catalog is opened: where it ends, and what does not fit together.
+/// The state of an audit when its catalog is opened: where it ends, and which parts are inconsistent.
 ///
-/// The end is told three times: by the head, by the row outside of the audit's tables, and by the anchor outside of the
-/// database. Numbers go on from the farthest, so that those that were taken away stay missing.
+/// The end is stored three times: in the head, in the row outside of the audit's tables, and in the anchor outside of
+/// the database. Numbers continue from the highest, so that removed records stay missing.
 struct AuditOpening {
     private(set) var head: AuditHead
     private(set) var doubts: AuditDoubts = []
-    /// The number that the anchor has; 0 if there is none.
+    /// The number in the anchor; 0 if there is none.
     private(set) var anchored: Int64 = 0
-    /// Whether there is no row yet that says where the audit ends, and never was.
+    /// Whether there is no witness row, and never was.
     private(set) var isFirst = false
 
     private let connection: Connection
     private let keys: VaultKeys
 
-    /// Looks at all three.
+    /// Compares all three.
     ///
     /// - Parameters:
     ///   - connection: The catalog.
-    ///   - keys: The vault's keys.
+    ///   - keys: The keys of the vault.
     ///   - isNew: Whether nothing was ever recorded.
     init(_ connection: Connection, _ keys: VaultKeys, isNew: Bool) throws {
         self.connection = connection
         self.keys = keys
         head = AuditHead(beginningWith: AuditLog.beginning(keys))
-        // A number that no log reaches was put there, and must not use up those that come.
+        // A number beyond the bound was inserted by an attacker, and must not use up the valid ones.
         let last = try connection.row(
             "SELECT first, chain FROM audit_blocks WHERE first < ? ORDER BY first DESC LIMIT 1",
             .integer(AuditHead.numberBound / 2)
@@ -36,7 +36,7 @@ struct AuditOpening {
         let hasHead = try readHead(last)
         try compareWitness(hasHead: hasHead, isNew: isNew && !hasHead && last == nil, last)
         try compareAnchor()
-        // What stands behind the end is found by each check, and must not be in the way of what comes.
+        // Blocks after the end are found by each verification, and must not conflict with new ones.
         if let last, last.number >= head.next { head.next = Self.next(behind: last) }
     }
 
@@ -61,7 +61,7 @@ struct AuditOpening {
         return true
     }
 
-    /// Where the last block ends is not known any more: numbers go on well behind it.
+    /// The end of the last block is unknown: numbers continue well beyond it.
     private mutating func loseHead(_ last: Last?) {
         head.next = last.map { Self.next(behind: $0) } ?? Int64(Limits.auditBlockRecords)
         head.lostUpTo = head.next - 1
@@ -117,7 +117,7 @@ struct AuditOpening {
         anchored = max(anchored, anchor.nextRecord)
     }
 
-    /// Whether the block before an earlier end is the one that was there; nothing is known of one that has made room.
+    /// Whether the block before an earlier end is still the same; a dropped block can't be checked.
     private func leads(from anchor: CatalogAnchor) throws -> Bool {
         let number = anchor.nextRecord - 1
         if number <= head.summary.recordCount || number <= head.lostUpTo { return true }

@@ -1,22 +1,22 @@
 internal import CofferCore
 
-/// Where the audit ends, as a sealed row outside of its own tables says.
+/// The end of the audit, in a sealed row outside of its own tables.
 ///
-/// proto-docs/FORMATS.md has the table. It is written in the transaction of each head: tables that were emptied, or put back
-/// from an older copy, end elsewhere.
+/// proto-docs/FORMATS.md describes the format. It is written in the transaction of each head, so that tables that were
+/// emptied, or replaced by an older copy, have another end.
 struct AuditWitness: Equatable {
     static let version: UInt8 = 1
 
-    /// The number of the record that comes next.
+    /// The number of the next record.
     var next: Int64
     /// The link of the last block.
     var chain: [UInt8]
-    /// The number that the anchor had by then; 0 if there was none.
+    /// The number in the anchor at that time; 0 if there was none.
     var anchored: Int64
-    /// What was found before.
+    /// Earlier inconsistencies.
     var doubts: AuditDoubts
 
-    /// As it is before it is sealed.
+    /// The serialised row.
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.version)
@@ -29,7 +29,7 @@ struct AuditWitness: Equatable {
 }
 
 extension AuditWitness {
-    /// Reads what ``encoded`` gave.
+    /// Parses the result of ``encoded``.
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
@@ -41,25 +41,25 @@ extension AuditWitness {
     }
 }
 
-/// What does not fit together when a catalog is opened.
+/// The inconsistencies that are found when a catalog is opened.
 package struct AuditDoubts: OptionSet, Sendable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The tables of the audit end before the catalog says.
+    /// The tables of the audit end before the witness does.
     static let auditIsOlder = AuditDoubts(rawValue: 1)
-    /// The catalog has not come as far as the anchor.
+    /// The catalog ends before the anchor.
     static let catalogIsOlder = AuditDoubts(rawValue: 2)
-    /// The catalog has come farther, and not by way of the records that the anchor names.
+    /// The catalog ends after the anchor, but does not contain the records that the anchor names.
     static let hasOtherRecords = AuditDoubts(rawValue: 4)
-    /// There was an anchor, and is none that was written for this vault.
+    /// There was an anchor, and now there is none of this vault.
     static let anchorIsGone = AuditDoubts(rawValue: 8)
-    /// The anchor is older than one that there was.
+    /// The anchor is older than an earlier one.
     static let anchorIsOlder = AuditDoubts(rawValue: 16)
-    /// The row that says where the audit ends is missing, or is not authentic.
+    /// The witness row is missing, or is not authentic.
     static let witnessIsGone = AuditDoubts(rawValue: 32)
-    /// That row is older than the audit.
+    /// The witness row is older than the audit.
     static let witnessIsOlder = AuditDoubts(rawValue: 64)
 
     private static let all: [(doubt: AuditDoubts, words: String)] = [
@@ -75,6 +75,6 @@ package struct AuditDoubts: OptionSet, Sendable {
         (.witnessIsOlder, "what the catalog says of the end of its audit was put back from a copy"),
     ]
 
-    /// What was found, a sentence each.
+    /// The inconsistencies, one sentence each.
     package var words: [String] { Self.all.filter { contains($0.doubt) }.map(\.words) }
 }

@@ -1,35 +1,24 @@
 package import CofferCore
 
-/// What was granted: who may read what, and until when.
+/// The terms of a lease.
 package struct LeaseTerms: Hashable, Sendable {
     /// The access group of the item.
     package let group: String
     /// The name of the item.
     package let name: ItemName
-    /// When the item was made, in milliseconds since 1970: another one of its name is not meant.
+    /// The creation date of the item, in milliseconds since 1970: the lease is not valid for another item of that name.
     package let itemCreated: Int64
-    /// Who may read it.
+    /// The clients that may read it.
     package let client: ClientPattern
-    /// The boot that ``end`` is counted from: with it every lease ends.
+    /// The boot to which ``end`` refers: every lease ends with its boot.
     package let bootID: String
     /// When it ends, in nanoseconds of the boot clock.
     package let end: UInt64
     /// When it was granted, in milliseconds since 1970.
     package let granted: Int64
-    /// What it is for; empty where nothing was said.
+    /// The reason; empty if none was given.
     package let reason: String
 
-    /// Gathers the terms.
-    ///
-    /// - Parameters:
-    ///   - group: The access group of the item.
-    ///   - name: The name of the item.
-    ///   - itemCreated: When the item was made, in milliseconds since 1970.
-    ///   - client: Who may read it.
-    ///   - bootID: The boot that `end` is counted from.
-    ///   - end: When it ends, in nanoseconds of the boot clock.
-    ///   - granted: When it was granted, in milliseconds since 1970.
-    ///   - reason: What it is for, of at most ``Limits/leaseReasonBytes``.
     package init(
         group: String,
         name: ItemName,
@@ -51,32 +40,26 @@ package struct LeaseTerms: Hashable, Sendable {
     }
 }
 
-/// A right to read one item, which ends by itself.
+/// A right to read one item that expires.
 package struct Lease: Hashable, Sendable {
-    /// What it is called.
+    /// Its number.
     package let number: Int64
-    /// What was granted.
+    /// Its terms.
     package let terms: LeaseTerms
-    /// How often the item may still be read; `nil` where only the time bounds that.
+    /// How often the item may still be read; `nil` for no limit.
     package let usesLeft: Int?
 
-    /// Describes a lease.
-    ///
-    /// - Parameters:
-    ///   - number: What it is called.
-    ///   - terms: What was granted.
-    ///   - usesLeft: How often the item may still be read, once at least; `nil` where only the time bounds that.
     package init(number: Int64, terms: LeaseTerms, usesLeft: Int?) {
         self.number = number
         self.terms = terms
         self.usesLeft = usesLeft
     }
 
-    /// Whether its time has not come yet.
+    /// Whether the lease has not expired.
     ///
     /// - Parameters:
     ///   - now: Nanoseconds of the boot clock.
-    ///   - bootID: The boot that they are counted from; `nil` where nobody knows it.
+    ///   - bootID: The boot to which that time refers; `nil` if it is unknown.
     package func lives(at now: UInt64, of bootID: String?) -> Bool { terms.bootID == bootID && now < terms.end }
 }
 
@@ -85,9 +68,9 @@ package struct Lease: Hashable, Sendable {
 extension Lease {
     private static let version: UInt8 = 1
 
-    /// What is sealed of it.
+    /// The serialised lease, before it is sealed.
     ///
-    /// proto-docs/FORMATS.md has the table.
+    /// proto-docs/FORMATS.md describes the format.
     var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.version)
@@ -103,7 +86,7 @@ extension Lease {
         return writer.bytes
     }
 
-    /// Reads what was sealed.
+    /// Parses a serialised lease.
     init(number: Int64, decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }

@@ -4,11 +4,11 @@ package import CofferDatabase
 package import CofferKeys
 internal import CofferMemory
 
-/// The leases of a vault, sealed: nobody with only the disk learns who may read what, or why.
+/// The leases of a vault, sealed: the disk alone does not reveal which client may read which item, or why.
 package final class LeaseStore {
     private let connection: Connection
     private let keys: VaultKeys
-    /// What is in the table: looked at with each request, and changed seldom.
+    /// A cache of the table, which is read with each request and seldom changed.
     private var known: Contents?
 
     private struct Contents {
@@ -16,36 +16,32 @@ package final class LeaseStore {
         var damaged: [Int64] = []
     }
 
-    /// Opens the leases in a catalog that was migrated.
-    ///
-    /// - Parameters:
-    ///   - connection: The catalog.
-    ///   - keys: The vault's keys.
+    /// Opens the leases of a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys) {
         self.connection = connection
         self.keys = keys
     }
 
-    /// The tables of the store, in the order of their making.
+    /// The migrations of the store, in their order.
     ///
-    /// Never edited: a change is a new one.
+    /// Never edited: a change is a new migration.
     package static let migrations = [
         Migration(
             name: "leases",
             generation: 8,
-            // A number that was revoked must not come to mean another lease.
+            // The number of a revoked lease is never reused.
             sql: "CREATE TABLE leases (number INTEGER PRIMARY KEY AUTOINCREMENT, sealed BLOB NOT NULL) STRICT;"
         )
     ]
 
     // MARK: Looking
 
-    /// Every lease, in the order of their granting, ended or not.
+    /// All leases, in the order in which they were granted, expired or not.
     package var all: [Lease] {
         get throws { try contents().leases }
     }
 
-    /// The numbers of those that are damaged: they give nothing to anybody.
+    /// The numbers of damaged leases, which grant nothing.
     package var damaged: [Int64] {
         get throws { try contents().damaged }
     }
@@ -73,16 +69,16 @@ package final class LeaseStore {
         return try? Lease(number: number, decoding: opened.exposeBytes())
     }
 
-    /// Forgets what is known of the table: a change of it was undone.
+    /// Drops the cache after a change was rolled back.
     package func reread() { known = nil }
 
     // MARK: Changing
 
-    /// Keeps a lease, within the transaction that is open.
+    /// Stores a lease, within the open transaction.
     ///
     /// - Parameters:
-    ///   - terms: What is granted.
-    ///   - uses: How often the item may be read, once at least; `nil` where only the time bounds that.
+    ///   - terms: The terms.
+    ///   - uses: How often the item may be read, at least once; `nil` for no limit.
     /// - Returns: The lease's number.
     package func add(_ terms: LeaseTerms, uses: Int?) throws -> Int64 {
         // The number is part of what is sealed.
@@ -93,9 +89,9 @@ package final class LeaseStore {
         return lease.number
     }
 
-    /// Counts a use, within the transaction that is open; the last one ends the lease.
+    /// Counts a use, within the open transaction; the last one ends the lease.
     ///
-    /// - Parameter lease: The lease, as it is.
+    /// - Parameter lease: The current lease.
     package func countUse(of lease: Lease) throws {
         guard let usesLeft = lease.usesLeft else { return }
         if usesLeft <= 1 { return try remove(lease.number) }
@@ -104,9 +100,9 @@ package final class LeaseStore {
         if let index = known?.leases.firstIndex(where: { $0.number == lease.number }) { known?.leases[index] = used }
     }
 
-    /// Ends a lease, within the transaction that is open.
+    /// Ends a lease, within the open transaction.
     ///
-    /// - Parameter number: What it is called.
+    /// - Parameter number: Its number.
     package func remove(_ number: Int64) throws {
         try connection.execute("DELETE FROM leases WHERE number = ?", .integer(number))
         known?.leases.removeAll { $0.number == number }

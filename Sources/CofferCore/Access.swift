@@ -1,56 +1,47 @@
-/// What a client may do, whatever the items are that it may do it with.
+/// A permission of a client, regardless of the items.
 public enum Verb: String, CaseIterable, Sendable {
-    /// Looks at items and files, and uses keys.
+    /// Reads items and files, and uses keys.
     case read
-    /// Makes, changes, moves and protects them.
+    /// Creates, changes, moves and protects them.
     case write
     /// Removes them.
     case delete
     /// Locks the vault.
     case lock
-    /// Unlocks it, and shows its passcode for single items.
+    /// Unlocks the vault, and authenticates with its passcode for single items.
     case unlock
-    /// Makes the vault, erases it, repairs it, and sets who opens it and how.
+    /// Creates, erases and repairs the vault, and manages its passcode and keyslots.
     case admin
-    /// Reads who did what.
+    /// Reads the audit.
     case audit
 }
 
-/// How much of the daemon an identity may have, where somebody has written it.
+/// The share of the daemon that an entitlement gives to an identity.
 public struct ClientLimits: Hashable, Sendable {
-    /// The connections at once; `nil` for a fair share.
+    /// The maximum of concurrent connections; `nil` for a fair share.
     public package(set) var connections: Int?
-    /// The requests in a second, over time; `nil` for as many as the daemon can.
+    /// The maximum of requests per second, over time; `nil` for no limit.
     public package(set) var requestsPerSecond: Int?
 
-    /// Leaves everything to what is fair.
+    /// Sets no limits beyond the fair share.
     package init() {}
 }
 
-/// What a client may do, and with what.
+/// What a client may do, and with which items.
 package struct AccessRights: Hashable, Sendable {
     /// The access groups that it holds; the first is the default.
     package let groups: [String]
-    /// What it may do.
+    /// The permissions.
     package let verbs: Set<Verb>
-    /// How what it stores is protected where nobody says more.
+    /// The default protection of what it stores.
     package let protection: Protection?
-    /// Whether they end when the client's process runs another program.
+    /// Whether the rights end when the client's process runs another program.
     package let restOnProgram: Bool
-    /// How much of the daemon it may have.
+    /// The client's share of the daemon.
     package let limits: ClientLimits
-    /// Why it has these rights: lower case, as part of a sentence.
+    /// The rule that gives these rights: lower case, as part of a sentence.
     package let reason: String
 
-    /// Gathers rights.
-    ///
-    /// - Parameters:
-    ///   - groups: The access groups that the client holds; the first is the default.
-    ///   - verbs: What it may do.
-    ///   - protection: How what it stores is protected where nobody says more.
-    ///   - restOnProgram: Whether they end when the client's process runs another program.
-    ///   - limits: How much of the daemon it may have.
-    ///   - reason: Why it has these rights.
     package init(
         groups: [String],
         verbs: Set<Verb>,
@@ -70,42 +61,38 @@ package struct AccessRights: Hashable, Sendable {
     /// The group of the vault's owner.
     package static let ownersGroup = "default"
 
-    /// Whether they come to the same, for whatever reason.
+    /// Whether two sets of rights are the same, regardless of the reason.
     package func isSame(as other: AccessRights) -> Bool {
         groups == other.groups && verbs == other.verbs && protection == other.protection
             && restOnProgram == other.restOnProgram && limits == other.limits
     }
 
-    /// Whether a group is one of them: names are compared as bytes.
+    /// Whether the client holds a group: names are compared as bytes.
     package func hold(_ group: String) -> Bool { groups.contains { $0.utf8.elementsEqual(group.utf8) } }
 }
 
-/// Who may do what: a total function from a client to its rights.
+/// The access policy: a total function from a client to its rights.
 package struct AccessPolicy: Sendable {
-    /// The daemon, as a client of its own: its user is the vault's owner, and what runs in its unit belongs to it.
+    /// The identity of the daemon itself: its user is the vault's owner, and processes in its unit belong to it.
     package let daemon: ClientIdentity
-    /// What was written, in the order in which it is looked at.
+    /// The entitlements, in the order in which they are checked.
     package var entitlements: [Entitlement]
 
-    /// Makes a policy.
-    ///
-    /// - Parameters:
-    ///   - daemon: The daemon, as a client of its own.
-    ///   - entitlements: What was written, in the order in which it is looked at.
     package init(daemon: ClientIdentity, entitlements: [Entitlement] = []) {
         self.daemon = daemon
         self.entitlements = entitlements
     }
 
-    /// The entitlement that decides of a client, alone; `nil` where the rule of the house does.
+    /// The entitlement that decides about a client, alone; `nil` if none matches, so that the defaults apply.
     package func entitlement(of client: ClientIdentity) -> Entitlement? { entitlements.first { $0.fits(client) } }
 
-    /// Decides: by the first entitlement that means the client, and by nothing else; by the rule of the house where none does.
+    /// Decides by the first entitlement that matches the client, and by nothing else; if none matches, by the defaults.
     ///
     /// - Parameters:
-    ///   - client: Who asks.
-    ///   - hasLease: Whether a lease is for the client: then one of whom nothing is written is let in, without any rights.
-    /// - Throws: `missingEntitlement` for one who may do nothing at all.
+    ///   - client: The client that connects.
+    ///   - hasLease: Whether a lease matches the client: a client that no entitlement matches is then admitted, without
+    ///     any rights.
+    /// - Throws: `missingEntitlement` for a client without any rights.
     package func rights(
         of client: ClientIdentity,
         hasLease: @autoclosure () -> Bool = false
@@ -114,14 +101,14 @@ package struct AccessPolicy: Sendable {
             if entitlement.verbs.isEmpty {
                 throw CofferError(
                     .missingEntitlement,
-                    "the entitlements of this vault say that you may do nothing with it"
+                    "the entitlements of this vault refuse you"
                 )
             }
             if let containment = client.containment, !entitlement.namesUnit {
                 throw CofferError(
                     .missingEntitlement,
-                    "a process in \(containment) is not meant by \(entitlement.place), which does not name its unit",
-                    hint: "there, an entitlement counts where it names the unit, too"
+                    "a process in \(containment) does not match \(entitlement.place), which does not name its unit",
+                    hint: "there, an entitlement applies only if it also names the unit"
                 )
             }
             return entitlement.rights
@@ -146,7 +133,7 @@ package struct AccessPolicy: Sendable {
             throw CofferError(
                 .missingEntitlement,
                 "a process in \(containment) may not use this vault just because its user is the owner",
-                hint: "an entitlement that names its unit lets it in"
+                hint: "an entitlement that names its unit admits it"
             )
         }
         throw CofferError(
@@ -156,7 +143,8 @@ package struct AccessPolicy: Sendable {
         )
     }
 
-    /// Whether a service is let in whoever its user is: the daemon of a person is for that person's processes only.
+    /// Whether a service is admitted regardless of its user: a user's own daemon serves only the processes of that
+    /// user.
     private func admits(_ service: ClientPattern) -> Bool {
         guard case .unit = service, case .unit = daemon.service else { return false }
         return true
@@ -164,10 +152,11 @@ package struct AccessPolicy: Sendable {
 }
 
 extension ClientIdentity {
-    /// The service that the client belongs to; `nil` where it is a person's own doing.
+    /// The service that the client belongs to; `nil` for what a user started directly.
     ///
-    /// Its words as a pattern are the name of its access group. The innermost service manager counts: what runs under a
-    /// person's manager is of no unit of the system's but `user@UID.service`, which is no service in this sense.
+    /// Its description as a pattern is the name of its access group. The innermost service manager counts: to the
+    /// system's manager, a process under a user's manager belongs to `user@UID.service`, which does not count as a
+    /// service.
     package var service: ClientPattern? {
         if let userUnit {
             return userUnit.isNameOfService && !userUnit.hasPrefix("app-") ? .userUnit(userUnit) : nil
@@ -176,15 +165,15 @@ extension ClientIdentity {
         return .unit(unit)
     }
 
-    /// Who it is where the daemon is shared out: the service that it belongs to, or else its user.
+    /// The identity for quotas and round robin: the service that the client belongs to, or else its user.
     package var principal: ClientPattern { service ?? .user(userID) }
 }
 
 extension String {
-    /// Whether a unit of this name is a service that is there again tomorrow.
+    /// Whether a unit of this name is a service that has the same name when it is started again.
     ///
-    /// A scope is somebody's session, terminal or started program. What `systemd-run` and the message bus start without a
-    /// name of its own is called anew each time: nobody would see again what is stored under such a name.
+    /// A scope is a session, a terminal or a program that a user started. Services that `systemd-run` and the message
+    /// bus start without a name get a new one each time: no later client could see what is stored under such a name.
     fileprivate var isNameOfService: Bool {
         guard hasSuffix(".service") else { return false }
         let stem = Substring(dropLast(".service".count))
@@ -193,7 +182,7 @@ extension String {
 }
 
 extension Substring {
-    /// What `systemd-run` makes up: `run-r1f0`, `run-u7`, `run-p12-i34`, by version.
+    /// A generated name of `systemd-run`: `run-r1f0`, `run-u7`, `run-p12-i34`, depending on the version.
     fileprivate var isTransientName: Bool {
         guard hasPrefix("run-") else { return false }
         let digits = dropFirst("run-".count)

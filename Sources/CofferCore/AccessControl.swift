@@ -1,32 +1,31 @@
-/// What has to be shown before the secret of a keychain item is given out, or its private key is used.
+/// The authentication that is required before the secret of a keychain item is returned, or its private key is used.
 ///
 /// After `SecAccessControl`: constraints, joined by `and` or by `or`.
 public struct AccessControl: Hashable, Sendable {
-    /// A word of an access control, by the names of `SecAccessControlCreateFlags`.
+    /// A word of an access control, with the names of `SecAccessControlCreateFlags`.
     public enum Flag: String, CaseIterable, Sendable {
-        /// The person is there: the passcode, as long as nothing else can tell.
+        /// The presence of the user: the passcode, as long as there is no other proof.
         case userPresence
         /// The passcode of the vault.
         case devicePasscode
-        /// A password of the item's own, which its key depends on.
+        /// A password of the item, on which its key depends.
         case applicationPassword
-        /// The private key may be used; one whose access control has not this word can be read only.
+        /// The private key may be used; without this word, an access control allows only reading it.
         case privateKeyUsage
-        /// One of the constraints is enough.
+        /// One of the constraints suffices.
         case or
-        /// All of the constraints have to be met, as they have where nothing is said.
+        /// All of the constraints must be met; this is the default.
         case and
-        /// The constraints have to be met for changing and deleting the item, too.
+        /// The constraints must also be met for changing and deleting the item.
         case protectWrites
     }
 
-    /// Its words.
+    /// The constraints, and how they are joined.
     public let flags: Set<Flag>
 
-    /// Checks words and makes an access control of them.
+    /// Checks whether the words can be combined.
     ///
-    /// - Parameter flags: The words.
-    /// - Throws: `param` where they make no sense together.
+    /// - Throws: `param` if they can't be combined.
     public init(_ flags: Set<Flag>) throws(CofferError) {
         self.flags = flags
         if let fault = Self.fault(flags) { throw CofferError(.param, "access control: \(fault)") }
@@ -45,7 +44,7 @@ public struct AccessControl: Hashable, Sendable {
         return nil
     }
 
-    /// What its constraints ask for.
+    /// The factors that its constraints require.
     public var factors: Set<AuthenticationFactor> {
         var factors: Set<AuthenticationFactor> = []
         if !flags.isDisjoint(with: [.userPresence, .devicePasscode]) { factors.insert(.passcode) }
@@ -53,13 +52,13 @@ public struct AccessControl: Hashable, Sendable {
         return factors
     }
 
-    /// Whether one of the constraints is enough.
+    /// Whether one of the constraints suffices.
     public var isAlternative: Bool { flags.contains(.or) }
 
-    /// What is missing.
+    /// The authentication that is still missing.
     ///
-    /// - Parameter shown: What was shown.
-    /// - Returns: `nil` where that is enough.
+    /// - Parameter shown: The factors that were presented.
+    /// - Returns: `nil` if they suffice.
     public func need(after shown: Set<AuthenticationFactor>) -> AuthenticationNeed? {
         let missing = factors.subtracting(shown)
         if missing.isEmpty || isAlternative && missing != factors { return nil }
@@ -70,23 +69,21 @@ public struct AccessControl: Hashable, Sendable {
     }
 }
 
-/// What a client can show of the person behind it.
+/// A factor that a client can present to authenticate its user.
 public enum AuthenticationFactor: String, CaseIterable, Sendable {
-    /// The passcode of the vault; a wrong one counts.
+    /// The passcode of the vault; a wrong one is counted.
     case passcode
-    /// The password of an item; whether it is right is found out with the item.
+    /// The password of an item; it is checked when the item is used.
     case applicationPassword
 }
 
-/// What is missing for an item whose access control is not met.
+/// The authentication that is missing to meet an access control.
 public enum AuthenticationNeed: String, CaseIterable, Sendable {
-    /// The passcode.
     case passcode
-    /// The application password.
     case applicationPassword
-    /// Both of them.
+    /// Both factors.
     case passcodeAndApplicationPassword
-    /// Either of them.
+    /// Either factor.
     case passcodeOrApplicationPassword
 
     fileprivate var words: String {
@@ -100,12 +97,12 @@ public enum AuthenticationNeed: String, CaseIterable, Sendable {
 }
 
 extension CofferError {
-    /// The answer where the access control of an item is not met.
+    /// The error for an item whose access control is not met.
     ///
     /// - Parameters:
     ///   - subject: The item, in words.
-    ///   - need: What is missing.
-    ///   - operation: What was to be done with it.
+    ///   - need: The missing authentication.
+    ///   - operation: What the request was going to do with it.
     public static func wantsAuthentication(
         _ subject: String,
         _ need: AuthenticationNeed,

@@ -1,39 +1,26 @@
-/// What a client may do, and which rule says so.
+/// What a client may do, and which rule decides that.
 public struct AccessExplanation: Hashable, Sendable {
-    /// The client.
+    /// The client whose rights these are.
     public let client: ClientIdentity
-    /// The file of the entitlement that decides; `nil` where none does.
+    /// The file of the entitlement that decides; `nil` if none does.
     public let path: String?
-    /// Where it begins there, from 1.
+    /// The line at which the section begins, from 1.
     public let line: Int?
-    /// Why the client has these rights, or what it is told when it is refused.
+    /// Why the client has these rights, or the error with which it is refused.
     public let reason: String
     /// Whether it is refused when it connects.
     public let isRefused: Bool
     /// The access groups that it holds; the first is the default.
     public let groups: [String]
-    /// What it may do.
+    /// Its permissions.
     public let verbs: Set<Verb>
-    /// How what it stores is protected where nobody says more.
+    /// The default protection of what it stores.
     public let protection: Protection?
-    /// How much of the daemon it may have.
+    /// The client's share of the daemon.
     public let limits: ClientLimits
-    /// What comes of a credential that the service manager fetches for the client now; `nil` where none was asked about.
+    /// The outcome if the service manager fetched a credential for the client now; `nil` if none was named.
     public let credential: CredentialAnswer?
 
-    /// Describes what a client may do.
-    ///
-    /// - Parameters:
-    ///   - client: The client.
-    ///   - path: The file of the entitlement that decides.
-    ///   - line: Where it begins there.
-    ///   - reason: Why the client has these rights, or what it is told.
-    ///   - isRefused: Whether it is refused when it connects.
-    ///   - groups: The access groups that it holds.
-    ///   - verbs: What it may do.
-    ///   - protection: How what it stores is protected.
-    ///   - limits: How much of the daemon it may have.
-    ///   - credential: What comes of a credential.
     package init(
         client: ClientIdentity,
         path: String?,
@@ -59,21 +46,15 @@ public struct AccessExplanation: Hashable, Sendable {
     }
 }
 
-/// What comes of a credential that a service manager fetches for a unit.
+/// The outcome of fetching a credential for a unit.
 public struct CredentialAnswer: Hashable, Sendable {
-    /// The name of the item that is meant.
+    /// The name of the item.
     public let name: String
-    /// Why it is refused: locked, missing and denied are three answers; `nil` where it is given.
+    /// Why it is refused: locked, missing and denied are three answers; `nil` if it is delivered.
     public let refusal: AuditedRefusal?
-    /// How the item is protected; `nil` where there is none, or none that the unit may see.
+    /// The protection of the item; `nil` if there is none, or none that the unit may see.
     public let protection: Protection?
 
-    /// Describes what comes of a credential.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the item that is meant.
-    ///   - refusal: Why it is refused.
-    ///   - protection: How the item is protected.
     package init(name: String, refusal: AuditedRefusal?, protection: Protection?) {
         self.name = name
         self.refusal = refusal
@@ -81,15 +62,15 @@ public struct CredentialAnswer: Hashable, Sendable {
     }
 }
 
-/// Whose rights are to be explained.
+/// The client whose rights are to be explained.
 public enum AccessSubject: Hashable, Sendable {
-    /// Those of who asks.
+    /// The client that asks.
     case caller
-    /// Those that a process would have if it connected now.
+    /// A process, as if it connected now.
     case process(Int32)
-    /// Those of a unit of the system's service manager.
+    /// A unit of the system's service manager.
     case unit(String)
-    /// Those of a unit of the user's service manager.
+    /// A unit of the user's service manager.
     case userUnit(String)
 }
 
@@ -98,7 +79,7 @@ extension AccessPolicy {
     ///
     /// - Parameters:
     ///   - client: The client.
-    ///   - credential: What comes of a credential, where one was asked about.
+    ///   - credential: The outcome of fetching a credential, if one was named.
     package func explanation(of client: ClientIdentity, _ credential: CredentialAnswer? = nil) -> AccessExplanation {
         let entitlement = entitlement(of: client)
         do throws(CofferError) {
@@ -127,10 +108,10 @@ extension AccessPolicy {
         }
     }
 
-    /// A client in a unit, whether anything runs there or not: for the rest as the first entitlement says that names the unit,
-    /// else of the owner's user and group.
+    /// A client in a unit, whether anything runs there or not.
     ///
-    /// - Parameter unit: The unit.
+    /// What the unit does not determine comes from the first entitlement that names the unit, or else is the owner's
+    /// user and group.
     package func client(in unit: ClientPattern) -> ClientIdentity {
         var client = ClientIdentity(userID: daemon.userID, groupID: daemon.groupID)
         let written = entitlements.first { $0.clients.contains(unit) }?.clients ?? []
@@ -140,7 +121,7 @@ extension AccessPolicy {
 }
 
 extension ClientIdentity {
-    /// Becomes a client that fits a pattern, and stays as it is for the rest.
+    /// Changes the identity so that it matches a pattern.
     package mutating func fit(_ pattern: ClientPattern) {
         switch pattern {
         case .user(let number): userID = number

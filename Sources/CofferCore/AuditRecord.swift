@@ -1,39 +1,29 @@
-/// What somebody did with a vault, or was kept from doing; never a value.
+/// A request that the daemon carried out or refused, or an event of its own; never a value.
 public struct AuditRecord: Hashable, Sendable {
-    /// Its place among the records of the vault, from 1, without gaps; 0 before it has one.
+    /// The number of the record, from 1 and without gaps; 0 before it has one.
     public package(set) var number: Int64
-    /// When it was, in milliseconds since 1970: the first time, where it was done again and again.
+    /// When it happened, in milliseconds since 1970; for repeated requests, the first time.
     public package(set) var time: Int64
-    /// Who it was; `nil` for the daemon's own doing.
+    /// The client; `nil` for an event of the daemon itself.
     public let client: ClientIdentity?
-    /// The method that was asked for; `connect` for one who was turned away before it could ask.
+    /// The method; `connect` for a client that was refused when it connected.
     public let action: String
-    /// The items that it was done with, as far as there is room: ``Limits/auditedItems``.
+    /// The items of the request, at most ``Limits/auditedItems``.
     public let items: [AuditedItem]
-    /// How many items it was done with.
+    /// The number of items.
     public let itemCount: Int
-    /// The state that the vault was in.
+    /// The state of the vault at that time.
     public let state: VaultState
-    /// Why it was not done; `nil` where it was.
+    /// Why the request was refused; `nil` if it succeeded.
     public package(set) var refusal: AuditedRefusal?
-    /// The reason that was given for it, if one was: that of the lease which allowed it, or what made the daemon do it.
+    /// The reason of the lease that allowed it, or the event that made the daemon act.
     public let reason: String?
-    /// How often the same was done, one right after another or among others.
+    /// The number of identical requests, consecutive or not.
     public package(set) var count: Int
 
-    /// Describes what somebody did.
+    /// Creates a record.
     ///
-    /// - Parameters:
-    ///   - number: Its place among the records of the vault; 0 before it has one.
-    ///   - time: When it was, in milliseconds since 1970.
-    ///   - client: Who it was; `nil` for the daemon's own doing.
-    ///   - action: The method that was asked for, or `connect`.
-    ///   - items: The items that it was done with; more than there is room for are counted only.
-    ///   - itemCount: How many items it was done with; as many as are named if nothing is said.
-    ///   - state: The state that the vault was in.
-    ///   - refusal: Why it was not done.
-    ///   - reason: The reason that was given, as far as there is room.
-    ///   - count: How often it was done.
+    /// Items and texts beyond the limits are cut off.
     public init(
         number: Int64 = 0,
         time: Int64,
@@ -60,7 +50,7 @@ public struct AuditRecord: Hashable, Sendable {
 }
 
 extension AuditRecord {
-    /// The bytes that it has as JSON at most: a byte of a text may become six.
+    /// An upper bound of its bytes as JSON: one byte of text may become six.
     package var jsonByteCount: Int {
         var texts = [refusal?.message, reason, client?.unit, client?.userUnit, client?.executablePath, client?.machine]
         for item in items { texts += [item.name, item.group] }
@@ -70,19 +60,16 @@ extension AuditRecord {
 
 /// An item, as a record names it.
 public struct AuditedItem: Hashable, Sendable {
-    /// Its access group, as far as it is known.
+    /// Its access group, if known.
     public let group: String?
-    /// Its name, or what a query named; `nil` where it has none.
+    /// Its name, or what a query named; `nil` if it has none.
     public let name: String?
-    /// Its persistent reference in the keychain, where it is known.
+    /// Its persistent reference in the keychain, if known.
     public let reference: ItemID?
 
     /// Names an item.
     ///
-    /// - Parameters:
-    ///   - name: Its name, as far as there is room: what was asked for may be none.
-    ///   - group: Its access group.
-    ///   - reference: Its persistent reference in the keychain.
+    /// A name beyond the limit is cut off, because a request may name anything.
     public init(name: String?, group: String?, reference: ItemID? = nil) {
         self.name = name?.cut(to: Limits.nameBytes)
         self.group = group?.cut(to: Limits.groupBytes)
@@ -90,31 +77,26 @@ public struct AuditedItem: Hashable, Sendable {
     }
 }
 
-/// Why something was not done.
+/// Why a request was refused.
 public struct AuditedRefusal: Hashable, Sendable {
-    /// The error that was answered.
+    /// The code of the error.
     public let code: ErrorCode
-    /// Its message, as far as there is room.
+    /// The message of the error, cut to ``Limits/auditedTextBytes``.
     public let message: String
 
-    /// Describes a refusal.
-    ///
-    /// - Parameters:
-    ///   - code: The error that was answered.
-    ///   - message: Its message.
+    /// Creates a refusal from a code and a message.
     public init(_ code: ErrorCode, _ message: String) {
         self.code = code
         self.message = message.cut(to: Limits.auditedTextBytes)
     }
 
-    /// Takes what was answered.
-    ///
-    /// - Parameter error: The error.
+    /// Creates a refusal from the error that was answered.
     public init(_ error: CofferError) { self.init(error.code, error.message) }
 }
 
 extension String {
-    /// As many whole characters of it as a number of bytes has room for, and an ellipsis where there are more.
+    /// The longest prefix of whole characters that fits into a number of bytes, with an ellipsis if something is cut
+    /// off.
     fileprivate func cut(to limit: Int) -> String {
         if utf8.count <= limit { return self }
         var count = "…".utf8.count
@@ -126,24 +108,18 @@ extension String {
     }
 }
 
-/// Which records are wanted: those for which all that is named holds.
+/// A query of the audit: a record matches if it meets every condition that is set.
 public struct AuditQuery: Hashable, Sendable {
     /// The name of an item, or its persistent reference.
     public var item: String?
     /// The unit of the client, of the system's service manager or of the user's.
     public var unit: String?
-    /// Not before that time, in milliseconds since 1970.
+    /// The earliest time, in milliseconds since 1970.
     public var since: Int64?
-    /// Only what was not done.
+    /// Only refused requests.
     public var isRefused: Bool
 
-    /// Asks for records.
-    ///
-    /// - Parameters:
-    ///   - item: The name of an item, or its persistent reference.
-    ///   - unit: The unit of the client.
-    ///   - since: Not before that time, in milliseconds since 1970.
-    ///   - isRefused: Only what was not done.
+    /// Creates a query.
     public init(item: String? = nil, unit: String? = nil, since: Int64? = nil, isRefused: Bool = false) {
         self.item = item
         self.unit = unit
@@ -151,9 +127,7 @@ public struct AuditQuery: Hashable, Sendable {
         self.isRefused = isRefused
     }
 
-    /// Whether a record is one of those that are wanted.
-    ///
-    /// - Parameter record: The record.
+    /// Whether a record matches.
     public func matches(_ record: AuditRecord) -> Bool {
         if let since, record.time < since { return false }
         if isRefused && record.refusal == nil { return false }
@@ -163,32 +137,27 @@ public struct AuditQuery: Hashable, Sendable {
     }
 }
 
-/// What is left of the oldest records, which made room for others.
+/// A summary of the oldest records, which were dropped.
 public struct AuditSummary: Hashable, Sendable {
-    /// How many records there were; they had the numbers up to this one.
+    /// The number of records, which is the number of the last of them.
     public var recordCount: Int64
-    /// When the first of them was, in milliseconds since 1970.
+    /// The time of the first record, in milliseconds since 1970.
     public var firstTime: Int64
-    /// When the last of them was, in milliseconds since 1970.
+    /// The time of the last record, in milliseconds since 1970.
     public var lastTime: Int64
-    /// Who did how much, of as many clients as there is room for; the others together are `nil`.
+    /// The requests of each client, for at most ``Limits/auditTallies`` clients; `nil` is all others together.
     public var tallies: [Tally]
 
-    /// What a client did in all.
+    /// The requests of one client.
     public struct Tally: Hashable, Sendable {
         /// The client: its service, or else its user.
         public let client: String?
-        /// How often it did what it asked for.
+        /// The number of requests that were carried out.
         public var allowedCount: Int64
-        /// How often it was kept from it.
+        /// The number of refused requests.
         public var refusedCount: Int64
 
-        /// Describes what a client did.
-        ///
-        /// - Parameters:
-        ///   - client: The client; `nil` for all others.
-        ///   - allowedCount: How often it did what it asked for.
-        ///   - refusedCount: How often it was kept from it.
+        /// Creates a tally; `nil` is all other clients.
         public init(client: String?, allowedCount: Int64, refusedCount: Int64) {
             self.client = client
             self.allowedCount = allowedCount
@@ -196,7 +165,7 @@ public struct AuditSummary: Hashable, Sendable {
         }
     }
 
-    /// Describes what is left; nothing if nothing is said.
+    /// Creates a summary.
     public init(recordCount: Int64 = 0, firstTime: Int64 = 0, lastTime: Int64 = 0, tallies: [Tally] = []) {
         self.recordCount = recordCount
         self.firstTime = firstTime
@@ -205,24 +174,18 @@ public struct AuditSummary: Hashable, Sendable {
     }
 }
 
-/// A page of records.
+/// A page of audit records.
 public struct AuditPage: Sendable {
     /// The records, the oldest first.
     public let records: [AuditRecord]
-    /// The number of the last one that was looked at; `nil` where no more follow.
+    /// The number of the last record that was scanned; `nil` if no more follow.
     public let next: Int64?
-    /// Whether records are missing here that can't be read.
+    /// Whether records are missing because they can't be read.
     public let isDamaged: Bool
-    /// What is left of those that made room, where there are such.
+    /// The summary of the dropped records, if there are any.
     public let summary: AuditSummary?
 
-    /// Describes a page.
-    ///
-    /// - Parameters:
-    ///   - records: The records, the oldest first.
-    ///   - next: The number of the last one that was looked at; `nil` where no more follow.
-    ///   - isDamaged: Whether records are missing here that can't be read.
-    ///   - summary: What is left of those that made room.
+    /// Creates a page.
     public init(records: [AuditRecord], next: Int64?, isDamaged: Bool, summary: AuditSummary?) {
         self.records = records
         self.next = next
@@ -231,21 +194,16 @@ public struct AuditPage: Sendable {
     }
 }
 
-/// A part of the check of all records.
+/// The result of verifying a part of the records.
 public struct AuditVerification: Sendable {
-    /// How many records were checked in this part.
+    /// The number of records that were verified.
     public let checkedCount: Int64
-    /// What is wrong; nothing where every record is as it was written.
+    /// What is wrong; empty if every record is as it was written.
     public let findings: [String]
-    /// The number of the last one that was checked; `nil` where no more follow.
+    /// The number of the last record that was verified; `nil` if no more follow.
     public let next: Int64?
 
-    /// Describes a part of the check.
-    ///
-    /// - Parameters:
-    ///   - checkedCount: How many records were checked in this part.
-    ///   - findings: What is wrong.
-    ///   - next: The number of the last one that was checked; `nil` where no more follow.
+    /// Creates a result.
     public init(checkedCount: Int64, findings: [String], next: Int64?) {
         self.checkedCount = checkedCount
         self.findings = findings

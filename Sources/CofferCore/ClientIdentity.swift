@@ -1,28 +1,30 @@
-/// The file that a program is in.
+/// The file of a program.
 public struct ExecutableFile: Hashable, Sendable {
-    /// The device that it is on.
+    /// The device number.
     public let device: UInt64
-    /// Its number there.
+    /// The inode number.
     public let inode: UInt64
 
-    /// Names a file.
+    /// Creates an identifier of a file.
     public init(device: UInt64, inode: UInt64) {
         self.device = device
         self.inode = inode
     }
 }
 
-/// Who a client is, as the kernel and the service manager tell.
+/// The identity of a client, as the kernel and the service manager report it.
 public struct ClientIdentity: Hashable, Sendable {
-    /// The process, when it connected: for people, since another one may have its number later, and nothing is decided by it.
+    /// The process that connected.
     ///
-    /// `nil` where its number can't be seen from here.
+    /// It is for people: the number may be reused, so no right depends on it.
+    ///
+    /// `nil` if the number is not visible to the daemon.
     public var processID: Int32?
     /// The effective user.
     public var userID: UInt32
     /// The effective group.
     public var groupID: UInt32
-    /// The groups that it is in besides.
+    /// The supplementary groups.
     public var supplementaryGroupIDs: Set<UInt32>
     /// The unit of the system's service manager that its process belongs to.
     public var unit: String?
@@ -30,16 +32,16 @@ public struct ClientIdentity: Hashable, Sendable {
     public var userUnit: String?
     /// The path of its program.
     public var executablePath: String?
-    /// The file that the path leads to.
+    /// The file at that path.
     public var executableFile: ExecutableFile?
-    /// Whether its process is in another pid namespace than the daemon, as those of containers and sandboxes are.
+    /// Whether its process is in another pid namespace than the daemon, as processes of containers and sandboxes are.
     public var isContained: Bool
-    /// The container that it is in, by the name that the service manager has for it.
+    /// The container of the process, by the name that the service manager has for it.
     public var machine: String?
-    /// The user whose login, or whose service manager, its process belongs to: not told to clients.
+    /// The user of the login, or of the service manager, that its process belongs to: not reported to clients.
     package var loginUserID: UInt32?
 
-    /// Describes a client.
+    /// Creates an identity.
     public init(
         processID: Int32? = nil,
         userID: UInt32,
@@ -64,30 +66,30 @@ public struct ClientIdentity: Hashable, Sendable {
         self.machine = machine
     }
 
-    /// What it is in, as part of a sentence; `nil` where it is not contained.
+    /// The container or namespace, as part of a sentence; `nil` if the process is not contained.
     package var containment: String? {
         guard isContained else { return nil }
         return machine.map { "the container \(quotedForDisplay($0))" } ?? "a container or another pid namespace"
     }
 }
 
-/// Which clients are meant: `uid:1000`, `gid:1000`, `unit:backup.service`, `user-unit:mail.service` or `exe:/usr/bin/mail`.
+/// A pattern of clients: `uid:1000`, `gid:1000`, `unit:backup.service`, `user-unit:mail.service` or
+/// `exe:/usr/bin/mail`.
 public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
-    /// Those of a user.
+    /// Clients of a user.
     case user(UInt32)
-    /// Those of a group.
+    /// Clients with a group.
     case group(UInt32)
-    /// Those in a unit of the system's service manager.
+    /// Clients in a unit of the system's service manager.
     case unit(String)
-    /// Those in a unit of the user's service manager.
+    /// Clients in a unit of the user's service manager.
     case userUnit(String)
-    /// Those that run a program.
+    /// Clients that run a program.
     case executable(String)
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// - Parameter text: The pattern.
-    /// - Throws: `param` where it is none.
+    /// - Throws: `param` if it is not a pattern.
     public init(_ text: String) throws(CofferError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let value = parts.count == 2 ? parts[1] : ""
@@ -107,7 +109,7 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is read.
+    /// The text that ``init(_:)`` parses.
     public var description: String {
         switch self {
         case .user(let number): "uid:\(number)"
@@ -118,9 +120,7 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a client is one of them.
-    ///
-    /// - Parameter client: The client.
+    /// Whether a client matches.
     public func fits(_ client: ClientIdentity) -> Bool {
         switch self {
         case .user(let number): client.userID == number
@@ -133,7 +133,7 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ClientIdentity {
-    /// The client without what is another from one of its processes to the next: as the audit keeps it.
+    /// The identity without what differs between processes of the same client, as the audit stores it.
     package var recorded: ClientIdentity {
         ClientIdentity(
             userID: userID,
@@ -146,6 +146,6 @@ extension ClientIdentity {
         )
     }
 
-    /// The client in a word: its service, or else its user.
+    /// A short name of the client: its service, or else its user.
     public var summary: String { principal.description + (containment.map { " in \($0)" } ?? "") }
 }

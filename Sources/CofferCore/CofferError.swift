@@ -1,40 +1,40 @@
-/// What every boundary of Coffer throws: a stable code, what failed and why, and what to do now.
+/// The error type of every boundary of Coffer: a stable code, what failed and why, and what to do.
 ///
-/// Two errors are equal when their codes are. No text in it holds a secret.
+/// Two errors are equal if their codes are. Its texts contain no secret.
 public struct CofferError: Error, Equatable, Sendable {
     /// When the same request may succeed.
     public enum Retry: Hashable, Sendable {
-        /// Once the vault is unlocked.
+        /// After an unlock.
         case afterUnlock
         /// After that many seconds.
         case afterDelay(seconds: Int)
-        /// Not as it is.
+        /// Not unless the request changes.
         case never
     }
 
-    /// The stable name of what went wrong.
+    /// The stable name of the error.
     public let code: ErrorCode
     /// What failed, and why: lower case, no full stop, values in single quotes.
     public let message: String
-    /// What to do now, where there is a way out.
+    /// What to do, if there is a remedy.
     public let hint: String?
     /// When the same request may succeed.
     public let retry: Retry
-    /// The code that Foundation has for it, where there is one.
+    /// The code of Foundation, if there is one.
     public let cocoaCode: Int?
-    /// What has to be shown, where an access control is not met.
+    /// The missing authentication, if an access control is not met.
     public let need: AuthenticationNeed?
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: The stable name of what went wrong.
+    ///   - code: The stable name of the error.
     ///   - message: What failed, and why.
-    ///   - hint: What to do now.
+    ///   - hint: What to do.
     ///   - retry: When the same request may succeed.
-    ///   - operation: What was being done: `interactionNotAllowed` has another Foundation code for reading than for
-    ///     writing.
-    ///   - need: What has to be shown.
+    ///   - operation: The operation that failed: `interactionNotAllowed` has another Foundation code for reading than
+    ///     for writing.
+    ///   - need: The missing authentication.
     public init(
         _ code: ErrorCode,
         _ message: String,
@@ -54,15 +54,7 @@ public struct CofferError: Error, Equatable, Sendable {
         )
     }
 
-    /// Makes an error from the parts that travel on the wire.
-    ///
-    /// - Parameters:
-    ///   - code: The stable name of what went wrong.
-    ///   - message: What failed, and why.
-    ///   - hint: What to do now.
-    ///   - retry: When the same request may succeed.
-    ///   - cocoaCode: The code that Foundation has for it.
-    ///   - need: What has to be shown.
+    /// Creates an error from the parts that are transmitted on the wire.
     public init(
         code: ErrorCode,
         message: String,
@@ -84,14 +76,15 @@ public struct CofferError: Error, Equatable, Sendable {
 }
 
 extension CofferError {
-    /// The answer to a request whose key is not there in the vault's present state.
+    /// The error for a request whose key is not in memory in the current state of the vault.
     ///
     /// - Parameters:
-    ///   - subject: What was asked for, in words, such as `'github.com/token'`.
+    ///   - subject: The item, in words, such as `'github.com/token'`.
     ///   - state: The state of the vault.
-    ///   - operation: What was to be done with it.
+    ///   - operation: What the request was going to do with it.
     public static func locked(_ subject: String, in state: VaultState, for operation: ItemOperation) -> CofferError {
-        // A vault that was locked for long is back there, too: it may have been unlocked since it came up.
+        // A vault that was locked for long is in this state again, so it may have been unlocked since the daemon
+        // started.
         let reason = state == .beforeFirstUnlock ? "the vault is as before its first unlock" : "the vault is locked"
         return CofferError(
             .interactionNotAllowed,
@@ -104,11 +97,11 @@ extension CofferError {
 }
 
 extension CofferError {
-    /// The answer where stored data is not what was stored.
+    /// The error for stored data that is not authentic.
     ///
     /// - Parameters:
     ///   - subject: The item, in words.
-    ///   - finding: What was found.
+    ///   - finding: What is wrong.
     public static func damaged(_ subject: String, found finding: String) -> CofferError {
         CofferError(
             .decode,
@@ -118,7 +111,7 @@ extension CofferError {
         )
     }
 
-    /// The answer where memory could not be locked.
+    /// The error if memory can't be locked.
     public static let noSecretMemory = CofferError(
         .internal,
         "memory for secrets can't be locked",

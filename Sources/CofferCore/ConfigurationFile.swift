@@ -1,42 +1,39 @@
 /// A configuration file, in the syntax of systemd.syntax(7): sections in brackets, `Key=value` on a line, and comments.
 ///
-/// What is wrong in it is told with its line; nothing that is not understood is passed over.
+/// Every error names its line. Unknown sections and settings are errors.
 package struct ConfigurationFile: Sendable {
     /// One setting.
     package struct Entry: Sendable {
         /// The text before the equals sign.
         package let key: String
-        /// The text behind it.
+        /// The text after the equals sign.
         package let value: String
-        /// Where it stands, from 1.
+        /// The line number, from 1.
         package let line: Int
     }
 
-    /// One section; a name may come several times.
+    /// One section; a name may occur several times.
     package struct Section: Sendable {
         /// The text in the brackets.
         package let name: String
-        /// Where it begins, from 1.
+        /// The number of its first line, from 1.
         package let line: Int
-        /// What is set in it.
+        /// Its settings.
         package fileprivate(set) var entries: [Entry]
     }
 
-    /// Where it is.
+    /// The path of the file.
     package let path: String
-    /// What is in it, in order.
+    /// The sections, in order.
     package private(set) var sections: [Section] = []
 
-    /// Reads a text.
+    /// Parses a text.
     ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - path: Where it is from, for what is said of it.
-    /// - Throws: `param` with the line that is wrong.
+    /// - Throws: `param` with the line of the error.
     package init(_ text: String, path: String) throws(CofferError) {
         self.path = path
         var number = 0
-        // By bytes: a mark that combines would make one character of itself and the sign before it, and hide the sign.
+        // By bytes: a combining mark would form one character with the byte before it, and hide a `#`, `[` or `=`.
         for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             let line = Self.trimmed(line)
@@ -69,24 +66,24 @@ package struct ConfigurationFile: Sendable {
 
     private static func text(_ bytes: Substring.UTF8View) -> String { String(Substring(bytes)) }
 
-    /// Reads the bytes of a file.
+    /// Parses the bytes of a file.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes, one more than there may be at most where there are more.
-    ///   - path: Where they are from.
-    /// - Throws: `param` with the line that is wrong.
+    ///   - bytes: The bytes of the file, or, if it is too large, one byte more than the limit.
+    ///   - path: The path of the file, for errors.
+    /// - Throws: `param` with the line of the error.
     package init(_ bytes: [UInt8], path: String) throws(CofferError) {
         guard bytes.count <= Limits.configurationBytes, let text = String(validating: bytes, as: UTF8.self) else {
             throw CofferError(
                 .param,
-                "\(quotedForDisplay(path)) is no configuration: "
+                "\(quotedForDisplay(path)) is not a configuration file: "
                     + "expected text of at most \(Limits.configurationBytes) bytes"
             )
         }
         try self.init(text, path: path)
     }
 
-    /// What is wrong at a line.
+    /// The error for a line.
     ///
     /// - Parameters:
     ///   - line: The line, from 1.
@@ -95,11 +92,11 @@ package struct ConfigurationFile: Sendable {
         CofferError(.param, "\(quotedForDisplay(path)), line \(line): \(why)", hint: hint)
     }
 
-    /// Reads a value, and tells its line where it is none.
+    /// Parses a value, and adds the line to its errors.
     ///
     /// - Parameters:
     ///   - entry: The setting.
-    ///   - body: Reads its value.
+    ///   - body: Parses the value.
     package func value<Value>(
         of entry: Entry,
         _ body: (String) throws(CofferError) -> Value
@@ -109,12 +106,12 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// A setting that is not known where it stands.
+    /// The error for an unknown setting.
     ///
     /// - Parameters:
     ///   - entry: The setting.
-    ///   - section: Where it stands.
-    ///   - known: What may stand there.
+    ///   - section: Its section.
+    ///   - known: The settings that the section can have.
     package func unknown(_ entry: Entry, in section: Section, known: [String]) -> CofferError {
         wrong(
             entry.line,

@@ -1,6 +1,6 @@
-/// What a person shows to be let in.
+/// What a user presents to open the vault.
 public enum Credential: String, CaseIterable, Sendable {
-    /// The passcode, which the device key goes with.
+    /// The passcode, used together with the device key.
     case passcode
     /// A recovery key, which opens the vault without the device key.
     case recoveryKey
@@ -16,14 +16,14 @@ public enum KeyslotKind: String, CaseIterable, Sendable {
     case recoveryKey
 }
 
-/// What a client is told about a keyslot, one of the ways to the keys of a vault.
+/// A keyslot, one of the ways to the keys of a vault, as a client sees it.
 public struct KeyslotInfo: Hashable, Sendable {
-    /// Its number, which the next one may get once it is removed.
+    /// Its number, which may be reused after it is removed.
     public let number: Int
     /// What opens it.
     public let kind: KeyslotKind
 
-    /// Describes a keyslot.
+    /// Creates a description of a keyslot.
     public init(number: Int, kind: KeyslotKind) {
         self.number = number
         self.kind = kind

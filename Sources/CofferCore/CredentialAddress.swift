@@ -1,26 +1,21 @@
-/// What a service manager says of a credential that it fetches from a socket: the address that it connects from.
+/// The address from which a service manager connects when it fetches a credential from a socket.
 ///
-/// It is `/unit/UNIT/ID` behind a NUL and a random number.
+/// It is `/unit/UNIT/ID` after a NUL and a random number.
 package struct CredentialAddress: Hashable, Sendable {
     /// The unit that is being started.
     package let unit: String
-    /// What the unit calls the credential: a file's name.
+    /// The name that the unit has for the credential: a file name.
     package let id: String
 
-    /// Names a credential of a unit.
-    ///
-    /// - Parameters:
-    ///   - unit: The unit.
-    ///   - id: What it calls the credential.
     package init(unit: String, id: String) {
         self.unit = unit
         self.id = id
     }
 
-    /// Reads an address.
+    /// Parses an address.
     ///
-    /// - Parameter bytes: The address, as the kernel has it.
-    /// - Returns: `nil` where it is none of a service manager's.
+    /// - Parameter bytes: The address, as the kernel returns it.
+    /// - Returns: `nil` if it is not one of a service manager.
     package init?(_ bytes: [UInt8]) {
         guard bytes.first == 0, let text = String(validating: bytes.dropFirst(), as: UTF8.self) else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
@@ -31,7 +26,7 @@ package struct CredentialAddress: Hashable, Sendable {
         id = parts[3]
     }
 
-    /// The name of the item that is meant: a file's name has no slash, so `--` stands for one.
+    /// The name of the item: a file name contains no slash, so `--` stands for one.
     package var itemName: String {
         var name: [UInt8] = []
         for byte in id.utf8 {
@@ -41,19 +36,19 @@ package struct CredentialAddress: Hashable, Sendable {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// The most bytes that its content may have: the service manager counts the name of a credential, too.
+    /// The maximum size of its content: the service manager counts the name of a credential as well.
     package var contentBytes: Int { Limits.credentialBytes - id.utf8.count }
 }
 
 extension ClientIdentity {
-    /// Whether it is the service manager that starts a unit.
+    /// Whether the client is the service manager that starts a unit.
     ///
-    /// The process that fetches a credential is in the unit's control group already, and has the manager's user, while nothing
-    /// of the unit has run yet.
+    /// The process that fetches a credential is already in the unit's control group, and runs as the manager's user,
+    /// before anything of the unit runs.
     ///
-    /// - Parameter unit: The unit that it says it starts.
+    /// - Parameter unit: The unit in the address.
     package func starts(_ unit: String) -> Bool {
-        // A unit of the owner's manager is told of the owner's processes only.
+        // The unit of a user's manager is reported only for the owner's processes.
         if let userUnit { return userUnit.utf8.elementsEqual(unit.utf8) }
         return userID == 0 && self.unit?.utf8.elementsEqual(unit.utf8) ?? false
     }

@@ -1,6 +1,6 @@
-/// A time as a person says it: rounded up, in the largest unit that it has one of.
+/// A duration for people, rounded up, in the largest unit that fits.
 ///
-/// - Parameter seconds: The time; at least 0.
+/// - Parameter seconds: The duration; at least 0.
 /// - Returns: Such as `45 s`, `5 min`, `3 h`, `2 d`.
 public func durationForDisplay(seconds: Int) -> String {
     let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min")]

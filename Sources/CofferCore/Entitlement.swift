@@ -1,21 +1,20 @@
-/// What somebody has written of some clients: who they are, and what they may do.
+/// A section of an entitlement file: which clients it matches, and what they may do.
 public struct Entitlement: Hashable, Sendable {
-    /// The file that it stands in.
+    /// The path of the file.
     public let path: String
-    /// Where it begins there, from 1.
+    /// The line at which the section begins, from 1.
     public let line: Int
-    /// Who is meant: a client that fits all of them.
+    /// The patterns, all of which a client must match.
     public let clients: [ClientPattern]
     /// The access groups that such a client holds; the first is the default.
     public let groups: [String]
-    /// What it may do: nothing, where it is to be refused.
+    /// The permissions; empty to refuse the client.
     public let verbs: Set<Verb>
-    /// How what it stores is protected where nobody says more.
+    /// The default protection of what the client stores.
     public let protection: Protection?
-    /// How much of the daemon it may have.
+    /// The client's share of the daemon.
     public let limits: ClientLimits
 
-    /// Describes what is written.
     package init(
         path: String,
         line: Int,
@@ -34,13 +33,13 @@ public struct Entitlement: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// Whether a client is meant.
+    /// Whether the section matches a client.
     package func fits(_ client: ClientIdentity) -> Bool { clients.allSatisfy { $0.fits(client) } }
 
-    /// Whether it says in which unit its clients are: only then it means to give rights to what is in a container.
+    /// Whether the section names a unit: only then does it apply to processes in a container.
     package var namesUnit: Bool { clients.contains(where: \.isUnit) }
 
-    /// Where it stands, in words.
+    /// The file and the line, in words.
     public var place: String { "\(quotedForDisplay(path)), line \(line)" }
 
     /// The rights that it gives.
@@ -57,25 +56,27 @@ public struct Entitlement: Hashable, Sendable {
 }
 
 extension Entitlement {
-    /// What can be set in the section of a client: who it is, by the first five at least, and what it may do.
+    /// The settings of a section: the first five, of which at least one is required, identify the client; the others
+    /// say what it may do.
     package static let settings = [
         "Unit", "UserUnit", "User", "UID", "GID", "Executable", "Groups", "Verbs", "DefaultProtection",
         "MaxConnections", "MaxRequestsPerSecond",
     ]
 
-    /// Where they are, in the order in which they are looked at: the machine's word comes before the user's.
+    /// The directories of entitlements, in the order in which they are checked: the machine's take precedence over the
+    /// user's.
     ///
     /// - Parameter home: The directory of the user's configuration, if there is one.
     package static func directories(home: String?) -> [String] {
         ["/etc", home].compactMap { $0.map { $0 + "/coffer/entitlements.d" } }
     }
 
-    /// Reads the entitlements of files, in their order.
+    /// Parses entitlement files, in their order.
     ///
     /// - Parameters:
     ///   - files: The files, and their bytes.
-    ///   - userID: Finds a user by name.
-    /// - Throws: `param` with the line that is wrong.
+    ///   - userID: Looks up a user by name.
+    /// - Throws: `param` with the line of the error.
     package static func all(
         in files: [(path: String, bytes: [UInt8])],
         userID: (String) throws(CofferError) -> UInt32
@@ -100,7 +101,7 @@ extension Entitlement {
     }
 }
 
-/// An entitlement that is being read.
+/// An entitlement while it is being parsed.
 private struct EntitlementDraft {
     private var seen: Set<String> = []
     private var clients: [ClientPattern] = []
@@ -144,18 +145,18 @@ private struct EntitlementDraft {
         guard !seen.isDisjoint(with: Self.identifying) else {
             throw file.wrong(
                 line,
-                "a [Client] says who it is",
-                hint: "by \(Self.identifying.joined(separator: ", ")); a program alone can be made to do anybody's will"
+                "a [Client] needs a setting that identifies it",
+                hint: "one of \(Self.identifying.joined(separator: ", ")); a program alone can be made to do anything"
             )
         }
         guard !seen.isSuperset(of: ["User", "UID"]) else {
-            throw file.wrong(line, "User and UID are two ways to say one thing: give one of them")
+            throw file.wrong(line, "User and UID exclude each other: give one of them")
         }
         guard seen.contains("Verbs") else {
-            throw file.wrong(line, "a [Client] says what it may do: Verbs", hint: "'Verbs=' alone refuses it")
+            throw file.wrong(line, "a [Client] needs Verbs: what it may do", hint: "'Verbs=' alone refuses it")
         }
         guard !groups.isEmpty || verbs.isDisjoint(with: [.read, .write, .delete]) else {
-            throw file.wrong(line, "who may read, write or delete holds an access group: Groups")
+            throw file.wrong(line, "a [Client] that may read, write or delete needs Groups: its access groups")
         }
         return Entitlement(
             path: file.path,
@@ -179,16 +180,16 @@ private struct EntitlementDraft {
     }
 
     private static func number(_ text: String) throws(CofferError) -> UInt32 {
-        // The last one stands for nobody.
+        // The highest number is reserved: it means "no user".
         guard text.isMadeOfDigits, let number = UInt32(text), number < .max else {
-            throw CofferError(.param, "\(quotedForDisplay(text)) is no number of a user or a group")
+            throw CofferError(.param, "\(quotedForDisplay(text)) is not the number of a user or a group")
         }
         return number
     }
 
     private static func limit(_ text: String, upTo greatest: Int) throws(CofferError) -> Int {
         guard text.isMadeOfDigits, let number = Int(text), (1...greatest).contains(number) else {
-            throw CofferError(.param, "\(quotedForDisplay(text)) is no number from 1 to \(greatest)")
+            throw CofferError(.param, "\(quotedForDisplay(text)) is not a number from 1 to \(greatest)")
         }
         return number
     }
@@ -198,8 +199,8 @@ private struct EntitlementDraft {
         guard text.hasPrefix("/"), !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
             throw CofferError(
                 .param,
-                "\(quotedForDisplay(text)) is no path of a program",
-                hint: "from the root and without detours: where symbolic links lead, and not the links"
+                "\(quotedForDisplay(text)) is not the path of a program",
+                hint: "give an absolute path without '.' and '..', with symbolic links resolved"
             )
         }
         return text
@@ -213,8 +214,8 @@ private struct EntitlementDraft {
         for group in groups where !group.isMadeOfUnitCharacters || group.utf8.count > Limits.groupBytes {
             throw CofferError(
                 .param,
-                "\(quotedForDisplay(group)) is no access group",
-                hint: "up to \(Limits.groupBytes) of the letters, digits and marks that names of units have"
+                "\(quotedForDisplay(group)) is not an access group",
+                hint: "a group has at most \(Limits.groupBytes) bytes, of the characters that are valid in unit names"
             )
         }
         return groups
@@ -248,10 +249,9 @@ private struct EntitlementDraft {
 }
 
 extension Entitlement {
-    /// Reads the full name of a unit.
+    /// Checks the full name of a unit.
     ///
-    /// - Parameter text: The name.
-    /// - Throws: `param` for what is none, or no service and no scope.
+    /// - Throws: `param` if it is not the name of a service or scope.
     static func unit(_ text: String) throws(CofferError) -> String {
         guard text.isMadeOfUnitCharacters, text.hasSuffix(".service") || text.hasSuffix(".scope") else {
             throw CofferError(
@@ -265,7 +265,7 @@ extension Entitlement {
 }
 
 extension ClientPattern {
-    /// Whether it says in which unit clients are: only then it can mean what is in a container.
+    /// Whether the pattern names a unit: only such a pattern can match a process in a container.
     package var isUnit: Bool {
         switch self {
         case .unit, .userUnit: true
@@ -281,7 +281,7 @@ extension ClientPattern {
 extension String {
     fileprivate var isMadeOfDigits: Bool { utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
 
-    /// Whether it has only what systemd allows in the name of a unit: so the name of each unit's own group can be written.
+    /// Whether it has only characters that systemd allows in unit names, so that every unit's own group can be written.
     fileprivate var isMadeOfUnitCharacters: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in

@@ -1,26 +1,24 @@
 /// The stable name of an error.
 ///
-/// A code that this build does not know is kept as it came, never fatal.
+/// A code that this build does not know is kept unchanged, and never fatal.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
-    /// The name, as it stands on the wire.
+    /// The name on the wire.
     public let rawValue: String
 
-    /// Makes a code from its name on the wire.
-    ///
-    /// - Parameter rawValue: The name.
+    /// Creates a code from its name on the wire.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// There is no item of that name or query.
+    /// No item has that name, or matches that query.
     public static let itemNotFound = ErrorCode(rawValue: "itemNotFound")
-    /// There is one already.
+    /// It exists already.
     public static let duplicateItem = ErrorCode(rawValue: "duplicateItem")
-    /// Locked, or before the first unlock.
+    /// The vault is locked, or has not been unlocked yet.
     public static let interactionNotAllowed = ErrorCode(rawValue: "interactionNotAllowed")
-    /// The item wants a fresh authentication.
+    /// The access control of the item requires authentication first.
     public static let interactionRequired = ErrorCode(rawValue: "interactionRequired")
-    /// The passcode was wrong, or may not be tried now.
+    /// The credential is wrong, or passcodes are throttled.
     public static let authFailed = ErrorCode(rawValue: "authFailed")
-    /// The caller does not hold the right.
+    /// The caller lacks a permission or a group.
     public static let missingEntitlement = ErrorCode(rawValue: "missingEntitlement")
     /// A parameter is missing, unknown or out of range.
     public static let param = ErrorCode(rawValue: "param")
@@ -28,22 +26,22 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
     public static let dataTooLarge = ErrorCode(rawValue: "dataTooLarge")
     /// Stored data is damaged or was tampered with.
     public static let decode = ErrorCode(rawValue: "decode")
-    /// There is no vault yet, or a key of it is missing.
+    /// There is no vault yet, or one of its keys is missing.
     public static let notAvailable = ErrorCode(rawValue: "notAvailable")
     /// The disk is full.
     public static let diskFull = ErrorCode(rawValue: "diskFull")
-    /// Reading or writing failed for another reason than a full disk.
+    /// Reading or writing failed for a reason other than a full disk.
     public static let io = ErrorCode(rawValue: "io")
-    /// The client did not want the answer any more, and nothing has happened.
+    /// The client cancelled the request, and nothing has changed.
     public static let userCanceled = ErrorCode(rawValue: "userCanceled")
     /// The method, or the version of the protocol, is unknown.
     public static let unimplemented = ErrorCode(rawValue: "unimplemented")
-    /// The peer sent what the protocol does not allow.
+    /// The peer violated the protocol.
     public static let protocolViolation = ErrorCode(rawValue: "protocolViolation")
-    /// A fault of the daemon itself.
+    /// A bug in the daemon.
     public static let `internal` = ErrorCode(rawValue: "internal")
 
-    /// Every code that this build answers with, with its numbers: the table of the protocol's errors.
+    /// Every code that this build knows, with its numbers: the table of the protocol's errors.
     public static let table: [(code: ErrorCode, osStatus: Int, cocoaRead: Int?, cocoaWrite: Int?)] = [
         (.itemNotFound, -25300, 260, 260),
         (.duplicateItem, -25299, 516, 516),
@@ -63,6 +61,6 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
         (.internal, -2070, nil, nil),
     ]
 
-    /// The `OSStatus` of the code; that of ``internal`` for a code this build does not know.
+    /// The `OSStatus` of the code; for an unknown code, that of ``internal``.
     public var osStatus: Int { Self.table.first { $0.code == self }?.osStatus ?? -2070 }
 }

@@ -1,4 +1,4 @@
-/// What kind of thing an item is, where its owner says so.
+/// The kind of an item, as stated by its owner or detected in its content.
 public enum ItemKind: String, CaseIterable, Sendable {
     /// A secret that a person types.
     case password
@@ -14,15 +14,15 @@ public enum ItemKind: String, CaseIterable, Sendable {
     case database
     /// A picture.
     case image
-    /// Something fetched, and kept.
+    /// A download that is kept.
     case download
-    /// Something that can be made again.
+    /// Something that can be created again.
     case cache
     /// Something needed for a short time only.
     case temporary
 }
 
-/// What an item is used for: decides its protection, where nothing more exact was said.
+/// The use of an item: it decides the protection if nothing more specific does.
 public enum Scenario: String, CaseIterable, Sendable {
     /// Health records.
     case health
@@ -32,29 +32,29 @@ public enum Scenario: String, CaseIterable, Sendable {
     case userDocument
     /// A personal photograph.
     case personalPhoto
-    /// A download that goes on while the vault is locked.
+    /// A download that continues while the vault is locked.
     case download
-    /// A recording that goes on while the vault is locked.
+    /// A recording that continues while the vault is locked.
     case recording
-    /// An upload that goes on while the vault is locked.
+    /// An upload that continues while the vault is locked.
     case upload
     /// The data of a program.
     case appData
     /// A database file.
     case database
-    /// A picture that can be fetched again.
+    /// A picture that can be downloaded again.
     case downloadedImage
-    /// Something that can be made again.
+    /// Something that can be created again.
     case cache
     /// Something needed for a short time only.
     case temporary
     /// A secret that a person types.
     case password
-    /// A token that work in the background needs.
+    /// A token that background work needs.
     case backgroundToken
 }
 
-/// Which of the two stores an item is in.
+/// The name of a store.
 public enum StoreName: String, CaseIterable, Sendable {
     /// The keychain: small secrets.
     case keychain
@@ -69,7 +69,7 @@ public enum Protection: Hashable, Sendable {
     /// A file.
     case file(ProtectionClass)
 
-    /// The store that such an item is in.
+    /// The store of items with this protection.
     public var store: StoreName {
         switch self {
         case .keychain: .keychain
@@ -77,7 +77,7 @@ public enum Protection: Hashable, Sendable {
         }
     }
 
-    /// The accessibility or the class of a name; `nil` where there is none.
+    /// The accessibility or the class with a name; `nil` if there is none.
     package init?(name: String) {
         if let accessibility = Accessibility(rawValue: name) {
             self = .keychain(accessibility)
@@ -88,7 +88,7 @@ public enum Protection: Hashable, Sendable {
         }
     }
 
-    /// The accessibility or the class, by its name.
+    /// The name of the accessibility or the class.
     public var name: String {
         switch self {
         case .keychain(let accessibility): accessibility.rawValue
@@ -96,10 +96,7 @@ public enum Protection: Hashable, Sendable {
         }
     }
 
-    /// Whether what is stored can be read in `state`.
-    ///
-    /// - Parameter state: The state of the vault.
-    /// - Returns: `true` where the key for reading is there.
+    /// Whether an item with this protection can be read in `state`.
     public func isReadable(in state: VaultState) -> Bool {
         switch self {
         case .keychain(let accessibility): accessibility.isAvailable(in: state)

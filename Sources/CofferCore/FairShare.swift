@@ -1,17 +1,17 @@
-/// How much one party may have of what all share, so that something is left for whoever comes next.
+/// The share of a common quota that one party may take, so that something is left for the next one.
 ///
-/// Alone it may have three quarters, and less the more others have: it gets more as long as it holds less than three times
-/// what is left. Two that take all they can get end with three sevenths each.
+/// A party that is alone may take three quarters, and less the more others hold: it may take more as long as it holds
+/// less than three times what is left. Two parties that take all they can get end with three sevenths each.
 package enum FairShare {
     private static let multiple = 3
 
     /// How much more a party may take.
     ///
     /// - Parameters:
-    ///   - held: What it has; at least 0.
-    ///   - used: What all have together, it included.
-    ///   - total: What there is.
-    /// - Returns: At least 0. Who has nothing gets the last one.
+    ///   - held: What the party holds; at least 0.
+    ///   - used: What all parties hold together, including this one.
+    ///   - total: The quota.
+    /// - Returns: At least 0. A party that holds nothing gets the last unit.
     package static func left(holding held: Int, used: Int, of total: Int) -> Int {
         let free = max(0, total - used)
         if held == 0 && free > 0 { return max(1, multiple * free / (multiple + 1)) }
@@ -19,32 +19,32 @@ package enum FairShare {
     }
 }
 
-/// Those who wait, in a line for each party: the parties take turns, and within a line it goes by the order of coming.
+/// A round-robin queue of parties, each with its own queue in order of arrival.
 package struct FairQueue<Element> {
     private struct Line {
         let party: Int
         var elements: [Element]
     }
 
-    /// None is empty; the first one's turn is next.
+    /// The queues, none of them empty; the first party is next.
     private var lines: [Line] = []
 
-    /// Makes a queue in which nobody waits.
+    /// Creates an empty queue.
     package init() {}
 
     package var isEmpty: Bool { lines.isEmpty }
 
-    /// Whether a party besides this one waits.
+    /// Whether a party other than this one waits.
     package func has(otherThan party: Int) -> Bool { lines.contains { $0.party != party } }
 
-    /// All who wait.
+    /// All elements.
     package var elements: [Element] { lines.flatMap(\.elements) }
 
-    /// Lets one more wait.
+    /// Appends an element.
     ///
     /// - Parameters:
-    ///   - element: Who waits.
-    ///   - party: Whose it is.
+    ///   - element: The element that waits.
+    ///   - party: The party that it belongs to.
     package mutating func append(_ element: Element, for party: Int) {
         if let index = lines.firstIndex(where: { $0.party == party }) {
             lines[index].elements.append(element)
@@ -53,10 +53,10 @@ package struct FairQueue<Element> {
         }
     }
 
-    /// Takes the next one out.
+    /// Removes the next element.
     ///
-    /// - Parameter mayGo: Whether it may be one of a party's.
-    /// - Returns: `nil` where nobody waits that may go.
+    /// - Parameter mayGo: Whether an element of a party may be removed.
+    /// - Returns: `nil` if no element may be removed.
     package mutating func removeFirst(
         where mayGo: (_ party: Int) -> Bool = { _ in true }
     ) -> (element: Element, party: Int)? {

@@ -1,4 +1,4 @@
-/// What a handle of a file is for.
+/// The access mode of a file handle.
 public enum FileAccess: String, CaseIterable, Sendable {
     /// Reading only.
     case read
@@ -9,6 +9,6 @@ public enum FileAccess: String, CaseIterable, Sendable {
 
     /// Whether the handle reads.
     public var reads: Bool { self != .write }
-    /// Whether the handle writes: of a file there is one such handle at a time.
+    /// Whether the handle writes: a file has at most one such handle.
     public var writes: Bool { self != .read }
 }

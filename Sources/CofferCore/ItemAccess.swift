@@ -1,24 +1,24 @@
-/// What a client may do with an item in a state of the vault, and why not.
+/// What a client may do with an item in a state of the vault.
 public struct ItemAccess: Hashable, Sendable {
     /// The state of the vault.
     public let state: VaultState
-    /// Whether its content can be read; `nil` where nothing is stored.
+    /// Whether its content can be read; `nil` if nothing is stored.
     public let read: Answer?
-    /// Whether it can be replaced, or stored where nothing is.
+    /// Whether it can be replaced, or stored if it does not exist.
     public let write: Answer
-    /// Whether it can be removed; `nil` where nothing is stored.
+    /// Whether it can be removed; `nil` if nothing is stored.
     public let remove: Answer?
-    /// When it can be read, for people: a sentence without its subject.
+    /// When it can be read, in words for people.
     public let readable: String
 
-    /// Whether something can be done.
+    /// Whether an operation is possible.
     public enum Answer: Hashable, Sendable {
-        /// It can.
+        /// The operation is possible.
         case yes
-        /// It can't, with that error.
+        /// The operation fails with that error.
         case no(ErrorCode)
 
-        /// As it stands on the wire: `yes`, or the code.
+        /// The text on the wire: `yes`, or the code.
         public var text: String {
             switch self {
             case .yes: "yes"
@@ -26,18 +26,16 @@ public struct ItemAccess: Hashable, Sendable {
             }
         }
 
-        /// Reads what stands on the wire.
-        ///
-        /// - Parameter text: `yes`, or a code.
+        /// Parses the text on the wire.
         public init(text: String) { self = text == "yes" ? .yes : .no(ErrorCode(rawValue: text)) }
 
-        /// Makes an answer.
+        /// Creates an answer.
         ///
-        /// - Parameter refusal: Why not, if so.
+        /// - Parameter refusal: The error, if the operation fails.
         public init(_ refusal: ErrorCode?) { self = refusal.map { .no($0) } ?? .yes }
     }
 
-    /// Describes what may be done.
+    /// Creates a description of what a client may do.
     public init(state: VaultState, read: Answer?, write: Answer, remove: Answer?, readable: String) {
         self.state = state
         self.read = read
@@ -48,7 +46,7 @@ public struct ItemAccess: Hashable, Sendable {
 }
 
 extension Protection {
-    /// When something that is protected so can be read, for people: a sentence without its subject.
+    /// When an item with this protection can be read, in words for people.
     public var readable: String {
         switch self {
         case .keychain(.whenUnlocked), .keychain(.whenUnlockedThisDeviceOnly), .file(.complete):

@@ -1,4 +1,4 @@
-/// The class of a keychain item, by the names of `kSecClass…`.
+/// The class of a keychain item, with the names of `kSecClass…`.
 public enum ItemClass: String, CaseIterable, Sendable {
     /// A password for a service.
     case genericPassword
@@ -8,11 +8,11 @@ public enum ItemClass: String, CaseIterable, Sendable {
     case certificate
     /// A cryptographic key.
     case key
-    /// Not stored: a certificate joined with the private key of the same public key.
+    /// Never stored: a certificate together with the private key of the same public key.
     case identity
 }
 
-/// An attribute of a keychain item, by the names of `kSecAttr…`.
+/// An attribute of a keychain item, with the names of `kSecAttr…`.
 public enum KeychainAttribute: String, CaseIterable, Sendable {
     case accessGroup, accessible, synchronizable
     case creationDate, modificationDate, expiryDate
@@ -38,7 +38,7 @@ public enum AttributeValue: Hashable, Sendable {
         case text, integer, bool, bytes, date
     }
 
-    /// The form of this one.
+    /// The form of this value.
     public var form: Form {
         switch self {
         case .text: .text
@@ -70,11 +70,9 @@ extension KeychainAttribute {
         }
     }
 
-    /// What is unique on an item of a class, besides its access group and whether it is synchronizable.
+    /// The attributes that identify an item of a class, besides its access group and whether it is synchronizable.
     ///
-    /// Section 5 of the semantics; what is missing counts as "" or 0.
-    ///
-    /// - Parameter itemClass: The class.
+    /// A missing attribute counts as "" or 0.
     public static func primaryKey(of itemClass: ItemClass) -> [KeychainAttribute] {
         switch itemClass {
         case .genericPassword: [.account, .service]
@@ -88,8 +86,6 @@ extension KeychainAttribute {
     }
 
     /// The attributes that an item of a class may have.
-    ///
-    /// - Parameter itemClass: The class.
     public static func attributes(of itemClass: ItemClass) -> [KeychainAttribute] {
         let common: [KeychainAttribute] = [
             .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate, .expiryDate, .label,
@@ -111,9 +107,7 @@ extension KeychainAttribute {
         }
     }
 
-    /// Whether the daemon gives the attribute its value, and nobody sets it.
-    ///
-    /// - Parameter itemClass: The class of the item.
+    /// Whether the daemon sets the attribute, and clients can't.
     public func isGiven(in itemClass: ItemClass) -> Bool {
         switch self {
         case .creationDate, .modificationDate: true

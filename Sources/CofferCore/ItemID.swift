@@ -3,19 +3,17 @@ public struct ItemID: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// The bytes of an identifier.
+    /// The size of an identifier.
     public static let byteCount = 16
 
-    /// Makes a new one, from the kernel's random numbers.
+    /// Creates a random identifier.
     public init() {
         var source = SystemRandomNumberGenerator()
         high = source.next()
         low = source.next()
     }
 
-    /// Reads one from its bytes.
-    ///
-    /// - Parameter bytes: Exactly sixteen bytes; any other number gives `nil`.
+    /// Creates an identifier from sixteen bytes; `nil` for any other number.
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         var words: (high: UInt64, low: UInt64) = (0, 0)
@@ -23,9 +21,7 @@ public struct ItemID: Hashable, Sendable {
         (high, low) = words
     }
 
-    /// Reads one from its digits.
-    ///
-    /// - Parameter hexadecimal: What ``hexadecimal`` gave; anything else gives `nil`.
+    /// Parses an identifier from the digits of ``hexadecimal``; `nil` for anything else.
     public init?(hexadecimal: String) {
         let digits = Array(hexadecimal.utf8)
         let alphabet = Array("0123456789abcdef".utf8)
@@ -36,7 +32,7 @@ public struct ItemID: Hashable, Sendable {
         self.init(bytes.compactMap { $0 })
     }
 
-    /// The sixteen bytes.
+    /// The bytes of the identifier.
     public var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(high)

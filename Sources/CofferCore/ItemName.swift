@@ -1,4 +1,4 @@
-/// The name of an item: a path such as `github.com/token`, one namespace over both stores.
+/// The name of an item: a path such as `github.com/token`, in one namespace for both stores.
 ///
 /// 1 to 4096 bytes of UTF-8; at most 64 components of 1 to 255 bytes between single slashes; no NUL; no component `.` or `..`.
 public struct ItemName: Hashable, Sendable {
@@ -7,8 +7,7 @@ public struct ItemName: Hashable, Sendable {
 
     /// Checks a name.
     ///
-    /// - Parameter path: The path.
-    /// - Throws: `param`, saying what is wrong with it.
+    /// - Throws: `param`, which says what is wrong with it.
     public init(_ path: String) throws(CofferError) {
         if let fault = Self.fault(in: path) {
             throw CofferError(.param, "bad name: \(fault)", hint: "a name is a path such as 'github.com/token'")
@@ -39,22 +38,22 @@ public struct ItemName: Hashable, Sendable {
 
     /// The parts between the slashes.
     public var components: [Substring] {
-        // By bytes: a combining mark behind a slash makes one Character of both.
+        // By bytes: a combining mark after a slash would form one character with it.
         path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
     }
 
-    /// The generic password that the name stands for in the keychain: the service is all before the last slash.
+    /// The service of the generic password that the name denotes in the keychain: everything before the last slash.
     public var service: String { lastSlash.map { String(path[..<$0]) } ?? "" }
 
-    /// The generic password that the name stands for in the keychain: the account is the last part.
+    /// The account of the generic password that the name denotes in the keychain: the last part.
     public var account: String { lastSlash.map { String(path[path.utf8.index(after: $0)...]) } ?? path }
 
     private var lastSlash: String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
 
-    /// The name in single quotes, control characters made visible, for a sentence.
+    /// The name in single quotes for a sentence, with control characters escaped.
     public var quoted: String { quotedForDisplay(path) }
 
-    /// Whether the bytes are the same: what the stores tell apart is two names.
+    /// Whether the bytes are the same: the stores compare names as bytes.
     public static func == (one: ItemName, other: ItemName) -> Bool { one.path.utf8.elementsEqual(other.path.utf8) }
 
     /// Hashes the bytes.

@@ -1,22 +1,22 @@
-/// What a caller says about an item, for the decision matrix.
+/// The options of a caller for the decision matrix.
 public struct ItemWishes: Hashable, Sendable {
-    /// What the item is.
+    /// The kind of the item.
     public var kind: ItemKind?
-    /// What it is used for.
+    /// The use of the item.
     public var scenario: Scenario?
-    /// The class it is to have as a file.
+    /// The class that it gets as a file.
     public var protectionClass: ProtectionClass?
-    /// The accessibility it is to have in the keychain.
+    /// The accessibility that it gets in the keychain.
     public var accessibility: Accessibility?
-    /// The store it is to be in.
+    /// The store that it goes to.
     public var store: StoreName?
-    /// Whether it consists of fields with names.
+    /// Whether it consists of named fields.
     public var isStructured = false
-    /// Whether the caller has it as a file.
+    /// Whether the caller presents it as a file.
     public var isPresentedAsFile = false
-    /// The access group; the caller's first if nothing is said.
+    /// The access group; by default the caller's first.
     public var group: String?
 
-    /// Says nothing: the matrix decides by the content.
+    /// Sets no options: the matrix decides by the content.
     public init() {}
 }

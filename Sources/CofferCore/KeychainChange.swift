@@ -1,23 +1,23 @@
-/// What an update changes of the items that it finds, besides their secret.
+/// The changes that an update makes to the items that it finds, besides their secret.
 public struct KeychainChange: Hashable, Sendable {
     /// Attributes and their new values.
     public var attributes: [KeychainAttribute: AttributeValue]
-    /// Attributes that are taken away.
+    /// Attributes that are removed.
     public var removedAttributes: Set<KeychainAttribute>
-    /// Attributes of the user's own and their new values.
+    /// User-defined attributes and their new values.
     public var user: [String: String]
-    /// Attributes of the user's own that are taken away.
+    /// User-defined attributes that are removed.
     public var removedUser: Set<String>
     /// The new accessibility.
     public var accessibility: Accessibility?
-    /// How many former values of the secret are kept from here on.
+    /// The number of former values of the secret that are kept from now on.
     public var historyCount: Int?
     /// The new access control.
     public var accessControl: AccessControl?
-    /// Whether the access control is taken away.
+    /// Whether the access control is removed.
     public var removesAccessControl: Bool
 
-    /// Describes a change.
+    /// Creates a change.
     public init(
         attributes: [KeychainAttribute: AttributeValue] = [:],
         removedAttributes: Set<KeychainAttribute> = [],
@@ -44,12 +44,12 @@ public struct KeychainChange: Hashable, Sendable {
 
 /// A public key of the keychain.
 public struct KeychainPublicKey: Hashable, Sendable {
-    /// The key; 32 bytes of an `ed25519` or `x25519` one.
+    /// The key: 32 bytes for `ed25519` and `x25519`.
     public let bytes: [UInt8]
-    /// What kind of key it is: a name of ``KeyType``, or what a certificate says.
+    /// The type of the key: a name of ``KeyType``, or what a certificate says.
     public let keyType: String
 
-    /// Describes a key.
+    /// Creates a public key.
     public init(bytes: [UInt8], keyType: String) {
         self.bytes = bytes
         self.keyType = keyType

@@ -1,29 +1,21 @@
-/// What a query of the keychain asks for: items that have everything that is named here.
+/// A query of the keychain: an item matches if it meets every condition that is set.
 public struct KeychainQuery: Hashable, Sendable {
-    /// The class; only beside a ``reference`` may it be left out.
+    /// The class; it may be omitted only beside a ``reference``.
     public var itemClass: ItemClass?
-    /// Attributes with exactly that value.
+    /// Attributes with exactly these values.
     public var attributes: [KeychainAttribute: AttributeValue]
-    /// Attributes of the user's own, by their names, with exactly that value.
+    /// User-defined attributes with exactly these values.
     public var user: [String: String]
-    /// Attributes that begin with a text: of ``KeychainAttribute/searchable`` only.
+    /// Texts with which attributes begin; only for ``KeychainAttribute/searchable``.
     public var prefix: [KeychainAttribute: String]
-    /// Attributes that a text is somewhere in: of ``KeychainAttribute/searchable`` only.
+    /// Texts that attributes contain; only for ``KeychainAttribute/searchable``.
     public var contains: [KeychainAttribute: String]
-    /// The persistent reference of one item; nothing but the class stands beside it.
+    /// The persistent reference of one item; only the class may accompany it.
     public var reference: ItemID?
-    /// An expiry date before that time, in milliseconds since 1970; one that is past counts as well.
+    /// A time in milliseconds since 1970, before which the item expires or has expired.
     public var expiringBefore: Int64?
 
-    /// Asks for the items of a class.
-    ///
-    /// - Parameters:
-    ///   - itemClass: The class.
-    ///   - attributes: Attributes with exactly that value.
-    ///   - user: Attributes of the user's own with exactly that value.
-    ///   - prefix: Attributes that begin with a text.
-    ///   - contains: Attributes that a text is somewhere in.
-    ///   - expiringBefore: An expiry date before that time, in milliseconds since 1970.
+    /// Creates a query for the items of a class.
     public init(
         _ itemClass: ItemClass,
         _ attributes: [KeychainAttribute: AttributeValue] = [:],
@@ -41,11 +33,7 @@ public struct KeychainQuery: Hashable, Sendable {
         reference = nil
     }
 
-    /// Asks for one item.
-    ///
-    /// - Parameters:
-    ///   - reference: Its persistent reference.
-    ///   - itemClass: The class that it is to have; any if nothing is said.
+    /// Creates a query for one item; of any class, if none is given.
     public init(reference: ItemID, itemClass: ItemClass? = nil) {
         self.itemClass = itemClass
         self.reference = reference
@@ -54,40 +42,40 @@ public struct KeychainQuery: Hashable, Sendable {
 }
 
 extension KeychainAttribute {
-    /// The attributes that are searched by a part of their text.
+    /// The attributes that can be searched by a part of their text.
     public static let searchable: [KeychainAttribute] = [.label, .account, .service, .server]
 }
 
-/// How many items a query gives.
+/// The number of items that a query returns.
 public enum KeychainLimit: Hashable, Sendable {
-    /// That many at most; at least 1.
+    /// At most that many; at least 1.
     case count(Int)
     /// All of them.
     case all
 }
 
-/// The order in which a query gives its items.
+/// The order in which a query returns its items.
 public enum KeychainOrder: String, CaseIterable, Sendable {
     /// Oldest first.
     case creationDate
     /// Youngest first.
     case creationDateDescending = "-creationDate"
-    /// The one that was changed longest ago first.
+    /// Least recently changed first.
     case modificationDate
-    /// The one that was changed last first.
+    /// Most recently changed first.
     case modificationDateDescending = "-modificationDate"
 }
 
-/// What a query gives of each item, by the names of `kSecReturn…`.
+/// What a query returns for each item, with the names of `kSecReturn…`.
 ///
-/// The reference comes with every item, asked for or not.
+/// The reference is returned with every item, even if it is not requested.
 public enum KeychainReturn: String, CaseIterable, Sendable {
-    /// The attributes, those of the user's own among them.
+    /// The attributes, including user-defined ones.
     case attributes
     /// The secret.
     case data
-    /// What names the item now.
+    /// A transient reference.
     case reference
-    /// What names the item for as long as it is there: here the same.
+    /// A persistent reference: here the same.
     case persistentReference
 }

@@ -1,7 +1,8 @@
 extension ClientPattern {
-    /// Refuses clients that no lease can be for.
+    /// Refuses patterns for which no lease can be granted.
     ///
-    /// - Throws: `param` for a program, which whoever starts it can make do anything, and for what is no unit's name.
+    /// - Throws: `param` for a program, because the process that starts it can make it do anything, and for an invalid
+    ///   unit name.
     package func checkLeasable() throws(CofferError) {
         switch self {
         case .user, .group: return
@@ -13,7 +14,7 @@ extension ClientPattern {
         case .executable:
             throw CofferError(
                 .param,
-                "\(quotedForDisplay(description)) alone says nobody: who starts a program can make it do anything",
+                "\(quotedForDisplay(description)) does not identify a client: the process that starts a program can make it do anything",
                 hint: "such as 'unit:backup.service', 'user-unit:mail.service', 'uid:1000' or 'gid:1000'"
             )
         }

@@ -2,59 +2,61 @@
 ///
 /// Each is checked before memory is allocated for what it bounds.
 public enum Limits {
-    /// The bytes of a frame's JSON: a page of a thousand listed names of the longest usual kind fits.
+    /// The bytes of a frame's JSON: a listing of a thousand items with long names fits.
     public static let frameJSONBytes = 1 << 20
     /// The bytes of a frame's payload: four chunks of a file.
     ///
-    /// It is taken from locked memory, of which there may be 8 MiB only.
+    /// It is allocated in locked memory, which may be limited to 8 MiB.
     public static let framePayloadBytes = 256 << 10
-    /// Containers inside one another in a JSON text: requests need three.
+    /// Nested containers in a JSON text: requests need three.
     public static let jsonDepth = 32
     /// The bytes of an item's name: a path, as in `PATH_MAX`.
     public static let nameBytes = 4096
     /// The bytes of one component of a name, as in `NAME_MAX`.
     public static let nameComponentBytes = 255
-    /// The components of a name: each directory costs a look-up, and a listing keeps their names.
+    /// The components of a name: each directory costs a look-up, and a listing holds their names.
     public static let nameComponents = 64
-    /// The bytes of a keychain secret: above it, an item is a document.
+    /// The bytes of a keychain secret: a larger item is a document.
     public static let secretBytes = 32 << 10
     /// The bytes of a keychain item's attributes, serialised.
     public static let metadataBytes = 4 << 10
-    /// The bytes of a passcode: more than any person types, less than a denial of service.
+    /// The bytes of a passcode: more than anybody types, and too few for a denial of service.
     public static let passcodeBytes = 1024
-    /// The wrong passcodes after which no more are taken: section 7 of the semantics.
+    /// The wrong passcodes after which no more are accepted.
     public static let passcodeAttempts = 10
-    /// The keyslots of a vault: each recovery key is a way in that somebody has to look after.
+    /// The keyslots of a vault: its owner must keep track of each recovery key.
     public static let keyslots = 8
-    /// The bytes of content that may pass for a structured secret.
+    /// The bytes of content that can be a structured secret.
     public static let structuredBytes = 4 << 10
-    /// The requests of one connection in one turn of the event loop: others get theirs in between.
+    /// The requests of one connection in one turn of the event loop, before other connections get their turn.
     public static let requestsPerTurn = 64
-    /// The bytes of a listing's JSON, as far as they can be told beforehand: within a frame's, whatever the names are.
+    /// The bytes of a listing's JSON, as estimated beforehand: with any names, the JSON fits into a frame.
     public static let pageJSONBytes = 512 << 10
-    /// The requests of one connection that are not answered yet: with so many, no more is read from it.
+    /// The unanswered requests of one connection: beyond that, the daemon reads no more from it.
     public static let requestsInFlight = 32
-    /// The bytes of these requests, beyond which no more is read either.
+    /// The bytes of these requests, with the same effect.
     public static let requestBytes = 2 << 20
-    /// Works on many rows, of all connections together, that go on over turns of the event loop; more wait.
+    /// The operations on many rows, of all connections together, that span turns of the event loop; more wait.
     public static let slicedWorks = 32
-    /// The transfers by descriptor of one connection at once; more wait.
+    /// The concurrent transfers by descriptor of one connection; more wait.
     public static let transfersPerConnection = 4
-    /// The changes of one turn of the event loop that those who watch are told one by one.
+    /// The changes of one turn of the event loop that are reported individually to those who watch.
     public static let toldChanges = 1024
-    /// The bytes that wait for a peer which watches, beyond which it misses events.
+    /// The bytes that wait for a watching peer, beyond which it misses events.
     public static let eventBytes = 256 << 10
-    /// The names in one page of a listing: bounds the memory of a listing, whatever the number of items.
+    /// The items in one page of a listing: bounds the memory of a listing, regardless of the number of items.
     public static let pageItems = 1000
-    /// The bytes on the disk that are kept for removals: the log of some of them, or of some hundred small files.
+    /// The disk space that is reserved for removals: enough for the log of several, or for some hundred small files.
     public static let diskReserveBytes = 256 << 10
-    /// The bytes of a value in a row of the catalog: a block of the audit in which each record is of another program.
+    /// The bytes of a value in a row of the catalog: the largest is a block of the audit with a different program in
+    /// each record.
     public static let columnBytes = 4 << 20
-    /// Contents whose places are synced together: until then, each has its name among the staged ones as well.
+    /// The contents whose directory entries are synced together: until then, each also keeps its name in the staging
+    /// directory.
     public static let stagedPlaces = 8
-    /// The frames of the database's log from which on each commit writes it back, as SQLite does by itself: 4 MiB.
+    /// The frames of the database's log, beyond which each commit checkpoints it: 4 MiB, SQLite's default.
     public static let logFrames = 1000
-    /// The time without a commit after which the log is written back: little depends on it then.
+    /// The time without a commit after which the log is checkpointed, so that little data depends on it.
     public static let logDelayMilliseconds = 1000
     /// The damaged logs that are kept beside the database.
     public static let keptLogs = 8
@@ -62,94 +64,95 @@ public enum Limits {
     public static let chunkBytes = 64 << 10
     /// The bytes of a file: chunk counters and offsets stay far from overflow.
     public static let fileBytes: Int64 = 1 << 40
-    /// The bytes of payloads on their way, of all connections together: half the memory that a service may lock by default.
+    /// The bytes of buffered payloads of all connections: half the memory that a service may lock by default.
     public static let transitSecretBytes = 4 << 20
     /// The bytes that are received at once.
     package static let receiveBufferBytes = 64 << 10
-    /// The bytes of JSON on their way, of all connections together: unfinished frames, and answers that nobody reads.
+    /// The bytes of buffered JSON of all connections: incomplete frames, and answers that were not read.
     public static let transitBytes = 64 << 20
-    /// Seconds after which a peer that holds such bytes, or just its connection, gives way where room is short.
+    /// Seconds after which a peer that holds such bytes, or only its connection, is disconnected if they run short.
     public static let stallSeconds = 5
-    /// Connections at once: each costs a descriptor and about a kilobyte.
+    /// Concurrent connections: each costs a descriptor and about a kilobyte.
     public static let connections = 4096
     /// Threads for key derivation and bulk file work: each transfer holds one.
     public static let workerThreads = 32
-    /// Reply bytes waiting for a peer that does not read: beyond it the peer is not read from either.
+    /// Reply bytes waiting for a peer that does not read: beyond that, the daemon does not read from it either.
     public static let outboxBytes = 4 << 20
-    /// Payload bytes waiting for a peer that does not read: beyond it the peer is not read from either.
+    /// Payload bytes waiting for a peer that does not read: beyond that, the daemon does not read from it either.
     public static let outboxSecretBytes = 1 << 20
-    /// Seconds between a lock and the end of class A, by default.
+    /// Seconds from a lock until the keys of class A are wiped, by default.
     public static let defaultGraceSeconds = 10
-    /// Seconds of grace that can be asked for: a lock that comes later is none.
+    /// The longest grace that can be set: a lock that takes longer protects nothing.
     public static let maximumGraceSeconds = 10
-    /// Seconds from the end of the grace to the end of class CX, by default.
+    /// Seconds from the end of the grace until the keys of class CX are wiped, by default.
     public static let defaultInactiveSeconds = 600
-    /// Seconds from the end of the grace to before the first unlock, by default: three days.
+    /// Seconds from the end of the grace until the vault is as before its first unlock, by default: three days.
     public static let defaultForgetSeconds = 72 * 3600
-    /// Seconds that a lock, or what follows one, can be set to wait for: a year, which is far from overflow.
+    /// The longest delay of a lock, or of what follows one: a year, which is far from overflow.
     public static let maximumLockDelaySeconds = 365 * 24 * 3600
-    /// The user's own attributes of a keychain item: more than any form has fields.
+    /// The user-defined attributes of a keychain item: more than any form has fields.
     public static let userAttributes = 64
-    /// The former values of a keychain secret that can be kept: each costs as much room as the secret.
+    /// The former values of a keychain secret that can be kept: each takes as much space as the secret.
     public static let historyValues = 100
     /// The former values of a keychain secret that are kept by default.
     public static let defaultHistoryValues = 10
-    /// The items that one query looks at before it answers with a cursor: each costs an opening of its metadata.
+    /// The items that one query scans before it answers with a cursor: each costs decrypting its metadata.
     public static let queryItems = 4096
-    /// The items that a query takes from the store at a time: bounds what is held of them.
+    /// The items that a query reads from the store at a time: bounds the memory of a query.
     public static let queryBatch = 64
-    /// The seconds for which what a client has shown of a person can be reused.
+    /// The seconds for which an authentication can be reused.
     public static let contextSeconds = 300
     /// The bytes of the cursor of a query.
     public static let cursorBytes = 256
     /// Files that one connection has open: each holds a key and two descriptors.
     public static let handles = 256
-    /// Files that all connections have open together: the descriptors that there may be suffice.
+    /// Files that all connections have open together: within the descriptor limit of the daemon.
     public static let openFiles = 2048
     /// The bytes of a configuration file: far more than anybody writes by hand.
     public static let configurationBytes = 1 << 20
-    /// The bytes of an access group's name: that of the longest unit, with what stands before it.
+    /// The bytes of an access group's name: that of the longest unit name, with its prefix.
     public static let groupBytes = 266
-    /// The access groups of one client: a query looks in all of them.
+    /// The access groups of one client: a query searches all of them.
     public static let groups = 64
-    /// The requests of one identity in a second that an entitlement can allow: more than there is time for.
+    /// The greatest rate that an entitlement can set for an identity: more than the daemon can serve.
     public static let requestsPerSecond = 1_000_000
-    /// The refused requests of one identity in a second, over time: who goes on asking for what it may not have, or what
-    /// makes no sense, waits.
+    /// The refused requests of one identity per second, over time: a client that keeps requesting what it may not have,
+    /// or what is invalid, is throttled.
     public static let refusalsPerSecond = 1024
-    /// The refused requests of one identity at once: a program that is put right meanwhile does not notice.
+    /// The refused requests of one identity in a burst: a program that is fixed soon is not throttled.
     public static let refusals = 4096
-    /// The bytes of the vault's audit: above it, the oldest records become a summary.
+    /// The bytes of the vault's audit: beyond that, the oldest records become a summary.
     public static let auditBytes = 16 << 20
     /// The records of the audit that are sealed together.
     public static let auditBlockRecords = 256
-    /// The bytes of them beyond which no more join.
+    /// The bytes of a block beyond which no more records join it.
     public static let auditBlockBytes = 64 << 10
-    /// The records that wait to be written: where the disk takes none, further ones are counted only.
+    /// The records that wait to be written: if the disk is full, further ones are only counted.
     public static let auditWaitingRecords = 4096
-    /// The milliseconds that a record of what changes nothing waits for others.
+    /// The milliseconds that the record of a read waits for others.
     public static let auditDelayMilliseconds = 250
-    /// The blocks of the audit that one request looks at.
+    /// The blocks of the audit that one request scans.
     public static let auditPageBlocks = 64
     /// The items that one record names.
     public static let auditedItems = 8
-    /// The bytes of the reason in a record.
+    /// The bytes of a refusal's message, and of the reason, in a record.
     public static let auditedTextBytes = 256
-    /// The clients that the summary of the oldest records tells apart.
+    /// The clients that the summary of the oldest records distinguishes.
     public static let auditTallies = 64
-    /// Leases at once: whoever has no rights of his own is looked for in all of them.
+    /// Concurrent leases: all of them are searched for a client without rights of its own.
     public static let leases = 256
-    /// Seconds for which a lease can be granted: what lasts longer than thirty days is an entitlement.
+    /// The longest lease: use an entitlement for more than thirty days.
     public static let leaseSeconds = 30 * 24 * 3600
-    /// The uses that a lease can be bound to: more are no bound.
+    /// The most uses of a lease: a greater number is no limit.
     public static let leaseUses = 1_000_000
-    /// The bytes of what somebody says that a lease is for.
+    /// The bytes of the reason of a lease.
     public static let leaseReasonBytes = 512
-    /// The bytes of a credential and of its name: a service manager takes no more.
+    /// The bytes of a credential and of its name: a service manager accepts no more.
     public static let credentialBytes = 1 << 20
-    /// The connections of service managers at once, each held by the service manager's descriptor store as well.
+    /// Concurrent connections of service managers, each of which is also held by the service manager's descriptor
+    /// store.
     public static let credentialConnections = 128
-    /// The seconds that a unit may be made to wait for a credential: a service manager itself does not end such a wait.
+    /// The longest time that a unit waits for a credential: a service manager itself does not end such a wait.
     public static let maximumCredentialWaitSeconds = 3600
 
     // MARK: The daemon's turns

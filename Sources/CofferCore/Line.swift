@@ -1,12 +1,12 @@
-/// What is printed for people.
+/// A line that is printed for people.
 ///
-/// The words in the source are Coffer's own and stand as they are. What is interpolated comes from somewhere else, such as a
-/// name, a path, the daemon or its error, and is escaped, unless it is such a line itself. So nothing that is printed can be
-/// forgotten, and a text that is not in the source can't become a line in any other way.
+/// Literals in the source are Coffer's own words and are printed unchanged. Interpolated text comes from elsewhere,
+/// such as a name, a path, the daemon or its error, and is escaped, unless it is itself a `Line`. So no text can be
+/// printed unescaped by mistake, and only a literal can become a line without escaping.
 package struct Line: ExpressibleByStringInterpolation, Sendable {
     /// The line for a terminal.
     package private(set) var forTerminal = ""
-    /// The line for a pipe or a file, where a name stands as it is: scripts read it.
+    /// The line for a pipe or a file, in which names are unchanged, for scripts.
     package private(set) var forPipe = ""
 
     package init(stringLiteral words: String) {
@@ -16,7 +16,7 @@ package struct Line: ExpressibleByStringInterpolation, Sendable {
 
     package init(stringInterpolation parts: StringInterpolation) { self = parts.line }
 
-    /// Puts one behind the other.
+    /// Concatenates two lines.
     package static func + (one: Line, other: Line) -> Line { "\(one)\(other)" }
 
     /// The parts of a line.
@@ -28,16 +28,16 @@ package struct Line: ExpressibleByStringInterpolation, Sendable {
         /// Appends Coffer's own words.
         package mutating func appendLiteral(_ words: String) { append(words, words) }
 
-        /// Appends text from somewhere else, escaped wherever it goes.
+        /// Appends text from elsewhere, always escaped.
         package mutating func appendInterpolation(_ text: some CustomStringConvertible) {
             let escaped = escapedForDisplay(text.description)
             append(escaped, escaped)
         }
 
-        /// Appends a name for itself: escaped on a terminal only.
+        /// Appends a name that is a result: escaped only on a terminal.
         package mutating func appendInterpolation(name: String) { append(wholeForDisplay(name), name) }
 
-        /// Appends a line as it is.
+        /// Appends a line unchanged.
         package mutating func appendInterpolation(_ line: Line) { append(line.forTerminal, line.forPipe) }
 
         private mutating func append(_ forTerminal: String, _ forPipe: String) {
@@ -48,6 +48,6 @@ package struct Line: ExpressibleByStringInterpolation, Sendable {
 }
 
 extension DefaultStringInterpolation {
-    /// A line is printed, and never becomes text again.
+    /// A line is printed, and never converted back to text.
     @available(*, unavailable, message: "make it a Line") package mutating func appendInterpolation(_ line: Line) {}
 }

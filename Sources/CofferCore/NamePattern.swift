@@ -1,15 +1,15 @@
-/// A pattern of names: `*` stands for any text within a part, `**` for any text with slashes in it, `?` for one character; anything
-/// else for itself.
+/// A pattern of names: `*` matches any text within a part, `**` any text across parts, `?` one character; anything else
+/// matches itself.
 ///
-/// Compared as bytes, as names are; `?` takes one whole character of UTF-8.
+/// Patterns are compared as bytes, as names are; `?` matches one whole character of UTF-8.
 ///
-/// Whatever the pattern and the name, matching takes a step for each byte of the name and 64 tokens of the pattern: clients
-/// give patterns, and nothing is ever tried twice.
+/// Matching takes one step for each byte of the name and each 64 tokens of the pattern, without backtracking, because
+/// clients supply patterns.
 public struct NamePattern: Sendable {
-    /// The pattern as it was given.
+    /// The text of the pattern.
     public let text: String
     private let tokenCount: Int
-    /// The places at which a byte stands for itself.
+    /// For each byte, the places at which it matches itself.
     private var literals: [UInt8: Places] = [:]
     /// The places of `?`.
     private var characters: Places
@@ -25,10 +25,9 @@ public struct NamePattern: Sendable {
         case all
     }
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
-    /// - Parameter text: The pattern.
-    /// - Throws: `param` where it is empty, or longer than a name.
+    /// - Throws: `param` if it is empty, or longer than a name.
     public init(_ text: String) throws(CofferError) {
         guard !text.isEmpty, text.utf8.count <= Limits.nameBytes else {
             throw CofferError(.param, "a pattern of names has 1 to \(Limits.nameBytes) bytes")
@@ -62,15 +61,13 @@ public struct NamePattern: Sendable {
         return tokens
     }
 
-    /// Whether a name fits.
-    ///
-    /// - Parameter name: The name.
+    /// Whether a name matches.
     public func matches(_ name: String) -> Bool {
-        // All places of the pattern that the bytes so far may have led to, at once.
+        // All places of the pattern that the bytes so far can lead to.
         var reached = Places(upTo: tokenCount)
         reached.insert(0)
         skipStars(&reached)
-        // Those behind a `?` whose character has not ended.
+        // The places after a `?` whose character is incomplete.
         var amidst = Places(upTo: tokenCount)
         for byte in name.utf8 {
             let isContinuation = byte & 0xC0 == 0x80
@@ -96,7 +93,7 @@ public struct NamePattern: Sendable {
         amidst = Places(upTo: tokenCount)
     }
 
-    /// A star may stand for nothing; two never stand side by side.
+    /// A star may match nothing; two stars are never adjacent.
     private func skipStars(_ places: inout Places) {
         let before = places
         places.formUnion(advancing: before, at: starsWithin)
@@ -105,14 +102,12 @@ public struct NamePattern: Sendable {
 }
 
 extension NamePattern: Hashable {
-    /// Whether the patterns are of the same bytes.
+    /// Whether the bytes of the patterns are the same.
     public static func == (one: NamePattern, other: NamePattern) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
 
     /// Hashes the bytes of the pattern.
-    ///
-    /// - Parameter hasher: Takes them.
     public func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }
 
@@ -120,7 +115,7 @@ extension NamePattern: Hashable {
 private struct Places {
     private var words: [UInt64]
 
-    /// Makes the empty set.
+    /// Creates the empty set.
     init(upTo last: Int) { words = [UInt64](repeating: 0, count: last / 64 + 1) }
 
     var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
@@ -131,12 +126,12 @@ private struct Places {
 
     mutating func formUnion(_ others: Places) { for index in words.indices { words[index] |= others.words[index] } }
 
-    /// Adds the places of another set that are in a third one.
+    /// Adds the places of another set that are also in a third one.
     mutating func formUnion(_ others: Places, at filter: Places) {
         for index in words.indices { words[index] |= others.words[index] & filter.words[index] }
     }
 
-    /// Adds the places behind those of another set that are in a third one.
+    /// Adds the successors of the places of another set that are also in a third one.
     mutating func formUnion(advancing others: Places, at filter: Places) {
         var carry: UInt64 = 0
         for index in words.indices {

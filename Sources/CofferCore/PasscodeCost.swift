@@ -1,4 +1,4 @@
-/// What one guess of a passcode costs.
+/// The cost of one guess at a passcode.
 public enum PasscodeCost: String, CaseIterable, Sendable {
     /// 64 MiB, about 50 ms.
     case interactive

@@ -1,40 +1,35 @@
-/// The protection class of a file: in which states of the vault its key is there.
+/// The protection class of a file: in which states of the vault its key is in memory.
 ///
-/// The names are those of `FileProtectionType`; the rules are section 3 of the semantics, and ``permits(_:in:)`` is
-/// that table.
+/// The names are those of `FileProtectionType`; ``permits(_:in:)`` is the table of `proto-docs/FILES.md`.
 public enum ProtectionClass: String, CaseIterable, Sendable {
-    /// Class A: readable only while unlocked; open handles die when the grace after a lock ends.
+    /// Class A: readable only while unlocked; open handles end when the grace after a lock ends.
     case complete
-    /// Class B: created and kept open in every state, opened again only while unlocked.
+    /// Class B: created, and used through that handle, in every state; opened again only while unlocked.
     case completeUnlessOpen
-    /// Class C, the default of a file: readable from the first unlock of a boot on.
+    /// Class C, the default of a file: readable after the first unlock since boot.
     case completeUntilFirstUserAuthentication
-    /// Class CX: as class C, until its time without a user runs out.
+    /// Class CX: as class C, until the vault has been locked for a time.
     case completeWhenUserInactive
     /// Class D: not protected by the passcode; encrypted under the device key.
     case none
 }
 
-/// How a request touches an item, as far as its key is concerned.
+/// What a request does with an item, as far as its key is concerned.
 public enum ItemOperation: String, CaseIterable, Sendable {
-    /// Opens what exists and reads it.
+    /// Opens an existing item and reads it.
     case read
-    /// Opens what exists and writes it.
+    /// Opens an existing item and writes it.
     case write
-    /// Makes a new item.
+    /// Creates a new item.
     case create
-    /// Goes on with a handle that was opened, or made, when that was possible.
+    /// Continues with a handle that was opened or created earlier.
     case proceed
 }
 
 extension ProtectionClass {
-    /// Whether the key for `operation` on an item of this class is there in `state`.
+    /// Whether the key for `operation` on an item of this class is in memory in `state`.
     ///
-    /// - Parameters:
-    ///   - operation: What is to be done.
-    ///   - state: The state of the vault.
-    /// - Returns: `true` where the table of section 3 has the operation's letter. A vault that does not exist, or
-    ///   has not its device key, permits nothing.
+    /// - Returns: `false` for a vault that does not exist, or whose device key is missing.
     public func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
         switch (state, self) {
         case (.noVault, _), (.deviceKeyMissing, _): false

@@ -1,17 +1,15 @@
-/// Puts a value in single quotes for a sentence: what could break the line or the quotes is escaped, and a long value is
-/// cut.
+/// Puts a value in single quotes for a sentence.
 ///
-/// - Parameter value: The value, from whatever source.
+/// Characters that could break the line or the quotes are escaped, and a long value is cut.
+///
 /// - Returns: At most 80 characters.
 public func quotedForDisplay(_ value: String) -> String { value.quoted(upTo: 76) }
 
-/// Escapes what a terminal would obey or not show.
+/// Escapes characters that a terminal would interpret or not show.
 ///
-/// That is control characters, marks that turn the direction of the text, line and paragraph separators, and what has no
-/// width: with it, one name could look like another. The joiner of emoji is no exception, because many terminals do not show it.
-/// Letters that look alike stay.
-///
-/// - Parameter text: The text, from whatever source.
+/// These are control characters, bidirectional controls, line and paragraph separators, and zero-width characters,
+/// which make one name look like another. The joiner of emoji is among them, because many terminals do not show it.
+/// Letters that look alike are not escaped.
 package func escapedForDisplay(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
     var escaped = ""
@@ -19,18 +17,16 @@ package func escapedForDisplay(_ text: String) -> String {
     return escaped
 }
 
-/// The whole of a name, for itself: in quotes where it can't be shown as it is.
-///
-/// - Parameter name: The name.
+/// A whole name as a result: in quotes if it can't be shown unchanged.
 func wholeForDisplay(_ name: String) -> String {
     let quoted = name.quoted(upTo: .max)
     return quoted == "'\(name)'" ? name : quoted
 }
 
 extension String {
-    /// The text in single quotes; what could break the line or the quotes is escaped.
+    /// The text in single quotes, with characters escaped that could break the line or the quotes.
     fileprivate func quoted(upTo limit: Int) -> String {
-        // Nearly every name there is, for what is read a hundred thousand times a second.
+        // Fast path for nearly every name: this may be called a hundred thousand times a second.
         if utf8.count <= limit, utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x27 && $0 != 0x5C }) {
             return "'\(self)'"
         }
@@ -48,7 +44,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal would obey it or not show it.
+    /// Whether a terminal would interpret the character or not show it.
     package var isUnseen: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true

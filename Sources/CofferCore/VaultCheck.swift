@@ -1,99 +1,99 @@
-/// What a check of the vault looks at, in this order.
+/// The stages of a check, in their order.
 public enum CheckStage: String, CaseIterable, Hashable, Sendable {
-    /// The file of the database: each table with its indices, then the file as a whole.
+    /// The database file: each table with its indices, then the file as a whole.
     case database
     /// The items of the keychain.
     case keychainItems
-    /// What the secrets of items were before.
+    /// The former values of secrets.
     case formerValues
-    /// What items are found by.
+    /// The search index of items.
     case keychainTags
     /// The files and directories of the catalog, without the contents of files.
     case files
-    /// How many items and files there are.
+    /// The numbers of items and files.
     case counts
 }
 
-/// What can be wrong with a part of the vault.
+/// The damage of a part of the vault.
 public enum Damage: String, CaseIterable, Hashable, Sendable {
-    /// An index of a table does not have what the table has: rows are there, and are not found.
+    /// An index does not lead to each row of its table: rows exist that look-ups do not find.
     case index
-    /// The file has no sound structure there.
+    /// The file has no valid structure there.
     case pages
-    /// Two have one name, because an index was damaged.
+    /// Two items have one name, because an index was damaged.
     case duplicate
-    /// Its row has values that nothing has.
+    /// Its row has impossible values.
     case row
-    /// What it says of itself is not what was sealed.
+    /// Its metadata is not authentic.
     case metadata
-    /// What it says of itself was sealed by us, and makes no sense.
+    /// Its metadata is authentic, but has an unknown form.
     case metadataForm
-    /// Its secret, or the key of it, is not the one that it says it has.
+    /// Its secret, or the key of it, is not the one that its metadata names.
     case exchangedSecret
-    /// The key for its secret is there, and does not open it.
+    /// The key for its secret is in memory, and does not open it.
     case secret
     /// It is filed under another name than its own.
     case name
-    /// It can't be found by some of what it is to be found by.
+    /// It is not found by some of its attributes.
     case missingTags
-    /// Something is found by what it has not, or by what nothing has.
+    /// An entry of the search index leads to a row that lacks the attribute, or to no row.
     case strayTags
     /// Its key is wrapped for another class than its item has.
     case otherClass
-    /// What it belongs to is missing or damaged.
+    /// Its item or directory is missing or damaged.
     case missingOwner
-    /// There are more or fewer than are counted.
+    /// The stored number is wrong.
     case count
 
-    /// What was found, for a sentence.
+    /// A description of the damage, for a sentence.
     public var words: String {
         switch self {
         case .index: "an index does not lead to each of its rows"
         case .pages: "its pages are damaged"
-        case .duplicate: "another one was stored under its name, as a damaged index hid it"
+        case .duplicate: "another row was stored under its name, because a damaged index hid it"
         case .row: "its row has impossible values"
         case .metadata: "its metadata is not authentic"
         case .metadataForm: "its metadata has an unknown form"
         case .exchangedSecret: "its secret is not the one that its metadata names"
-        case .secret: "its secret does not open, though its key is there"
+        case .secret: "its secret does not open, although its key is in memory"
         case .name: "it is filed under another name than its own"
         case .missingTags: "it is not found by some of its attributes"
-        case .strayTags: "an entry of the search leads to what it has not, or to nothing"
+        case .strayTags: "an entry of the search index leads to a row that lacks the attribute, or to no row"
         case .otherClass: "it is of another class than its item"
-        case .missingOwner: "what it belongs to is missing or damaged"
-        case .count: "there are more or fewer than were counted"
+        case .missingOwner: "its item or directory is missing or damaged"
+        case .count: "the stored number is wrong"
         }
     }
 }
 
 /// What a repair does.
 public enum Repair: String, CaseIterable, Hashable, Sendable {
-    /// Moves the row out of the way, whole and as it is.
+    /// Moves the row aside, whole and unchanged.
     case quarantine
-    /// Writes anew what follows from the rest.
+    /// Writes again what can be derived from other data.
     case rewrite
-    /// Makes a directory in the place of the one that is missing.
+    /// Creates a directory in place of the missing one.
     case directory
-    /// Nothing: what can be read is to be copied out of the vault, and the vault restored from a backup.
+    /// Nothing: the data must be copied out of the vault, and the vault restored from a backup.
     case backup
 }
 
-/// Something that a check of the vault has found.
+/// Damage that a check of the vault has found.
 public struct Finding: Hashable, Sendable {
-    /// What was looked at.
+    /// The stage of the check.
     public let stage: CheckStage
-    /// The persistent reference of the item, as far as it can be read.
+    /// The persistent reference of the item, if it can be read.
     public let reference: ItemID?
-    /// What the item is called, in quotes where it is a name; `nil` where that can't be read, or is not the caller's to know.
+    /// The name of the item, in quotes if it is a name; `nil` if it can't be read, or the caller may not know it.
     public let name: String?
-    /// What is wrong.
+    /// The damage.
     public let damage: Damage
     /// What a repair does about it.
     public let repair: Repair
-    /// Whether that was done.
+    /// Whether the repair was done.
     public let isRepaired: Bool
 
-    /// Describes a finding.
+    /// Creates a finding.
     public init(
         _ stage: CheckStage,
         reference: ItemID? = nil,
@@ -111,22 +111,23 @@ public struct Finding: Hashable, Sendable {
     }
 }
 
-/// What one step of a check has found.
+/// The result of one step of a check.
 public struct CheckPage: Hashable, Sendable {
-    /// What was looked at.
+    /// The stage of the check.
     public let stage: CheckStage
-    /// How many of it.
+    /// The number of rows checked.
     public let checkedCount: Int
-    /// How many of these have a secret that could not be tried: its key is not there now, or its access control asks for a person.
+    /// The number of these rows whose secret could not be checked, because its key is not in memory or its access
+    /// control requires authentication.
     public let sealedCount: Int
-    /// How many rows were moved out of the way.
+    /// The number of rows moved to quarantine.
     public let quarantinedCount: Int
-    /// What is wrong.
+    /// The damage found.
     public let findings: [Finding]
-    /// What to go on with; `nil` at the end.
+    /// The cursor for the next step; `nil` at the end.
     public let cursor: String?
 
-    /// Makes a page.
+    /// Creates a result.
     public init(
         stage: CheckStage,
         checkedCount: Int,
@@ -144,26 +145,26 @@ public struct CheckPage: Hashable, Sendable {
     }
 }
 
-/// A row that was moved out of the way.
+/// A row in quarantine.
 public struct QuarantineEntry: Hashable, Sendable {
-    /// The store that it was in.
+    /// The store that the row was in.
     public let store: StoreName
-    /// Names it, among those of its store.
+    /// Its number, unique in its store.
     public let number: Int64
-    /// What it was.
+    /// The stage that found it.
     public let stage: CheckStage
-    /// The persistent reference of the item, as far as it can be read.
+    /// The persistent reference of the item, if it can be read.
     public let reference: ItemID?
-    /// What the item is called; `nil` where that can't be read, or is not the caller's to know.
+    /// The name of the item; `nil` if it can't be read, or the caller may not know it.
     public let name: String?
-    /// What was wrong.
+    /// The damage.
     public let damage: Damage
     /// When it was moved, in milliseconds since 1970.
     public let moved: Int64
-    /// Why it can't go back; `nil` where it can.
+    /// Why the row can't be restored; `nil` if it can.
     public let obstacle: String?
 
-    /// Describes a row.
+    /// Creates an entry.
     public init(
         store: StoreName,
         number: Int64,
@@ -185,30 +186,29 @@ public struct QuarantineEntry: Hashable, Sendable {
     }
 }
 
-/// What is to become of rows that were moved out of the way.
+/// What to do with rows in quarantine.
 public enum QuarantineAction: String, CaseIterable, Hashable, Sendable {
-    /// Nothing: they are looked at.
+    /// Lists them.
     case list
-    /// Those that are authentic, and whose place is free, go back.
+    /// Restores those that are authentic and whose place is free.
     case restore
-    /// One of them is destroyed.
+    /// Destroys one of them.
     case discard
-    /// Nothing, but the faults of the whole vault that have passed are told no more, and what is kept of them is removed.
+    /// Stops reporting past faults of the whole vault, and removes what was kept because of them.
     case acknowledge
 }
 
-/// How a store is to check itself.
+/// The parameters of a store's check of itself.
 package struct CheckOrder: Sendable {
-    /// The access groups whose names may be told.
+    /// The access groups whose names may be reported.
     package let groups: [String]
     /// Whether to repair.
     package let repairs: Bool
     /// Milliseconds since 1970.
     package let now: Int64
-    /// The most rows to look at.
+    /// The maximum number of rows to check.
     package let limit: Int
 
-    /// Makes an order.
     package init(groups: [String], repairs: Bool, now: Int64, limit: Int = Limits.queryBatch) {
         self.groups = groups
         self.repairs = repairs
@@ -217,17 +217,17 @@ package struct CheckOrder: Sendable {
     }
 }
 
-/// What a store has found in some rows.
+/// The result of checking some rows of a store.
 package struct CheckSlice<Place: Sendable>: Sendable {
-    /// How many rows were looked at.
+    /// The number of rows checked.
     package var checkedCount = 0
-    /// How many of them have a secret that could not be tried.
+    /// The number of these rows whose secret could not be checked.
     package var sealedCount = 0
-    /// How many rows were moved out of the way.
+    /// The number of rows moved to quarantine.
     package var quarantinedCount = 0
-    /// What is wrong.
+    /// The damage found.
     package var findings: [Finding] = []
-    /// Where to go on; `nil` at the end.
+    /// Where to continue; `nil` at the end.
     package var next: Place?
 
     package init() {}

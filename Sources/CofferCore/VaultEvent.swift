@@ -1,38 +1,39 @@
-/// What a client that watches a vault is told.
+/// A notification to a client that watches a vault.
 public enum VaultEvent: Equatable, Sendable {
-    /// A lock has begun: what is readable while unlocked only goes out of reach when its grace is over, or now.
+    /// A lock has begun: items that are readable only while unlocked become unavailable when its grace is over, or now.
     case protectedDataWillBecomeUnavailable
-    /// The keys of what is readable while unlocked only are gone.
+    /// The keys of items that are readable only while unlocked have been wiped.
     case protectedDataDidBecomeUnavailable
     /// The vault was unlocked, or the grace of a lock was cancelled.
     case protectedDataDidBecomeAvailable
-    /// Items came, changed or went, and that is on the disk: in the order of its happening.
+    /// Items were added, changed or removed, and that is on the disk; in the order in which it happened.
     case itemsDidChange([ItemChange])
-    /// Somebody has shown a wrong passcode or recovery key.
+    /// A client presented a wrong passcode or recovery key.
     case attemptDidFail(FailedAttempts)
-    /// Somebody did something, or was kept from it, and that is on the disk.
+    /// Requests were recorded, and their records are on the disk.
     case auditDidGrow([AuditRecord])
-    /// So many events were not told one by one: look again at what matters.
+    /// The number of events that were not reported individually: read again what matters.
     case eventsMissed(Int)
 }
 
-/// A change of one item, be it in the keychain or a file.
+/// A change of one item, in the keychain or a file.
 public struct ItemChange: Hashable, Sendable {
-    /// What has happened to an item.
+    /// The kind of a change.
     public enum Kind: String, CaseIterable, Sendable {
-        /// It was not there before.
+        /// The item is new.
         case added
-        /// Its secret or content, its attributes or its protection are others now.
+        /// Its secret or content, its attributes or its protection have changed.
         case changed
-        /// It is gone.
+        /// The item was removed.
         case removed
-        /// It has another name: ``ItemChange/formerName`` is the one of before. What is in a directory has moved with it.
+        /// The item has a new name; ``ItemChange/formerName`` is the old one. The content of a directory has moved with
+        /// it.
         case renamed
     }
 
-    /// What has happened.
+    /// The kind of the change.
     public let kind: Kind
-    /// Where the item is.
+    /// The store of the item.
     public let store: StoreName
     /// Its access group.
     public let group: String
@@ -45,16 +46,7 @@ public struct ItemChange: Hashable, Sendable {
     /// Its persistent reference in the keychain; `nil` for a file.
     public let reference: ItemID?
 
-    /// Describes a change.
-    ///
-    /// - Parameters:
-    ///   - kind: What has happened.
-    ///   - store: Where the item is.
-    ///   - group: Its access group.
-    ///   - name: Its name, if it has one.
-    ///   - formerName: The name that it had before, where it was renamed.
-    ///   - itemClass: Its class in the keychain.
-    ///   - reference: Its persistent reference in the keychain.
+    /// Creates a change.
     public init(
         _ kind: Kind,
         in store: StoreName,
@@ -74,21 +66,16 @@ public struct ItemChange: Hashable, Sendable {
     }
 }
 
-/// How the guesses at a passcode stand after a wrong one.
+/// The state of the passcode attempts after a wrong one.
 public struct FailedAttempts: Hashable, Sendable {
-    /// The wrong ones since the last right one.
+    /// The number of wrong passcodes since the last right one.
     public let count: Int
-    /// The seconds until the next one is looked at; `nil` where it is now, or never.
+    /// The seconds until the next passcode is accepted; `nil` if it is accepted now, or never.
     public let retrySeconds: Int?
-    /// Whether no further one is looked at.
+    /// Whether no further passcode is accepted.
     public let isEnded: Bool
 
-    /// Describes how they stand.
-    ///
-    /// - Parameters:
-    ///   - count: The wrong ones since the last right one.
-    ///   - retrySeconds: The seconds until the next one is looked at.
-    ///   - isEnded: Whether no further one is looked at.
+    /// Creates a state.
     public init(count: Int, retrySeconds: Int?, isEnded: Bool) {
         self.count = count
         self.retrySeconds = retrySeconds
@@ -96,20 +83,18 @@ public struct FailedAttempts: Hashable, Sendable {
     }
 }
 
-/// Which events a client asks for, besides those of locking and unlocking.
+/// The events that a client subscribes to, besides those of locking and unlocking.
 public struct EventSelection: OptionSet, Sendable {
     /// The bits.
     public let rawValue: Int
 
-    /// The selection of some bits.
-    ///
-    /// - Parameter rawValue: The bits.
+    /// Creates a selection from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Changes of the items in the client's access groups.
     public static let items = EventSelection(rawValue: 1)
     /// Wrong passcodes and recovery keys.
     public static let attempts = EventSelection(rawValue: 2)
-    /// What anybody does, or is kept from doing: for those who may read the audit.
+    /// Audited requests of all clients: requires the verb `audit`.
     public static let audit = EventSelection(rawValue: 4)
 }

@@ -2,22 +2,22 @@ internal import CofferCore
 package import CofferMemory
 internal import CSodium
 
-/// XChaCha20-Poly1305 with a random 192-bit nonce in front: for keys, metadata and small secrets.
+/// XChaCha20-Poly1305 with a random 192-bit nonce before the ciphertext: for keys, metadata and small secrets.
 ///
-/// Random nonces of that length do not repeat in any number of messages that can be made, so no counter has to survive a
+/// Random nonces of that length do not repeat in any practical number of messages, so that no counter must survive a
 /// crash. Source: libsodium, `crypto_aead_xchacha20poly1305_ietf_*`.
 package enum AEAD {
     private static let nonceBytes = Int(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES)
-    /// The bytes by which sealed data is longer than what went in: nonce and tag.
+    /// The size of the nonce and the tag, which are added to the plaintext.
     package static let overhead = nonceBytes + Int(crypto_aead_xchacha20poly1305_ietf_ABYTES)
 
     /// Encrypts and authenticates.
     ///
     /// - Parameters:
-    ///   - plaintext: The bytes to hide.
+    ///   - plaintext: The bytes to encrypt.
     ///   - key: The key.
-    ///   - context: Not hidden, but has to be the same for opening.
-    /// - Returns: `overhead` bytes more than went in.
+    ///   - context: Associated data, which must be the same for opening.
+    /// - Returns: `overhead` bytes more than the plaintext.
     package static func seal(_ plaintext: RawSpan, under key: borrowing SymmetricKey, context: [UInt8]) -> [UInt8] {
         Sodium.prepare()
         let count = plaintext.byteCount + overhead
@@ -46,7 +46,7 @@ package enum AEAD {
     /// Checks and decrypts.
     ///
     /// - Parameters:
-    ///   - sealed: What ``seal(_:under:context:)`` returned.
+    ///   - sealed: The result of ``seal(_:under:context:)``.
     ///   - key: The key.
     ///   - context: The same as for sealing.
     /// - Returns: The plaintext.

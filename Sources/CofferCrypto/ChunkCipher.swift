@@ -2,9 +2,9 @@ internal import CofferCore
 package import CofferMemory
 internal import CSodium
 
-/// The AEAD that the chunks of a file are sealed with.
+/// The AEAD with which the chunks of a file are sealed.
 package enum CipherSuite: UInt8, CaseIterable, Sendable {
-    /// AES-256-GCM: about half as fast again as the other, where the processor has it.
+    /// AES-256-GCM: about 1.5 times as fast as the other, if the processor supports it.
     case aes256GCM = 1
     /// XChaCha20-Poly1305: on every processor.
     case xChaCha20Poly1305 = 2
@@ -29,22 +29,18 @@ package enum CipherSuite: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// The STREAM construction over a file's chunks: each one is bound to the file's header, to its place, and to whether it
-/// is the last.
+/// The STREAM construction over the chunks of a file: each chunk is bound to the file's header, to its number, and to
+/// whether it is the last.
 ///
-/// The nonce is the place, right-aligned, with the last chunk marked in front; under a key that seals one content once, it
-/// can't repeat. Because the mark is in the nonce, a file that was cut or grown fails at its end.
+/// The nonce is the number, right-aligned, with a flag for the last chunk in the first byte; under a key that seals
+/// only one content, it can't repeat. Because the flag is in the nonce, a file that was truncated or extended fails at
+/// its end.
 package struct ChunkCipher: Sendable {
     /// The suite.
     package let suite: CipherSuite
-    /// Bound to each chunk.
+    /// The associated data of each chunk.
     private let header: [UInt8]
 
-    /// Makes the cipher of one file.
-    ///
-    /// - Parameters:
-    ///   - suite: The suite: one that is available.
-    ///   - header: The file's header: changing a bit of it makes every chunk unauthentic.
     package init(suite: CipherSuite, header: [UInt8]) {
         self.suite = suite
         self.header = header
@@ -54,10 +50,10 @@ package struct ChunkCipher: Sendable {
     ///
     /// - Parameters:
     ///   - chunk: The plaintext.
-    ///   - index: Its place, from 0.
-    ///   - isLast: Whether the file ends with it.
+    ///   - index: Its number, from 0.
+    ///   - isLast: Whether it is the last chunk.
     ///   - key: The file's key.
-    ///   - output: Takes the ciphertext and the tag: ``CipherSuite/tagBytes`` more than the plaintext.
+    ///   - output: The buffer for the ciphertext and the tag: ``CipherSuite/tagBytes`` more than the plaintext.
     package func seal(
         _ chunk: RawSpan,
         at index: UInt64,
@@ -93,15 +89,15 @@ package struct ChunkCipher: Sendable {
         }
     }
 
-    /// Checks and opens one chunk.
+    /// Verifies and decrypts one chunk.
     ///
     /// - Parameters:
     ///   - sealed: The ciphertext and the tag.
-    ///   - index: Its place, from 0.
-    ///   - isLast: Whether the file ends with it.
+    ///   - index: Its number, from 0.
+    ///   - isLast: Whether it is the last chunk.
     ///   - key: The file's key.
-    ///   - output: Takes the plaintext: ``CipherSuite/tagBytes`` less.
-    /// - Throws: `unauthentic` where anything differs from sealing; `output` is then zero.
+    ///   - output: The buffer for the plaintext: ``CipherSuite/tagBytes`` less.
+    /// - Throws: `unauthentic` if anything differs from sealing; `output` is then zero.
     package func open(
         _ sealed: RawSpan,
         at index: UInt64,

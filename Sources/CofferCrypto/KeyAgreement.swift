@@ -1,20 +1,16 @@
 package import CofferMemory
 internal import CSodium
 
-/// X25519: agreeing on a secret, and wrapping keys to the public half of a pair: anyone can wrap, only the private half
-/// unwraps.
+/// X25519: key agreement, and wrapping keys to a public key: anyone can wrap, only the private key unwraps.
 package enum KeyAgreement {
-    /// The bytes of a public key.
+    /// The size of a public key.
     package static let publicKeyBytes = Int(crypto_scalarmult_curve25519_BYTES)
-    /// The bytes of a shared secret.
+    /// The size of a shared secret.
     package static let sharedSecretBytes = Int(crypto_scalarmult_curve25519_BYTES)
-    /// The bytes of a key wrapped to a public key: the ephemeral public key, then the wrapped key.
+    /// The size of a key wrapped to a public key: the ephemeral public key, then the wrapped key.
     package static let wrappedBytes = publicKeyBytes + KeyWrap.wrappedBytes
 
-    /// The public half of a private key.
-    ///
-    /// - Parameter privateKey: The private half.
-    /// - Returns: ``publicKeyBytes`` bytes.
+    /// The public key of a private key.
     package static func publicKey(of privateKey: borrowing SymmetricKey) -> [UInt8] {
         Sodium.prepare()
         var result = [UInt8](repeating: 0, count: publicKeyBytes)
@@ -22,16 +18,16 @@ package enum KeyAgreement {
         return result
     }
 
-    /// The secret that the owners of two key pairs have in common: X25519, as it is.
+    /// The secret that the owners of two key pairs share: the raw result of X25519.
     ///
-    /// It is no key yet: hash it.
+    /// It is not a key yet: hash it.
     ///
     /// - Parameters:
-    ///   - privateKey: The private half of one pair.
-    ///   - peer: The public half of the other pair.
+    ///   - privateKey: The private key of one pair.
+    ///   - peer: The public key of the other pair.
     /// - Returns: ``sharedSecretBytes`` bytes.
-    /// - Throws: `unusableKey` where the peer's key has not ``publicKeyBytes`` bytes, or is of low order, so that the secret
-    ///   would be no secret; `noMemory` where memory can't be locked.
+    /// - Throws: `unusableKey` if the peer's key does not have ``publicKeyBytes`` bytes, or is of low order, so that
+    ///   the result would not be secret; `noMemory` if memory can't be locked.
     package static func sharedSecret(
         of privateKey: borrowing SymmetricKey,
         with peer: [UInt8]
@@ -44,18 +40,18 @@ package enum KeyAgreement {
                 unsafe privateKey.withPointer { scalar in unsafe crypto_scalarmult_curve25519(output, scalar, peer) }
             }
         }
-        // A peer key of low order gives a shared secret of zeros; libsodium says so.
+        // A peer key of low order gives a shared secret of zeros, which libsodium reports.
         guard code == 0 else { throw .unusableKey }
         return shared
     }
 
-    /// Wraps a key to a public key, with an ephemeral key pair whose private half is dropped at once.
+    /// Wraps a key to a public key, with an ephemeral key pair.
     ///
     /// - Parameters:
     ///   - key: The key to wrap.
-    ///   - publicKey: The public half of the pair that unwraps.
-    ///   - purpose: What the wrapping is for; has to be the same for unwrapping.
-    ///   - context: What the wrapped key belongs to; has to be the same for unwrapping.
+    ///   - publicKey: The public key of the pair that unwraps.
+    ///   - purpose: The purpose of the wrapping; it must be the same for unwrapping.
+    ///   - context: What the wrapped key belongs to; it must be the same for unwrapping.
     /// - Returns: ``wrappedBytes`` bytes.
     package static func wrap(
         _ key: borrowing SymmetricKey,
@@ -73,11 +69,10 @@ package enum KeyAgreement {
     /// Unwraps a key.
     ///
     /// - Parameters:
-    ///   - wrapped: What ``wrap(_:to:for:context:)`` returned.
-    ///   - privateKey: The private half of the pair that it was wrapped to.
+    ///   - wrapped: The result of ``wrap(_:to:for:context:)``.
+    ///   - privateKey: The private key of the pair to which it was wrapped.
     ///   - purpose: The same as for wrapping.
     ///   - context: The same as for wrapping.
-    /// - Returns: The key.
     package static func unwrap(
         _ wrapped: RawSpan,
         with privateKey: borrowing SymmetricKey,
@@ -96,7 +91,7 @@ package enum KeyAgreement {
         return try KeyWrap.unwrap(wrapped.extracting(droppingFirst: publicKeyBytes), under: wrapping, context: context)
     }
 
-    /// The shared secret is hashed with both public keys, so that a wrapped key holds for this pair of them only.
+    /// The shared secret is hashed with both public keys, so that a wrapped key is valid for this pair of them only.
     private static func wrappingKey(
         _ privateKey: borrowing SymmetricKey,
         _ peer: [UInt8],
@@ -106,7 +101,7 @@ package enum KeyAgreement {
     ) throws(CryptoError) -> SymmetricKey {
         let shared: SecretBytes
         do { shared = try sharedSecret(of: privateKey, with: peer) } catch {
-            // Whoever unwraps is told nothing about what was wrong with the wrapped key.
+            // The error must not reveal what was wrong with the wrapped key.
             throw error == .unusableKey ? .unauthentic : error
         }
         guard let secret = SymmetricKey(shared) else { throw .unauthentic }

@@ -2,26 +2,26 @@ internal import CofferCore
 package import CofferMemory
 internal import CSodium
 
-/// Keys from other things.
+/// Deriving keys.
 package enum KeyDerivation {
-    /// The bytes of a salt.
+    /// The size of a salt.
     package static let saltBytes = Int(crypto_pwhash_argon2id_SALTBYTES)
-    /// The cost that is accepted from a stored keybag: a tampered one can't ask for all the memory of the machine.
+    /// The passes that are accepted from a stored keybag: a tampered one can't demand unlimited time.
     package static let acceptedOperations: ClosedRange<UInt32> = 1...16
     /// The memory that is accepted from a stored keybag, in KiB.
     package static let acceptedMemoryKiB: ClosedRange<UInt32> = (8 << 10)...(4 << 20)
 
     /// Argon2id of a passcode.
     ///
-    /// Takes tens of milliseconds up to seconds: not for the event loop.
+    /// It takes from tens of milliseconds up to seconds: not for the event loop.
     ///
     /// - Parameters:
-    ///   - passcode: What the person typed.
+    ///   - passcode: The passcode as it was entered.
     ///   - salt: ``saltBytes`` bytes.
     ///   - operations: Passes over the memory.
     ///   - memoryKiB: The memory, in KiB.
-    /// - Returns: A key that depends on all of it.
-    /// - Throws: `noMemoryToStretch` where `memoryKiB` are not to be had.
+    /// - Returns: A key that depends on all parameters.
+    /// - Throws: `noMemoryToStretch` if `memoryKiB` are not available.
     package static func passcodeKey(
         _ passcode: borrowing SecretBytes,
         salt: [UInt8],
@@ -56,11 +56,11 @@ package enum KeyDerivation {
         return key
     }
 
-    /// Keyed BLAKE2b of a purpose and of further input: a key for one purpose only.
+    /// Derives a key for one purpose with keyed BLAKE2b of the purpose and of further input.
     ///
     /// - Parameters:
     ///   - key: The key to derive from.
-    ///   - purpose: What the new key is for; the strings are listed in proto-docs/KEYS.md.
+    ///   - purpose: The purpose of the new key; proto-docs/KEYS.md lists the strings.
     ///   - input: Secret input to mix in.
     /// - Returns: The new key.
     package static func subkey(
@@ -74,11 +74,11 @@ package enum KeyDerivation {
         }
     }
 
-    /// Keyed BLAKE2b of a purpose and of another key.
+    /// Derives a key with keyed BLAKE2b of a purpose and of another key.
     ///
     /// - Parameters:
     ///   - key: The key to derive from.
-    ///   - purpose: What the new key is for.
+    ///   - purpose: The purpose of the new key.
     ///   - input: The key to mix in.
     /// - Returns: The new key.
     package static func subkey(

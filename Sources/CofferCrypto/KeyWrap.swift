@@ -1,8 +1,8 @@
 package import CofferMemory
 
-/// Keys encrypted under keys.
+/// Wrapping keys under keys.
 package enum KeyWrap {
-    /// The bytes of a wrapped key.
+    /// The size of a wrapped key.
     package static let wrappedBytes = SymmetricKey.byteCount + AEAD.overhead
 
     /// Wraps a key.
@@ -10,7 +10,7 @@ package enum KeyWrap {
     /// - Parameters:
     ///   - key: The key to wrap.
     ///   - wrapping: The key to wrap it under.
-    ///   - context: What the wrapped key belongs to; has to be the same for unwrapping.
+    ///   - context: What the wrapped key belongs to; it must be the same for unwrapping.
     /// - Returns: ``wrappedBytes`` bytes.
     package static func wrap(
         _ key: borrowing SymmetricKey,
@@ -23,10 +23,9 @@ package enum KeyWrap {
     /// Unwraps a key.
     ///
     /// - Parameters:
-    ///   - wrapped: What ``wrap(_:under:context:)`` returned.
-    ///   - wrapping: The key that it was wrapped under.
+    ///   - wrapped: The result of ``wrap(_:under:context:)``.
+    ///   - wrapping: The key under which it was wrapped.
     ///   - context: The same as for wrapping.
-    /// - Returns: The key.
     package static func unwrap(
         _ wrapped: RawSpan,
         under wrapping: borrowing SymmetricKey,

@@ -2,16 +2,15 @@ internal import CofferCore
 package import CofferMemory
 internal import CSodium
 
-/// Keyed BLAKE2b over a purpose and further fields, each behind its length, so that no two lists of fields collide.
+/// Keyed BLAKE2b over a purpose and further fields, each after its length, so that no two lists of fields collide.
 package enum KeyedHash {
-    /// A tag that says nothing about the fields to whoever has not the key.
+    /// A tag that reveals nothing about the fields without the key.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - purpose: What the tag is for: tags for different purposes have nothing in common.
-    ///   - byteCount: The bytes of the tag, 16 to 64.
-    ///   - fields: What is hashed. It passes through ordinary memory: no secrets.
-    /// - Returns: The tag.
+    ///   - purpose: The purpose of the tag: tags for different purposes are unrelated.
+    ///   - byteCount: The size of the tag, 16 to 64.
+    ///   - fields: The hashed fields. They pass through ordinary memory: no secrets.
     package static func tag(
         under key: borrowing SymmetricKey,
         for purpose: StaticString,
@@ -29,11 +28,11 @@ package enum KeyedHash {
         return output
     }
 
-    /// A key for one purpose only.
+    /// Derives a key for one purpose.
     ///
     /// - Parameters:
     ///   - key: The key to derive from.
-    ///   - purpose: What the new key is for.
+    ///   - purpose: The purpose of the new key.
     ///   - input: Further secret input; empty for none.
     ///   - publicInput: Further input that is not secret.
     /// - Returns: The new key.
@@ -59,7 +58,7 @@ package enum KeyedHash {
         return derived
     }
 
-    /// The purpose ends in a NUL, which none contains: no purpose is the beginning of another.
+    /// The purpose is followed by a NUL, which none contains: no purpose is a prefix of another.
     private static func purposeBytes(_ purpose: StaticString) -> [UInt8] {
         purpose.withUTF8Buffer { unsafe Array($0) } + [0]
     }
@@ -88,21 +87,13 @@ package enum KeyedHash {
     }
 }
 
-/// Compares two tags in a time that depends on their counts only.
-///
-/// - Parameters:
-///   - one: A tag.
-///   - other: A tag.
-/// - Returns: Whether they are the same.
+/// Compares two tags in a time that depends only on their lengths.
 package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return unsafe sodium_memcmp(one, other, one.count) == 0
 }
 
 /// Random bytes that are not secret, such as a salt.
-///
-/// - Parameter count: How many.
-/// - Returns: That many.
 package func randomBytes(_ count: Int) -> [UInt8] {
     Sodium.prepare()
     var bytes = [UInt8](repeating: 0, count: count)

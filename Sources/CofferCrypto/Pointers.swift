@@ -1,7 +1,7 @@
 internal import CofferMemory
 internal import CSodium
 
-// libsodium's functions want pointers that are never null, even to nothing. These give one, for as long as `body` runs.
+// libsodium's functions require pointers that are not null, even to empty buffers. These provide one while `body` runs.
 
 extension RawSpan {
     func withPointer<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
@@ -29,13 +29,13 @@ extension SymmetricKey {
     }
 }
 
-/// Calls into libsodium, and clears up behind it: it leaves key schedules, the states of hashes and plaintext on the stack,
-/// where what runs next may not come that far down for days, and in registers, which the dynamic linker saves on the stack
-/// when a function is first used.
+/// Calls into libsodium, and clears what it leaves: key schedules, states of hashes and plaintext on the stack, where
+/// later calls may not overwrite them for days, and in registers, which the dynamic linker saves on the stack when a
+/// function is first used.
 func clearingUp<Result>(_ body: () -> Result) -> Result {
     defer {
         coffer_clear_registers()
-        // Argon2 goes deepest, by seven kilobytes; the rest is for what lies between here and there.
+        // Argon2 uses most stack, seven kilobytes; the rest is for the frames in between.
         sodium_stackzero(12 << 10)
     }
     return body()

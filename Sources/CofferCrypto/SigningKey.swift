@@ -4,23 +4,23 @@ internal import CSodium
 
 /// An Ed25519 key pair, for signing.
 package struct SigningKey: ~Copyable, Sendable {
-    /// The bytes of a seed: all of a private key that is kept.
+    /// The size of a seed, which is all that is stored of a private key.
     package static let seedBytes = Int(crypto_sign_ed25519_SEEDBYTES)
-    /// The bytes of a public key.
+    /// The size of a public key.
     package static let publicKeyBytes = Int(crypto_sign_ed25519_PUBLICKEYBYTES)
-    /// The bytes of a signature.
+    /// The size of a signature.
     package static let signatureBytes = Int(crypto_sign_ed25519_BYTES)
 
-    /// The public half: ``publicKeyBytes`` bytes.
+    /// The public key: ``publicKeyBytes`` bytes.
     package let publicKey: [UInt8]
 
-    /// The seed and the public key, as libsodium wants them.
+    /// The seed and the public key, in libsodium's format.
     private let secretKey: SecretBytes
 
-    /// Makes the pair of a seed.
+    /// Creates the pair of a seed.
     ///
     /// - Parameter seed: Exactly ``seedBytes`` random bytes; any other number gives `nil`.
-    /// - Throws: `noMemory` where the memory of the private half can't be locked.
+    /// - Throws: `noMemory` if the memory of the private key can't be locked.
     package init?(seed: borrowing SecretBytes) throws(CryptoError) {
         guard seed.count == Self.seedBytes else { return nil }
         Sodium.prepare()
@@ -59,14 +59,14 @@ package struct SigningKey: ~Copyable, Sendable {
         return signature
     }
 
-    /// Checks a signature.
+    /// Verifies a signature.
     ///
     /// - Parameters:
-    ///   - signature: What ``signature(of:)`` returned.
-    ///   - message: What was signed.
-    ///   - publicKey: The public half of the pair that signed.
-    /// - Returns: Whether it is one; `false` as well for a key or a signature of a wrong length, a second form of a
-    ///   signature, and a key of low order, under which anything would be signed.
+    ///   - signature: The signature.
+    ///   - message: The message.
+    ///   - publicKey: The public key of the pair that signed.
+    /// - Returns: Whether it is valid; `false` as well for a key or a signature of a wrong length, a second encoding of
+    ///   a signature, and a key of low order, under which any signature would be valid.
     package static func isValid(_ signature: [UInt8], of message: RawSpan, by publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureBytes, publicKey.count == publicKeyBytes else { return false }
         Sodium.prepare()
@@ -78,11 +78,11 @@ package struct SigningKey: ~Copyable, Sendable {
 }
 
 extension KeyType {
-    /// The public half of a private key of this type.
+    /// The public key of a private key of this type.
     ///
     /// - Parameter privateKey: The seed of an Ed25519 pair, or the scalar of an X25519 pair.
     /// - Returns: 32 bytes.
-    /// - Throws: `noMemory` where memory can't be locked.
+    /// - Throws: `noMemory` if memory can't be locked.
     package func publicKey(of privateKey: borrowing SymmetricKey) throws(CryptoError) -> [UInt8] {
         switch self {
         case .x25519: return KeyAgreement.publicKey(of: privateKey)
@@ -93,10 +93,10 @@ extension KeyType {
     }
 }
 
-/// The hash that a key and the certificates of its public half have in common: SHA-256.
+/// The hash that a key and the certificates of its public key share: SHA-256.
 ///
-/// - Parameter publicKey: The public key as it stands in a certificate, in the BIT STRING of the SubjectPublicKeyInfo: the
-///   32 raw bytes of an Ed25519 or X25519 key.
+/// - Parameter publicKey: The public key as in a certificate, in the BIT STRING of the SubjectPublicKeyInfo: the 32 raw
+///   bytes of an Ed25519 or X25519 key.
 /// - Returns: 32 bytes.
 package func publicKeyHash(of publicKey: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))

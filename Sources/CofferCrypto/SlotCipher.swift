@@ -1,19 +1,19 @@
 package import CofferMemory
 
-/// The seal of chunks that are rewritten: each writing has a key of its own, of the file's key and a random salt.
+/// The cipher for rewritten chunks: each write uses its own key, derived from the file's key and a random salt.
 ///
-/// So no nonce can come twice under a key, whatever is rewritten, undone by a crash, or put back by somebody. The tag is kept
-/// elsewhere, with what says which chunk lies in which slot: an older chunk in its old place is not the one that is named.
+/// So no nonce repeats under a key, even if a chunk is rewritten, rolled back by a crash, or replaced by an attacker.
+/// The tag is stored elsewhere, together with the slot of the chunk: an older chunk in the same slot does not match it.
 package struct SlotCipher: Sendable {
-    /// The bytes of the salt in front of the ciphertext.
+    /// The size of the salt before the ciphertext.
     package static let saltBytes = 16
 
     private let cipher: ChunkCipher
 
-    /// Makes the cipher of one content.
+    /// Creates the cipher of one content.
     ///
     /// - Parameters:
-    ///   - suite: The suite: one that is available.
+    ///   - suite: An available suite.
     ///   - context: What the chunks belong to.
     package init(suite: CipherSuite, context: [UInt8]) { cipher = ChunkCipher(suite: suite, header: context) }
 
@@ -24,9 +24,9 @@ package struct SlotCipher: Sendable {
     ///
     /// - Parameters:
     ///   - chunk: The plaintext.
-    ///   - index: Its place in the file, from 0.
+    ///   - index: Its number in the file, from 0.
     ///   - key: The file's key.
-    /// - Returns: The salt, the ciphertext and the tag, one behind the other.
+    /// - Returns: The salt, the ciphertext and the tag, concatenated.
     package func seal(
         _ chunk: RawSpan,
         at index: UInt64,
@@ -48,14 +48,14 @@ package struct SlotCipher: Sendable {
         return sealed
     }
 
-    /// Checks and opens a chunk.
+    /// Verifies and decrypts a chunk.
     ///
     /// - Parameters:
     ///   - sealed: The salt, the ciphertext and the tag.
-    ///   - index: Its place in the file, from 0.
+    ///   - index: Its number in the file, from 0.
     ///   - key: The file's key.
-    ///   - output: Takes the plaintext.
-    /// - Throws: `unauthentic` where anything differs from sealing; `output` is then zero.
+    ///   - output: The buffer for the plaintext.
+    /// - Throws: `unauthentic` if anything differs from sealing; `output` is then zero.
     package func open(
         _ sealed: RawSpan,
         at index: UInt64,

@@ -1,16 +1,16 @@
 package import CofferCore
 
-// Whether the file is a database throughout, and each index leads to each row of its table: one table a step, as a step holds
-// up everybody else.
+// Whether the file is a valid database, and each index leads to each row of its table. Each step checks one table,
+// because other requests wait for a step.
 
-/// What was found wrong with a table.
+/// The damage of a table.
 private enum Flaw {
-    /// An index has not what the table has.
+    /// An index does not match the table.
     case index
-    /// The pages themselves.
+    /// The pages are damaged.
     case pages
 
-    /// What a line of SQLite's check says; `nil` for the value of a row, which other checks look at.
+    /// Parses a line of SQLite's check; `nil` for the value of a row, which other checks cover.
     init?(_ line: String) {
         switch line {
         case "ok": return nil
@@ -22,22 +22,21 @@ private enum Flaw {
 }
 
 extension Connection {
-    /// Looks through the whole file for damage to its structure: the time goes with its size.
+    /// Checks the structure of the whole file: the time is proportional to its size.
     ///
-    /// - Returns: What is wrong, in SQLite's words; nothing where all is well.
-    /// - Throws: What kept it from looking, other than damage.
+    /// - Returns: The damage in SQLite's words; empty if there is none.
+    /// - Throws: An error that prevented the check, other than damage.
     package func checkIntegrity() throws -> [String] {
         let lines = try linesOfCheck { each in try rows("PRAGMA quick_check", each: each) }
         return lines == ["ok"] ? [] : lines
     }
 
-    /// Looks at one table with its indices, and behind the last one at the file as a whole.
+    /// Checks one table with its indices, and after the last table the file as a whole.
     ///
     /// - Parameters:
-    ///   - place: The number of the table that was looked at last, by their names; 0 from the beginning.
-    ///   - order: How.
-    ///   - rebuild: Has the indices of a table rebuilt by what it is given, and brings the table into order for that.
-    /// - Returns: What was found.
+    ///   - place: The number of the table that was checked last, in the order of names; 0 at the beginning.
+    ///   - order: The parameters of the check.
+    ///   - rebuild: Prepares a table for the rebuild of its indices, and calls the given closure for it.
     /// - Throws: ``DatabaseError``.
     package func checkStructure(
         after place: Int64,
@@ -48,7 +47,7 @@ extension Connection {
         var slice = CheckSlice<Int64>()
         slice.checkedCount = 1
         guard tables.indices.contains(Int(clamping: place)) else {
-            // It counts the pages that nothing leads to, so it comes behind the repairs.
+            // It counts pages to which nothing leads, so it comes after the repairs.
             if try !checkIntegrity().compactMap({ Flaw($0) }).isEmpty {
                 slice.findings = [Finding(.database, name: "vault.sqlite", .pages, repair: .backup, isRepaired: false)]
             }
@@ -79,7 +78,7 @@ extension Connection {
 
     /// Rebuilds the indices of a table.
     ///
-    /// - Returns: What else was done; `nil` where it can't be rebuilt, and nothing was done.
+    /// - Returns: The further repairs; `nil` if the indices can't be rebuilt, and nothing was changed.
     private func rebuilt(
         _ table: String,
         _ rebuild: (String, () throws -> Void) throws -> [Finding]
@@ -87,7 +86,7 @@ extension Connection {
         do {
             return try transaction {
                 try rebuild(table) {
-                    // The name is one of the schema that was found right: nothing from outside is in it.
+                    // The name comes from the verified schema, not from outside.
                     try run(script: "REINDEX \"\(table)\"")
                 }
             }
@@ -96,7 +95,7 @@ extension Connection {
         }
     }
 
-    /// The tables that the migrations have made, by their names.
+    /// The tables of the migrations, in the order of their names.
     private var tables: [String] {
         get throws {
             let schema = try rightSchema ?? Schema(of: self)
@@ -109,7 +108,7 @@ extension Connection {
             try rows("SELECT integrity_check FROM pragma_integrity_check(?)", .text(table), each: each)
         }
         let flaws = lines.compactMap { Flaw($0) }
-        // The worst first.
+        // Only the worst damage.
         return flaws.contains(.pages) ? [.pages] : flaws
     }
 
@@ -122,7 +121,7 @@ extension Connection {
                 return true
             }
         } catch let error as DatabaseError where error.kind == .damaged {
-            // After the structure the check walks the rows, and stumbles over what it has just reported.
+            // After the structure, the check scans the rows and fails on what it has just reported.
             lines.append(error.message)
         }
         return lines

@@ -1,16 +1,16 @@
 internal import CSQLite
 internal import CofferCore
 
-/// What is known of the log of an open database, and the writing of it back into the database file.
+/// Tracks the log of an open database, and checkpoints it.
 ///
-/// It takes the place of SQLite's own hook, which writes the log back unnoticed.
+/// It replaces SQLite's own hook, which would checkpoint the log without notice.
 @safe
 final class LogWatch {
     private var frameCount: UInt32 = 0
     private var isBackfilled = false
     private var salts: LogSalts?
 
-    /// Begins to listen to a connection, which has to hold this for as long as it is open.
+    /// Registers with a connection, which must retain this object while it is open.
     func watch(_ handle: OpaquePointer) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         _ = unsafe sqlite3_wal_hook(
@@ -26,17 +26,17 @@ final class LogWatch {
     }
 
     private func committed(_ frameCount: UInt32, _ handle: OpaquePointer) {
-        // A log that was written back begins anew with the next transaction, under other salts.
+        // After a checkpoint, the next transaction begins the log again, with other salts.
         if isBackfilled { salts = nil }
         isBackfilled = false
         self.frameCount = frameCount
-        // What can't be written back now is tried again with the next commit.
+        // If the checkpoint fails now, it is tried again with the next commit.
         if frameCount >= Limits.logFrames { _ = unsafe checkpoint(handle, SQLITE_CHECKPOINT_PASSIVE) }
     }
 
-    /// Writes the log back into the database file.
+    /// Checkpoints the log into the database file.
     ///
-    /// - Returns: SQLite's code.
+    /// - Returns: SQLite's result code.
     func checkpoint(_ handle: OpaquePointer, _ mode: Int32) -> Int32 {
         var (total, done): (Int32, Int32) = (-1, -1)
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", mode, &total, &done)
@@ -47,7 +47,7 @@ final class LogWatch {
         return code
     }
 
-    /// Where the log ends; `nil` if nothing was committed since the database was opened, or the log is empty.
+    /// The end of the log; `nil` if nothing was committed since the database was opened, or the log is empty.
     func position(_ handle: OpaquePointer) -> LogPosition? {
         guard frameCount > 0 else { return nil }
         salts = unsafe salts ?? Self.salts(handle)
@@ -69,13 +69,13 @@ final class LogWatch {
 }
 
 extension Connection {
-    /// Where the log ends; `nil` if nothing was committed since the database was opened, or the log is empty.
+    /// The end of the log; `nil` if nothing was committed since the database was opened, or the log is empty.
     package var logPosition: LogPosition? { unsafe logWatch.position(handle) }
 
-    /// Writes the log back into the database file, which is synced then.
+    /// Checkpoints the log into the database file, and syncs that file.
     ///
-    /// - Parameter truncates: Whether to empty the file of the log as well.
-    /// - Throws: `misuse` if a transaction is open; what SQLite answered. The log is as it was then.
+    /// - Parameter truncates: Whether to truncate the log as well.
+    /// - Throws: `misuse` if a transaction is open; SQLite's error. The log is unchanged then.
     package func checkpoint(truncates: Bool = false) throws(DatabaseError) {
         guard level == 0 else { throw .misuse("a checkpoint inside a transaction") }
         let mode = truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE

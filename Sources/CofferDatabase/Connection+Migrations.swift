@@ -1,14 +1,14 @@
 extension Connection {
-    /// Brings the schema up to date: runs the migrations that the database does not have yet, in one transaction.
+    /// Runs the migrations that the database does not have yet, in one transaction.
     ///
-    /// What is there has to be what those that have run make, word for word: nothing is read through a view, or changed
-    /// under a trigger, that is not ours.
+    /// The existing schema must be, word for word, what the previous migrations produce: nothing is read through a
+    /// foreign view, or changed by a foreign trigger.
     ///
     /// - Parameters:
-    ///   - migrations: The whole history, the oldest first.
-    ///   - applicationID: The number, other than 0, that marks a file as ours. A new database gets it.
-    /// - Throws: `newer` where the database has migrations beyond these; `damaged` where it is somebody else's, has a
-    ///   history that is not the beginning of this one, or a schema that this history does not make; what a migration throws, and then none of them has run.
+    ///   - migrations: All migrations, the oldest first.
+    ///   - applicationID: The number, other than 0, that marks a file as Coffer's. A new database gets it.
+    /// - Throws: `newer` if the database has migrations beyond these; `damaged` if it belongs to another program, or
+    ///   has other migrations or another schema; the error of a migration. No migration has run then.
     package func migrate(_ migrations: [Migration], applicationID: Int32) throws {
         let schema = try Schema(of: self)
         let applied = try appliedMigrations(applicationID: applicationID, schema)
@@ -36,7 +36,7 @@ extension Connection {
         rightSchema = try Schema(of: self)
     }
 
-    /// The names of the migrations that have run, or `nil` for a database in which there is nothing at all.
+    /// The names of the migrations that have run, or `nil` for an empty database.
     private func appliedMigrations(applicationID: Int32, _ schema: Schema) throws -> [String]? {
         let found = try row("PRAGMA application_id") { try $0.integer(0) } ?? 0
         guard found != 0 else {

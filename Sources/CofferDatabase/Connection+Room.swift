@@ -4,11 +4,11 @@ extension Connection {
     private static let chunkBytes: Int32 = 64 << 10
     private static let pageBytes: Int64 = 4096
 
-    /// Has the database file get the room that it needs once the log is written back into it.
+    /// Allocates the disk space that the database file needs for the next checkpoint.
     ///
-    /// On a full disk the log could not be written back otherwise, and would need more room with each removal.
+    /// Otherwise, on a full disk, the log could not be checkpointed, and each removal would need more space.
     ///
-    /// - Throws: `full` where there is no such room: what is open is not to be committed then.
+    /// - Throws: `full` if there is not enough space: the open transaction must not be committed then.
     package func reserveRoom() throws {
         let pages = try row("PRAGMA page_count") { try $0.integer(0) } ?? 0
         var byteCount = pages * Self.pageBytes

@@ -1,13 +1,13 @@
 extension Connection {
-    /// Does all of something or nothing of it.
+    /// Runs a closure in a transaction, which is committed or rolled back as a whole.
     ///
-    /// On its own it is on the disk when this returns. Inside another transaction or a batch it is a savepoint: an error
-    /// undoes what `body` did and no more, and the disk sees it when the outermost one ends.
+    /// On its own, it is on the disk when this returns. Inside another transaction or a batch it is a savepoint: an
+    /// error rolls back only what `body` did, and the commit of the outermost one writes it to the disk.
     ///
-    /// - Parameter body: What to do. If it throws, nothing of it stays.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; what the commit throws, and then nothing of it stays; `batchLost` instead of either
-    ///   where SQLite gave up the transaction around this one, so that all who took part in it have to be told.
+    /// - Parameter body: The closure. If it throws, the transaction is rolled back.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or of the commit, which is then rolled back; `batchLost` instead if SQLite gave
+    ///   up the outer transaction, so that everyone who took part in it must be notified.
     package func transaction<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
         let isOutermost = level == 0
         try isOutermost ? execute("BEGIN IMMEDIATE") : execute("SAVEPOINT inner")
@@ -23,9 +23,9 @@ extension Connection {
         }
     }
 
-    /// Begins to gather transactions that are to share one commit, and so one sync of the disk.
+    /// Begins a batch of transactions that share one commit, and so one sync of the disk.
     ///
-    /// - Throws: `misuse` where a batch or a transaction is open; what SQLite answered.
+    /// - Throws: `misuse` if a batch or a transaction is open; SQLite's error.
     package func beginBatch() throws(DatabaseError) {
         guard level == 0 else { throw .misuse("a batch inside a transaction") }
         try execute("BEGIN IMMEDIATE")
@@ -33,11 +33,12 @@ extension Connection {
         isInBatch = true
     }
 
-    /// Puts all that was done since ``beginBatch()`` on the disk.
+    /// Commits everything since ``beginBatch()``.
     ///
-    /// - Throws: `misuse` where no batch is open, or a transaction is open in it; otherwise, whatever it throws, the
-    ///   batch is over and this connection has undone all of it. If not ``DatabaseError/isCertain``, the disk may still hold it: if the
-    ///   process dies before the next commit, the whole batch may be there when the file is opened again.
+    /// - Throws: `misuse` if no batch is open, or a transaction is open in it. After any other error, the batch is over
+    ///   and this connection has rolled it back. Unless the error is ``DatabaseError/isCertain``, the disk may still
+    ///   hold the batch: if the process dies before the next commit, the whole batch may be there when the file is
+    ///   opened again.
     package func commitBatch() throws(DatabaseError) {
         try expectBatch()
         do {
@@ -49,15 +50,15 @@ extension Connection {
         }
     }
 
-    /// Undoes all that was done since ``beginBatch()``.
+    /// Rolls back everything since ``beginBatch()``.
     ///
-    /// - Throws: `misuse` where no batch is open, or a transaction is open in it; what SQLite answered.
+    /// - Throws: `misuse` if no batch is open, or a transaction is open in it; SQLite's error.
     package func rollbackBatch() throws(DatabaseError) {
         try expectBatch()
         try undoAll()
     }
 
-    /// Refuses to go on after the transaction is gone: each statement would then be a transaction of its own.
+    /// Refuses to continue after the transaction was lost: each statement would then be a transaction of its own.
     func checkForLoss() throws(DatabaseError) {
         guard level > 0, loss != nil || isInAutocommit else { return }
         throw lossError
@@ -92,7 +93,7 @@ extension Connection {
             try execute("ROLLBACK TO inner")
             try execute("RELEASE inner")
         } catch {
-            // What this transaction did is still among what the others did, and can't be told apart any more.
+            // The changes of this transaction are mixed with those of the others, and can't be separated any more.
             loss = error
             throw lossError
         }

@@ -1,46 +1,46 @@
 internal import CSQLite
 
-/// An open database file, held by this connection alone.
+/// An open database file, locked by this connection.
 ///
-/// It is for one thread and has no lock of its own, which is why it is not `Sendable`. What it promises: a transaction
-/// that was committed is on the disk; a file that somebody tampered with gives errors, never a trap; SQL is made of
-/// literals only, so that nothing a client sends can become SQL.
+/// It must be used on one thread and has no lock of its own, so it is not `Sendable`. It guarantees: a committed
+/// transaction is on the disk; a file that was tampered with causes errors, never a trap; SQL consists of literals
+/// only, so that nothing from a client can become SQL.
 ///
-/// Every statement stays compiled for the life of the connection, at about a kilobyte each: there are as many as there
-/// are literals in the program.
+/// Every statement stays compiled while the connection is open, at about a kilobyte each: there are as many as literals
+/// in the program.
 @safe
 package final class Connection {
     let handle: OpaquePointer
     /// By the address of the literal, which is cheaper to hash than its text.
     private var statements: [UInt: Statement] = [:]
 
-    /// How many transactions and savepoints are open; a batch counts as one.
+    /// The number of open transactions and savepoints; a batch counts as one.
     var level = 0
     /// Whether a batch is open.
     package internal(set) var isInBatch = false
-    /// Whether nothing may be changed, as what would be is a copy.
+    /// Whether changes are refused, because they would only reach a copy.
     private var isOfReadOnlyFileSystem = false
-    /// What ended the open transaction before its time.
+    /// The error that ended the open transaction prematurely.
     var loss: DatabaseError?
-    /// Up to where the database file has room, as far as that was asked for.
+    /// The size up to which the database file has been allocated.
     var roomyBytes: Int64 = 0
-    /// What is known of the log.
+    /// Tracks the log.
     let logWatch = LogWatch()
-    /// The schema that ``migrate(_:applicationID:)`` has found or made; `nil` before it.
+    /// The schema that ``migrate(_:applicationID:)`` has verified; `nil` before.
     var rightSchema: Schema?
     /// Whether the schema is being read to explain an error.
     var isReadingSchema = false
     /// The damage that was met since the last check.
     package let faults = FaultLog()
 
-    /// Opens a database file, and makes it where there is none.
+    /// Opens a database file, and creates it if it does not exist.
     ///
-    /// The file gets the mode that the umask leaves: it has to lie in a directory that is closed to others. SQLite keeps
-    /// `<path>-wal` beside it.
+    /// The umask decides the mode of the file, so it must be in a private directory. SQLite keeps `<path>-wal` beside
+    /// it.
     ///
-    /// - Parameter path: The absolute path of the file, with no symbolic link anywhere in it: resolve the directory first.
-    /// - Throws: `busy` at once where another connection, of whatever process, has the file open; `cannotOpen`;
-    ///   `damaged` where the file is no database, or is damaged at its beginning.
+    /// - Parameter path: The absolute path of the file, without any symbolic link: resolve the directory first.
+    /// - Throws: `busy` if another connection, of any process, has the file open; `cannotOpen`; `damaged` if the file
+    ///   is not a database, or is damaged at its beginning.
     package init(path: String) throws(DatabaseError) {
         unsafe handle = try Self.open(path)
         unsafe logWatch.watch(handle)
@@ -49,7 +49,7 @@ package final class Connection {
 
     private init(scratch handle: OpaquePointer) { unsafe self.handle = handle }
 
-    /// A database in memory, for looking at what statements make.
+    /// A database in memory, to see what migrations produce.
     static func scratch() throws(DatabaseError) -> Connection {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -61,7 +61,7 @@ package final class Connection {
         return unsafe Connection(scratch: opened)
     }
 
-    /// Undoes what is uncommitted, writes the log back into the database file and closes it.
+    /// Rolls back what is uncommitted, checkpoints the log and closes the file.
     deinit {
         statements.removeAll()
         unsafe sqlite3_close_v2(handle)
@@ -71,8 +71,8 @@ package final class Connection {
         let flags =
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
             | SQLITE_OPEN_EXRESCODE
-        // SQLite would stop reading at a NUL, and open another file than the one named. Other paths than absolute ones
-        // may be a database in memory, or a URI, which undoes the flags.
+        // SQLite would stop reading at a NUL, and open another file. A path that is not absolute may be a database in
+        // memory, or a URI that overrides the flags.
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw DatabaseError(code: SQLITE_CANTOPEN, "the path is not absolute, or has a NUL byte in it")
         }
@@ -88,9 +88,9 @@ package final class Connection {
     }
 
     private func configure() throws(DatabaseError) {
-        // The locking mode comes first: where the first access in WAL mode finds it exclusive, the index of the log
-        // lives on the heap, with no shared-memory file that another process could write to, and a second daemon on
-        // the same vault is refused when it opens. Everything else has to hold before the schema is first read.
+        // The locking mode comes first. If the first access in WAL mode finds it exclusive, the index of the log is on
+        // the heap, without a shared-memory file that another process could write to, and a second daemon on the same
+        // vault is refused when it opens. All other settings must precede the first read of the schema.
         try run(
             script: """
                 PRAGMA locking_mode = EXCLUSIVE;
@@ -111,7 +111,7 @@ package final class Connection {
         }
     }
 
-    /// Refuses every change from here on, as one of a file system that is read-only: the database is a copy of what is there.
+    /// Refuses every change from now on, as on a read-only file system: the database is a copy.
     package func forbidChanges() throws(DatabaseError) {
         try run(script: "PRAGMA query_only = ON")
         isOfReadOnlyFileSystem = true
@@ -124,27 +124,27 @@ package final class Connection {
 }
 
 extension Connection {
-    /// Runs a statement to its end, and passes over the rows that it gives.
+    /// Runs a statement to its end, and ignores its rows.
     ///
     /// - Parameters:
     ///   - sql: One statement.
-    ///   - bindings: A value for each of its parameters.
-    /// - Throws: What SQLite answered; `batchLost` where the open transaction is gone.
+    ///   - bindings: The values of its parameters.
+    /// - Throws: SQLite's error; `batchLost` if the open transaction was lost.
     package func execute(_ sql: StaticString, _ bindings: DatabaseValue...) throws(DatabaseError) {
         let statement = try lend(sql, bindings)
         defer { statement.endUse() }
         while try statement.step(on: self) {}
     }
 
-    /// Runs a statement that gives one row at most.
+    /// Runs a statement that returns at most one row.
     ///
     /// - Parameters:
     ///   - sql: One statement.
-    ///   - bindings: A value for each of its parameters.
-    ///   - read: Gets the row, for as long as it runs.
-    /// - Returns: What `read` returns, or `nil` where there is no row.
-    /// - Throws: What SQLite answered; `batchLost` where the open transaction is gone; what `read` throws; `misuse`
-    ///   where there is a second row.
+    ///   - bindings: The values of its parameters.
+    ///   - read: Called with the row, which is valid only during the call.
+    /// - Returns: The result of `read`, or `nil` if there is no row.
+    /// - Throws: SQLite's error; `batchLost` if the open transaction was lost; the error of `read`; `misuse` if there
+    ///   is a second row.
     package func row<Result: ~Copyable>(
         _ sql: StaticString,
         _ bindings: DatabaseValue...,
@@ -160,13 +160,14 @@ extension Connection {
         return result
     }
 
-    /// Runs a statement and looks at its rows, one after the other.
+    /// Runs a statement and calls a closure for each row.
     ///
     /// - Parameters:
     ///   - sql: One statement.
-    ///   - bindings: A value for each of its parameters.
-    ///   - each: Gets a row, for as long as it runs, and says whether to go on. It may use the connection.
-    /// - Throws: What SQLite answered; `batchLost` where the open transaction is gone; what `each` throws.
+    ///   - bindings: The values of its parameters.
+    ///   - each: Called with a row, which is valid only during the call; returns whether to continue. It may use the
+    ///     connection.
+    /// - Throws: SQLite's error; `batchLost` if the open transaction was lost; the error of `each`.
     package func rows(
         _ sql: StaticString,
         _ bindings: DatabaseValue...,
@@ -183,7 +184,7 @@ extension Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Notes damage that a row turns out to have.
+    /// Records damage of a row that is found while it is read.
     private func noting<Result: ~Copyable>(_ read: () throws -> Result) throws -> Result {
         do {
             return try read()
@@ -193,13 +194,13 @@ extension Connection {
         }
     }
 
-    /// Refuses to take for a finding what the disk could not read.
+    /// Fails if a finding is the result of a disk that can't be read.
     func checkDisk() throws(DatabaseError) {
         let error = DatabaseError(code: SQLITE_CORRUPT, systemCode: coffer_errno(), "")
         if error.kind == .ioError { throw error }
     }
 
-    /// How many rows the last statement that changes any has changed.
+    /// The number of rows that the last changing statement has changed.
     package var changes: Int { unsafe Int(sqlite3_changes64(handle)) }
 
     /// The row number of the last row that was inserted.
@@ -222,7 +223,7 @@ extension Connection {
         let isForbidden = isOfReadOnlyFileSystem && code & 0xFF == SQLITE_READONLY
         let systemCode = isForbidden ? coffer_read_only : coffer_errno()
         var error = DatabaseError(code: code, systemCode: systemCode, unsafe String(cString: sqlite3_errmsg(handle)))
-        // What SQLite does not understand of a literal that it understood with the right schema is the schema's damage.
+        // If SQLite does not understand a literal that is valid with the right schema, the schema is damaged.
         if error.isOfStatement && !hasRightSchema() { error = error.asDamage }
         if error.kind == .damaged { faults.note(error.message) }
         if level > 0, loss == nil, isInAutocommit { loss = error }
@@ -249,7 +250,7 @@ extension Connection {
             statements[key] = statement
             return statement
         }
-        // A statement run from within its own rows gets a double, which goes when that use ends.
+        // A statement that is run from within its own rows gets a second copy, which is released after that use.
         return cached.isInUse ? try Statement(sql, on: self) : cached
     }
 }

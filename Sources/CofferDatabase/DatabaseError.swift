@@ -1,34 +1,34 @@
 internal import CSQLite
 package import CofferCore
 
-/// Why the database did not do what was asked.
+/// An error of the database.
 package struct DatabaseError: Error, Hashable, Sendable {
-    /// The sort of failure, as far as it makes a difference to a caller.
+    /// The kind of error, as far as callers distinguish it.
     package enum Kind: Hashable, Sendable {
         /// Another connection holds the database.
         case busy
-        /// No room on the disk, in the quota or under the file-size limit, or no page left under `max_page_count`.
+        /// No space on the disk, in the quota or under the file-size limit, or no page left under `max_page_count`.
         case full
-        /// The file or its file system can be read only.
+        /// The file or its file system is read-only.
         case readOnly
-        /// The file can't be opened or made, or there is a symbolic link in its path.
+        /// The file can't be opened or created, or its path contains a symbolic link.
         case cannotOpen
         /// The system failed to read, write or sync.
         case ioError
-        /// The file is no database of ours, or its content is not what a database of ours can hold.
+        /// The file is not a database of Coffer, or its content is not valid.
         case damaged
-        /// There is something in it that Coffer did not make.
+        /// The schema has an entry that Coffer did not create.
         case foreign
-        /// A constraint of the schema refused the change; `unique` where there is such a row already.
+        /// A constraint of the schema refused the change; `unique` if such a row exists already.
         case constraint(unique: Bool)
         /// The database has migrations that this build does not know.
         case newer
-        /// The open transaction is gone, with all that any request did in it. The code is that of the cause.
+        /// The open transaction was lost, with the changes of all its requests. The code is that of the cause.
         case batchLost
-        /// A fault in the calling code, such as a wrong number of bindings.
+        /// A bug in the calling code, such as a wrong number of bindings.
         case misuse
-        /// Anything else; the code says what. A statement that SQLite does not understand is this only where the schema is
-        /// the right one: else it is `damaged`.
+        /// Anything else; see the code. A statement that SQLite does not understand is this only if the schema is
+        /// right; otherwise it is `damaged`.
         case other
     }
 
@@ -36,9 +36,9 @@ package struct DatabaseError: Error, Hashable, Sendable {
     package let kind: Kind
     /// SQLite's extended result code.
     package let code: Int32
-    /// SQLite's words for it, or ours, which name tables and columns, never a value.
+    /// The message of SQLite or of this room, which names tables and columns, never a value.
     package let message: String
-    /// The `errno` of the call to the system that failed; of no meaning where none did.
+    /// The `errno` of the system call that failed; meaningless if none did.
     package let systemCode: Int32
 
     init(_ kind: Kind, code: Int32, systemCode: Int32 = 0, _ message: String) {
@@ -48,26 +48,22 @@ package struct DatabaseError: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// - Parameters:
-    ///   - code: The extended result code.
-    ///   - systemCode: The `errno` right behind the call, which has to be 0 before it.
-    ///   - message: SQLite's words.
     init(code: Int32, systemCode: Int32 = 0, _ message: String) {
         let kind = Kind(code: code, systemCode)
-        // SQLite's words are of the damage that it takes it for.
+        // SQLite's message would wrongly report damage.
         let isMistaken = kind == .ioError && code & 0xFF == SQLITE_CORRUPT
         self.init(kind, code: code, systemCode: systemCode, isMistaken ? "the disk can't be read" : message)
     }
 
-    /// Whether a commit that failed with it has left nothing on the disk: after an error of the disk, the log may hold the
-    /// transaction all the same.
+    /// Whether a commit that failed with this error has left nothing on the disk: after a disk error, the log may hold
+    /// the transaction.
     package var isCertain: Bool { code & 0xFF != SQLITE_IOERR }
 
     private var isOfFileSystem: Bool { systemCode == coffer_read_only }
 
     static func damaged(_ message: String) -> DatabaseError { DatabaseError(.damaged, code: SQLITE_CORRUPT, message) }
 
-    /// Something in the schema that Coffer did not make.
+    /// An entry of the schema that Coffer did not create.
     static func foreign(_ entry: Schema.Entry) -> DatabaseError {
         DatabaseError(.foreign, code: SQLITE_CORRUPT, "its \(entry.words) is not one of Coffer's")
     }
@@ -76,15 +72,15 @@ package struct DatabaseError: Error, Hashable, Sendable {
 }
 
 extension DatabaseError {
-    /// Whether SQLite did not understand a statement, or what a statement means came to be another thing.
+    /// Whether SQLite did not understand a statement, or a statement has another meaning with this schema.
     var isOfStatement: Bool { code == SQLITE_ERROR || code == SQLITE_SCHEMA }
 
-    /// The same, as damage of the file.
+    /// The same error as damage of the file.
     var asDamage: DatabaseError { DatabaseError(.damaged, code: code, systemCode: systemCode, message) }
 }
 
 extension DatabaseError.Kind {
-    // The header spells these as expressions, which are not imported.
+    // The header defines these as expressions, which are not imported.
     private static let ioErrorShortRead = SQLITE_IOERR | 2 << 8
     private static let ioErrorData = SQLITE_IOERR | 32 << 8
     private static let constraintDataType = SQLITE_CONSTRAINT | 12 << 8
@@ -92,12 +88,9 @@ extension DatabaseError.Kind {
     private static let constraintUnique = SQLITE_CONSTRAINT | 8 << 8
     private static let constraintRowID = SQLITE_CONSTRAINT | 10 << 8
 
-    /// - Parameters:
-    ///   - code: The extended result code.
-    ///   - systemCode: The `errno` right behind the call.
     init(code: Int32, _ systemCode: Int32) {
         switch (code & 0xFF, systemCode) {
-        // What SQLite takes for damage of the file is the disk, which can't read it.
+        // SQLite reports a disk that can't be read as damage of the file.
         case (SQLITE_CORRUPT, coffer_input_output_error), (SQLITE_CORRUPT, coffer_no_such_device),
             (SQLITE_CORRUPT, coffer_result_out_of_range):
             self = .ioError
@@ -111,7 +104,7 @@ extension DatabaseError.Kind {
     private init(code: Int32) {
         switch code {
         case Self.ioErrorShortRead, Self.ioErrorData: self = .damaged
-        // What triggers and copies of rows carry on from a damaged value; ours are of the right type.
+        // Triggers and copies of rows may carry on a damaged value; values of Coffer have the right type.
         case Self.constraintDataType: self = .damaged
         case Self.constraintPrimaryKey, Self.constraintUnique, Self.constraintRowID: self = .constraint(unique: true)
         default: self.init(primaryCode: code & 0xFF)
@@ -125,7 +118,7 @@ extension DatabaseError.Kind {
         case SQLITE_READONLY: self = .readOnly
         case SQLITE_CANTOPEN, SQLITE_PERM: self = .cannotOpen
         case SQLITE_IOERR: self = .ioError
-        // Too big is what a damaged length says: what we write has bounds far below.
+        // A damaged length may be too big; Coffer's own values are far smaller.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG: self = .damaged
         case SQLITE_CONSTRAINT: self = .constraint(unique: false)
         case SQLITE_MISUSE, SQLITE_RANGE: self = .misuse
@@ -135,12 +128,12 @@ extension DatabaseError.Kind {
 }
 
 extension DatabaseError {
-    /// The error as a client gets to see it.
+    /// The error as a client sees it.
     package var cofferError: CofferError {
         switch kind {
         case .batchLost:
-            // Only the cause tells the client whether there is a way out: that the request shared a commit with others
-            // is no business of its own.
+            // Only the cause tells the client whether there is a remedy; that the request shared a commit with others
+            // does not concern it.
             let cause = Kind(code: code, systemCode)
             let kind = cause == .misuse ? .other : cause
             return DatabaseError(kind, code: code, systemCode: systemCode, message).cofferError
@@ -166,7 +159,7 @@ extension DatabaseError {
         case .full where systemCode == coffer_no_quota:
             return CofferError(
                 .diskFull,
-                "can't write to the vault: the disk quota is used up",
+                "can't write to the vault: the disk quota is exceeded",
                 hint: "make room within the quota of cofferd's user and repeat the command",
                 operation: .write
             )

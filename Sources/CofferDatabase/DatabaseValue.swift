@@ -1,12 +1,12 @@
-/// A value to bind to a parameter of a statement.
+/// A value for a parameter of a statement.
 ///
-/// SQLite copies it and does not wipe the copy: bind what is sealed, never a secret.
+/// SQLite copies it and does not wipe the copy: bind ciphertext, never a secret.
 package enum DatabaseValue: Hashable, Sendable {
-    /// Nothing.
+    /// NULL.
     case null
     /// A signed 64-bit integer.
     case integer(Int64)
-    /// Bytes; none of them is still a blob, not null.
+    /// Bytes; an empty array is a blob, not NULL.
     case blob([UInt8])
     /// Text, stored as UTF-8.
     case text(String)

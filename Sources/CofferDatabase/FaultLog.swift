@@ -1,15 +1,15 @@
 package import CofferCore
 
-/// What damage was met in a database since it was last found whole.
+/// The damage that was met in a database since it was last found intact.
 ///
-/// While there is any, a row that is not found by its key may be there all the same: an index may be what is damaged. It is
-/// kept in memory, and ends with a check of everything that finds nothing, or repairs all that it finds.
+/// While damage is known, a row that is not found by its key may exist all the same, because an index may be damaged.
+/// This is kept in memory, and ends with a check of everything that finds nothing, or repairs all that it finds.
 package final class FaultLog {
-    /// A check that goes through everything, a page at a time.
+    /// A check of everything, a page at a time.
     private struct Survey {
-        /// How much damage was met before it began.
+        /// How much damage was known before it began.
         let mark: Int
-        /// What its next page has to begin with.
+        /// The cursor of its next page.
         var next: String?
         var isClean = true
     }
@@ -17,30 +17,30 @@ package final class FaultLog {
     private var count = 0
     private var survey: Survey?
     private var isSurveying = false
-    /// What the last survey has ended, until that is on the disk.
+    /// What the last survey has cleared, until that is committed.
     private var ended: String?
 
-    /// The first damage that was met, in words; `nil` where none is known.
+    /// The first damage that was met, in words; `nil` if none is known.
     package private(set) var first: String?
 
     package init() {}
 
-    /// The damage, as the vault's state tells of it.
+    /// The damage as a fault of the vault.
     package var fault: VaultFault? {
         first.map { VaultFault(what: "the catalog has damage that was not repaired: \($0)", hint: Self.hint) }
     }
 
-    /// Notes damage that was met.
+    /// Records damage.
     ///
-    /// - Parameter words: What it is, without a name of anybody's.
+    /// - Parameter words: The damage, without any name of an item.
     package func note(_ words: String) {
-        // A check says by its findings what is wrong, and whether it is mended.
+        // A check reports damage in its findings, and whether it is repaired.
         if isSurveying { return }
         count += 1
         first = first ?? words
     }
 
-    /// Notes what was thrown, if it speaks of damage.
+    /// Records an error if it is damage.
     package func note(ifDamage error: any Error) {
         switch error {
         case let error as DatabaseError where error.kind == .damaged: note(error.message)
@@ -49,9 +49,9 @@ package final class FaultLog {
         }
     }
 
-    /// Refuses to make what may be there already.
+    /// Refuses to create what may exist already.
     ///
-    /// - Parameter subject: What is to be made, in quotes.
+    /// - Parameter subject: What is to be created, in quotes.
     /// - Throws: `decode` while damage is known.
     package func refuseNew(_ subject: String) throws(CofferError) {
         guard first != nil else { return }
@@ -63,7 +63,7 @@ package final class FaultLog {
         )
     }
 
-    /// What is answered in the place of an error: that nothing was found says nothing while damage is known.
+    /// Replaces an error: while damage is known, a failed look-up does not prove that an item does not exist.
     package func doubt(_ error: CofferError) -> CofferError {
         guard first != nil, error.code == .itemNotFound else { return error }
         return CofferError(
@@ -77,13 +77,11 @@ package final class FaultLog {
 
     // MARK: Ending
 
-    /// Makes a step of a check, and ends what is known when a check has been everywhere.
+    /// Runs a step of a check, and clears the log when a check has covered everything.
     ///
     /// - Parameters:
     ///   - cursor: Where the step begins; `nil` at the beginning.
     ///   - step: The step.
-    /// - Returns: What the step returns.
-    /// - Throws: What the step throws.
     package func survey(from cursor: String?, _ step: () throws -> CheckPage) throws -> CheckPage {
         if cursor == nil {
             survey = Survey(mark: count)
@@ -111,7 +109,7 @@ package final class FaultLog {
         survey = nil
     }
 
-    /// Says how the commit ended that a repair was part of.
+    /// Completes after the commit of a repair.
     ///
     /// - Parameter isDone: Whether it is on the disk.
     package func settle(isDone: Bool) {

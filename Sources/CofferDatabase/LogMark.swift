@@ -1,41 +1,37 @@
 internal import CofferCore
 
-/// Where the log of an open database ends.
+/// The end of the log of an open database.
 package struct LogPosition: Hashable, Sendable {
     let salts: LogSalts
     let frameCount: UInt32
-    /// Whether all of it is in the database file as well, and synced there.
+    /// Whether all of it is in the database file as well, and synced.
     package let isBackfilled: Bool
 }
 
-/// What is kept beside a database of its log: how far it was acknowledged.
+/// The acknowledged end of the log, stored beside the database.
 ///
-/// It is written behind each commit and not synced, so it may be older than the log, and never newer.
+/// It is written after each commit and not synced, so it may be older than the log, but never newer.
 package struct LogMark: Hashable, Sendable {
-    /// The bytes of a mark.
+    /// The size of a mark.
     package static let byteCount = 40
 
     private static let magic = Array("COFFERLM".utf8)
     private static let version: UInt16 = 1
 
     private let position: LogPosition
-    /// A number in the database that only grows, as it was then; 0 if it is not known.
+    /// A number in the database that only grows, at the time of the mark; 0 if it is unknown.
     package let number: Int64
 
-    /// Marks a place.
-    ///
-    /// - Parameters:
-    ///   - position: Where the log ends.
-    ///   - number: The number in the database that only grows.
+    /// Creates a mark.
     package init(_ position: LogPosition, number: Int64) {
         self.position = position
         self.number = number
     }
 
-    /// The same place, of a database whose number is not known.
+    /// The same mark without the number.
     package var withoutNumber: LogMark { LogMark(position, number: 0) }
 
-    /// The mark as it is kept.
+    /// The serialised mark.
     package var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
@@ -51,10 +47,10 @@ package struct LogMark: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Reads a mark.
+    /// Parses a mark.
     ///
     /// - Parameter bytes: What is kept.
-    /// - Returns: `nil` if it is not what was written: it counts as none.
+    /// - Returns: `nil` if it is not valid, which counts as none.
     package init?(decoding bytes: [UInt8]) {
         guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
         let checksum = Self.checksum(of: Array(bytes.prefix(Self.byteCount - 8)))
@@ -79,21 +75,21 @@ package struct LogMark: Hashable, Sendable {
 }
 
 extension LogSurvey {
-    /// What is to be done about a log before SQLite reads it.
+    /// What to do with a log before SQLite reads it.
     package enum Verdict: Hashable, Sendable {
-        /// Nothing: SQLite finds all that was acknowledged, as far as that can be told.
+        /// Nothing: SQLite finds everything that was acknowledged, as far as that can be known.
         case sound
-        /// It is damaged, but all of it is in the database file: pages of it would only hide newer ones.
+        /// It is damaged, but all of it is in the database file: its pages would only hide newer ones.
         case superfluous
-        /// Acknowledged transactions are behind the damage, or are gone.
+        /// Acknowledged transactions are after the damage, or missing.
         case damaged
     }
 
-    /// Judges the log.
+    /// Decides what to do with the log.
     ///
-    /// - Parameter mark: What is kept beside it; `nil` if there is nothing, or nothing that can be read.
-    /// - Returns: What is to be done about it. A log that is absent, or of another generation than the mark, is sound: whether
-    ///   the database has what was acknowledged is told by the number in it.
+    /// - Parameter mark: The mark; `nil` if there is none, or it can't be read.
+    /// - Returns: The verdict. A log that is absent, or of another generation than the mark, is sound: the number in
+    ///   the database shows whether it has what was acknowledged.
     package func verdict(_ mark: LogMark?) -> Verdict {
         if header == .absent { return .sound }
         let marked = mark?.position(with: salts)
@@ -102,7 +98,7 @@ extension LogSurvey {
         return isShort || hasLostCommits ? .damaged : .sound
     }
 
-    /// The mark of the log when it ends with its last commit.
+    /// The mark of a log that ends with its last commit.
     package var endMark: LogMark? {
         guard header == .whole, let salts else { return nil }
         let position = LogPosition(salts: salts, frameCount: UInt32(clamping: committedFrames), isBackfilled: false)
@@ -111,6 +107,6 @@ extension LogSurvey {
 }
 
 extension LogMark {
-    /// The place, if it is in the generation with those salts.
+    /// The position, if it is in the generation with those salts.
     fileprivate func position(with salts: LogSalts?) -> LogPosition? { position.salts == salts ? position : nil }
 }

@@ -1,34 +1,34 @@
-/// The two numbers that SQLite gives each generation of its log: every frame of the generation repeats them.
+/// The two numbers that identify a generation of SQLite's log: every frame repeats them.
 package struct LogSalts: Hashable, Sendable {
     let first: UInt32
     let second: UInt32
 }
 
-/// How far the log of a database can be read, and whether it goes on behind the place where SQLite stops.
+/// A scan of the log of a database: how far SQLite reads it, and whether it continues after that place.
 ///
-/// SQLite stops at the first frame whose checksum is wrong, and says nothing: it takes that for the end that a power cut
-/// leaves. The survey goes on. A frame's checksum continues that of the frame before, so the frames behind a damaged one can
-/// still be checked, each by the checksum that is stored in its predecessor.
+/// SQLite silently stops at the first frame whose checksum is wrong, and takes that for the end that a power cut
+/// leaves. The survey continues. A frame's checksum continues that of the frame before, so the frames after a damaged
+/// one can still be checked, each with the checksum that is stored in its predecessor.
 package struct LogSurvey: Sendable {
-    /// What the beginning of the log is.
+    /// The state of the log's header.
     package enum Header: Sendable {
-        /// There is no log, or nothing in it.
+        /// The log does not exist or is empty.
         case absent
-        /// SQLite reads it.
+        /// SQLite accepts the header.
         case whole
-        /// SQLite does not read it, and there is something behind it.
+        /// SQLite does not accept the header, and data follows it.
         case damaged
     }
 
-    /// What the beginning of the log is.
+    /// The state of the log's header.
     package private(set) var header = Header.absent
-    /// The salts of the header, or of the first frame behind a damaged one.
+    /// The salts of the header, or of the first frame after a damaged one.
     private(set) var salts: LogSalts?
     /// The frames up to the last commit that SQLite finds.
     package private(set) var committedFrames = 0
-    /// Whether a transaction is lost that was on the disk: another one was committed behind it.
+    /// Whether a synced transaction is lost, because a later one was committed.
     ///
-    /// Only one transaction at a time can be unsynced, and its frames may arrive on the disk in any order. A run of intact
+    /// Only one transaction at a time can be unsynced, and its frames may reach the disk in any order. A run of intact
     /// frames with two commits belongs to two transactions, so the first of them was synced.
     package private(set) var hasLostCommits = false
 
@@ -40,12 +40,11 @@ package struct LogSurvey: Sendable {
         committedFrames == 0 ? 0 : Int64(LogFormat.headerBytes) + Int64(committedFrames) * Int64(frameBytes)
     }
 
-    /// Reads a log.
+    /// Scans a log.
     ///
     /// - Parameters:
     ///   - byteCount: The size of the file; 0 if there is none.
-    ///   - read: Reads at an offset as many bytes as asked for, or fewer at the end of the file.
-    /// - Throws: What `read` throws.
+    ///   - read: Reads the given number of bytes at an offset, or fewer at the end of the file.
     package init(byteCount: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]) rethrows {
         guard byteCount > LogFormat.headerBytes else { return }
         let header = LogFormat.Header(try read(0, LogFormat.headerBytes))
@@ -73,18 +72,18 @@ package struct LogSurvey: Sendable {
 
     private mutating func surveyDamaged(_ read: (Int64, Int) throws -> [UInt8]) rethrows {
         let frame = try read(Int64(LogFormat.headerBytes), LogFormat.frameHeaderBytes)
-        // SQLite syncs the header before it writes a frame: where frames are, the header was whole.
+        // SQLite syncs the header before it writes a frame: if there are frames, the header was intact.
         guard frame.contains(where: { $0 != 0 }) else { return }
         header = .damaged
         if frame.count == LogFormat.frameHeaderBytes { salts = LogFormat.salts(unsafe frame.span.bytes, at: 8) }
     }
 }
 
-/// The way through the frames of a log, from the first to the last.
+/// A scan of the frames of a log, in order.
 private struct FrameWalk {
     private let salts: LogSalts
     private let isBigEndian: Bool
-    /// What the checksum of the next frame goes on from.
+    /// The checksum that the next frame continues.
     private var checksum: LogChecksum
     private var isIntact = true
     private var frameCount = 0
@@ -102,7 +101,7 @@ private struct FrameWalk {
         frameCount += 1
         let stored = LogChecksum(stored: frame, at: 16)
         defer { checksum = stored }
-        // An earlier generation is behind the present one, in the room that it has not overwritten yet.
+        // The frames of an earlier generation follow the current one, where they are not overwritten yet.
         guard LogFormat.salts(frame, at: 8) == salts else { return breakOff() }
         guard isLinked(frame, to: stored) else { return breakOff() }
         if LogFormat.integer(frame, at: 4) == 0 { return }
@@ -137,7 +136,7 @@ struct LogChecksum: Hashable {
         second = LogFormat.integer(bytes, at: offset + 4)
     }
 
-    /// Takes in bytes, of which there have to be a multiple of eight.
+    /// Adds bytes, the number of which must be a multiple of eight.
     mutating func add(_ bytes: RawSpan, isBigEndian: Bool) {
         var (one, two) = (first, second)
         var offset = 0
@@ -153,19 +152,19 @@ struct LogChecksum: Hashable {
     }
 }
 
-/// The form of SQLite's log: section 4 of its file format.
+/// The format of SQLite's log: section 4 of its file format.
 enum LogFormat {
     static let headerBytes = 32
     static let frameHeaderBytes = 24
-    /// What SQLite takes if nothing is said.
+    /// SQLite's default.
     static let usualPageBytes = 4096
-    /// Frames that are read at once.
+    /// The number of frames that are read together.
     static let framesPerRead = 64
 
     private static let magic: UInt32 = 0x377f_0682
     private static let version: UInt32 = 3_007_000
 
-    /// A header that SQLite reads.
+    /// A valid header.
     struct Header {
         let salts: LogSalts
         let pageBytes: Int

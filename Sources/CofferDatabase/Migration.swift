@@ -1,18 +1,12 @@
-/// A step in the history of the schema, which is never edited, renamed or moved once it has shipped.
+/// A step in the history of the schema, which is never edited, renamed or moved after its release.
 package struct Migration: Hashable, Sendable {
-    /// What it is called in the database.
+    /// Its name in the database.
     package let name: String
-    /// The generation of the schema that it made: several rooms share a history, in the order of these.
+    /// The generation of the schema: several rooms share a history, in the order of generations.
     package let generation: Int
-    /// Its statements, which run in a transaction and take part in none of their own.
+    /// Its statements, which run in a transaction and contain none.
     package let sql: String
 
-    /// Makes a step.
-    ///
-    /// - Parameters:
-    ///   - name: What it is called in the database.
-    ///   - generation: The generation of the schema that it makes.
-    ///   - sql: Its statements.
     package init(name: String, generation: Int = 1, sql: String) {
         self.name = name
         self.generation = generation

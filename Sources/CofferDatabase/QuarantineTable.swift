@@ -1,8 +1,8 @@
 package import CofferCore
 
-/// Where damaged rows go, whole and as they are: their names are free again, and nothing is lost.
+/// A table of damaged rows, stored whole and unchanged: their names are free again, and nothing is lost.
 ///
-/// A row that was damaged by what was done to another one may be good again later, and goes back then.
+/// A row that was damaged by the damage of another one may become valid again, and can then be restored.
 package struct QuarantineTable {
     /// The statements of the table.
     package struct SQL: Sendable {
@@ -11,13 +11,6 @@ package struct QuarantineTable {
         let last: StaticString
         let remove: StaticString
 
-        /// Names the statements.
-        ///
-        /// - Parameters:
-        ///   - numbers: The numbers of the rows behind a number, as many as a limit says.
-        ///   - head: Of which stage the row of a number is, what was wrong with it, and when it was moved.
-        ///   - last: The highest number.
-        ///   - remove: Removes the row of a number.
         package init(numbers: StaticString, head: StaticString, last: StaticString, remove: StaticString) {
             self.numbers = numbers
             self.head = head
@@ -30,40 +23,34 @@ package struct QuarantineTable {
     private let sql: SQL
     private let tables: [any SealedTable]
 
-    /// Describes a quarantine.
-    ///
-    /// - Parameters:
-    ///   - connection: The catalog.
-    ///   - sql: The statements.
-    ///   - tables: The tables whose rows it holds; those of an unknown stage are held for rows of the first one.
     package init(_ connection: Connection, _ sql: SQL, _ tables: [any SealedTable]) {
         self.connection = connection
         self.sql = sql
         self.tables = tables
     }
 
-    /// The rows behind a number, and whether each could go back now.
+    /// The rows after a number, and whether each could be restored now.
     ///
     /// - Parameters:
-    ///   - place: The number that an earlier page has ended with; 0 from the beginning.
-    ///   - order: How.
-    /// - Returns: The entries, by ascending number.
+    ///   - place: The last number of the previous page; 0 at the beginning.
+    ///   - order: The parameters of the check.
+    /// - Returns: The entries, in ascending order of their numbers.
     /// - Throws: ``DatabaseError``.
     package func entries(after place: Int64, _ order: CheckOrder) throws -> [QuarantineEntry] {
         try numbers(after: place, limit: order.limit).compactMap { try entry($0, order) }
     }
 
-    /// The row of a number; `nil` where there is none.
+    /// The entry with a number; `nil` if there is none.
     package func entry(_ number: Int64, _ order: CheckOrder) throws -> QuarantineEntry? {
         try head(number).flatMap { head in try head.table.quarantined(head, order).entry }
     }
 
-    /// Puts a row back where it was, if it is authentic now and its place is free.
+    /// Restores a row if it is authentic now and its place is free.
     ///
     /// - Parameters:
     ///   - number: Its number.
-    ///   - order: How.
-    /// - Returns: The row, with what stands in the way where it stayed; `nil` where there is none of that number.
+    ///   - order: The parameters of the check.
+    /// - Returns: The entry, with the obstacle if it was not restored; `nil` if there is none of that number.
     /// - Throws: ``DatabaseError``.
     package func putBack(_ number: Int64, _ order: CheckOrder) throws -> QuarantineEntry? {
         guard let head = try head(number) else { return nil }
@@ -72,7 +59,6 @@ package struct QuarantineTable {
 
     /// Destroys a row.
     ///
-    /// - Parameter number: Its number.
     /// - Throws: ``DatabaseError``.
     package func discard(_ number: Int64) throws {
         guard let head = try head(number) else { return }
@@ -104,11 +90,11 @@ package struct QuarantineTable {
     }
 }
 
-/// What is kept of a row besides the row itself.
+/// What is stored of a row besides the row itself.
 private struct QuarantineHead {
     let number: Int64
     let table: any SealedTable
-    /// What was wrong with it.
+    /// The damage.
     let damage: Damage
     let moved: Int64
 }
@@ -138,7 +124,7 @@ extension SealedTable {
     private func obstacle(_ head: QuarantineHead, _ seen: Examination<Contents>) throws -> String? {
         if let found = seen.damage { return found.words }
         if try isTaken(head.number, seen) { return Self.takenWords }
-        // What did not open then is not taken for whole unseen.
+        // A secret that did not open is not assumed to be intact while it can't be checked.
         let isUntried = head.damage == .secret && seen.isSealed
         return isUntried ? "whether its secret opens shows when the vault is unlocked" : nil
     }

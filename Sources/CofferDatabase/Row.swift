@@ -1,49 +1,43 @@
 internal import CSQLite
 internal import CofferCore
 
-/// The row that a statement stands on.
+/// The current row of a statement.
 ///
-/// It is there inside the closure that gets it, and can't be kept. Columns are counted from 0. A value of another type than the one asked for throws a `damaged` error: the schema
-/// keeps such values out, so somebody has been at the file. SQLite converts nothing on the way.
+/// It is valid only in the closure that gets it. Columns are counted from 0. A value of another type than the requested
+/// one is a `damaged` error: the schema does not allow such values, so the file was tampered with. SQLite does not
+/// convert values.
 @safe
 package struct Row: ~Copyable {
     private let statement: OpaquePointer
 
     init(_ statement: Statement) { unsafe self.statement = statement.handle }
 
-    /// Whether there is nothing in a column.
+    /// Whether a column is NULL.
     ///
-    /// - Parameter column: The column.
-    /// - Returns: `true` for null, and for a column that the statement does not have.
+    /// - Returns: `true` for NULL, and for a column that the statement does not have.
     package func isNull(_ column: Int) -> Bool { type(of: column) == SQLITE_NULL }
 
     /// An integer.
     ///
-    /// - Parameter column: The column.
-    /// - Returns: The integer.
-    /// - Throws: `damaged` where there is something else.
+    /// - Throws: `damaged` if it has another type.
     package func integer(_ column: Int) throws(DatabaseError) -> Int64 {
         try expect(SQLITE_INTEGER, in: column)
         return unsafe sqlite3_column_int64(statement, Int32(column))
     }
 
-    /// An integer, or `nil` for null.
+    /// An integer, or `nil` for NULL.
     ///
-    /// - Parameter column: The column.
-    /// - Returns: The integer, or `nil`.
-    /// - Throws: `damaged` where there is something else.
+    /// - Throws: `damaged` if it has another type.
     package func optionalInteger(_ column: Int) throws(DatabaseError) -> Int64? {
         isNull(column) ? nil : try integer(column)
     }
 
     /// A text.
     ///
-    /// - Parameter column: The column.
-    /// - Returns: The text.
-    /// - Throws: `damaged` where there is something else, or text that is not Unicode.
+    /// - Throws: `damaged` if it has another type, or is not Unicode.
     package func text(_ column: Int) throws(DatabaseError) -> String {
         try expect(SQLITE3_TEXT, in: column)
-        // In this order: the first call may convert, and the second one counts what it made.
+        // In this order: the first call may convert the value, and the second one returns the size of the result.
         let start = unsafe sqlite3_column_text(statement, Int32(column))
         let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
         try expectBounded(count, in: column)
@@ -54,40 +48,34 @@ package struct Row: ~Copyable {
         return text
     }
 
-    /// A text, or `nil` for null.
+    /// A text, or `nil` for NULL.
     ///
-    /// - Parameter column: The column.
-    /// - Returns: The text, or `nil`.
-    /// - Throws: `damaged` where there is something else, or text that is not Unicode.
+    /// - Throws: `damaged` if it has another type, or is not Unicode.
     package func optionalText(_ column: Int) throws(DatabaseError) -> String? {
         isNull(column) ? nil : try text(column)
     }
 
-    /// A copy of some bytes.
+    /// A copy of a blob.
     ///
-    /// - Parameter column: The column.
-    /// - Returns: The bytes.
-    /// - Throws: `damaged` where there is something else.
+    /// - Throws: `damaged` if it has another type.
     package func blob(_ column: Int) throws(DatabaseError) -> [UInt8] {
         unsafe Array(try blobMemory(column))
     }
 
-    /// A copy of some bytes, or `nil` for null.
+    /// A copy of a blob, or `nil` for NULL.
     ///
-    /// - Parameter column: The column.
-    /// - Returns: The bytes, or `nil`.
-    /// - Throws: `damaged` where there is something else.
+    /// - Throws: `damaged` if it has another type.
     package func optionalBlob(_ column: Int) throws(DatabaseError) -> [UInt8]? {
         isNull(column) ? nil : try blob(column)
     }
 
-    /// Reads bytes where they lie, in SQLite's memory.
+    /// Calls a closure with the bytes in SQLite's memory.
     ///
     /// - Parameters:
     ///   - column: The column.
-    ///   - body: Gets the bytes, for as long as it runs.
-    /// - Returns: What `body` returns.
-    /// - Throws: `damaged` where there is something else; what `body` throws.
+    ///   - body: Called with the bytes, which are valid only during the call.
+    /// - Returns: The result of `body`.
+    /// - Throws: `damaged` if it has another type; the error of `body`.
     package func withBlob<Result: ~Copyable>(
         _ column: Int,
         _ body: (RawSpan) throws -> Result
@@ -98,7 +86,7 @@ package struct Row: ~Copyable {
 
     private func blobMemory(_ column: Int) throws(DatabaseError) -> UnsafeRawBufferPointer {
         try expect(SQLITE_BLOB, in: column)
-        // An empty blob has no address, and a blob without memory to expand it into has none either.
+        // An empty blob has no address, and neither has a blob for which SQLite has no memory.
         let start = unsafe sqlite3_column_blob(statement, Int32(column))
         let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
         try expectBounded(count, in: column)
@@ -118,7 +106,7 @@ package struct Row: ~Copyable {
         throw .damaged("column \(column) holds \(Self.name(of: found)) in place of \(Self.name(of: expected))")
     }
 
-    /// Refuses what is larger than anything that is stored, before it is copied.
+    /// Refuses a value that is larger than any stored one, before it is copied.
     private func expectBounded(_ byteCount: Int, in column: Int) throws(DatabaseError) {
         guard byteCount <= Limits.columnBytes else { throw .damaged("column \(column) holds \(byteCount) bytes") }
     }

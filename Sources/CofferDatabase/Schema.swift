@@ -1,9 +1,9 @@
-/// What a database says of its tables, indices and triggers, in the order of their names.
+/// The tables, indices and triggers of a database, in the order of their names.
 ///
-/// The text of a table or a trigger is the program that runs when rows change: a schema that is not word for word what the
-/// migrations make is damaged, or somebody else's.
+/// The text of a table or a trigger is code that runs when rows change: a schema that is not, word for word, what the
+/// migrations produce is damaged or foreign.
 struct Schema: Equatable {
-    /// A row of `sqlite_schema`, but for where its content lies.
+    /// A row of `sqlite_schema`, without the number of its page.
     struct Entry: Hashable {
         let type: String
         let name: String
@@ -11,13 +11,13 @@ struct Schema: Equatable {
         /// `nil` for an index that belongs to a constraint.
         let sql: String?
 
-        /// What it is, for a sentence.
+        /// The entry, for a sentence.
         var words: String { "\(type) '\(name)'" }
     }
 
     let entries: [Entry]
 
-    /// Reads the schema of a database, from the table that no other entry can stand in for.
+    /// Reads the schema of a database, from the table that no other entry can replace.
     init(of connection: Connection) throws {
         var entries: [Entry] = []
         var pages: Set<Int64> = []
@@ -36,7 +36,7 @@ struct Schema: Equatable {
         self.entries = entries
     }
 
-    /// What migrations make of an empty database.
+    /// The schema that migrations produce in an empty database.
     init(madeBy migrations: some Sequence<Migration>) throws {
         let scratch = try Connection.scratch()
         try scratch.run(script: Connection.migrationsTable)
@@ -44,9 +44,9 @@ struct Schema: Equatable {
         try self.init(of: scratch)
     }
 
-    /// Sees that this is another schema, word for word.
+    /// Checks that this is the expected schema, word for word.
     ///
-    /// - Throws: `damaged`, with the first entry that is not.
+    /// - Throws: `damaged`, with the first difference.
     func expect(_ expected: Schema) throws(DatabaseError) {
         if self == expected { return }
         let known = Dictionary(expected.entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -65,7 +65,7 @@ extension Connection {
     static let migrationsTable =
         "CREATE TABLE schema_migrations (position INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
 
-    /// Sees that the list of migrations is a table, and ours, before anything is read of it: a view may have no end.
+    /// Checks that the list of migrations is Coffer's own table before it is read: a view may be endless.
     func expectMigrationsTable(in schema: Schema) throws(DatabaseError) {
         let name = "schema_migrations"
         guard let entry = schema.entries.first(where: { $0.name == name }) else {
@@ -76,9 +76,9 @@ extension Connection {
         }
     }
 
-    /// Whether the schema is still the one that was found right when the database was opened.
+    /// Whether the schema is still the one that was verified when the database was opened.
     ///
-    /// A statement of ours that SQLite does not understand is our fault then, and damage otherwise.
+    /// If SQLite does not understand a statement, it is a bug with the right schema, and damage otherwise.
     func hasRightSchema() -> Bool {
         guard let rightSchema, !isReadingSchema else { return false }
         isReadingSchema = true

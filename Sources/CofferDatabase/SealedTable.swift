@@ -1,25 +1,25 @@
 package import CofferCore
 
-/// What an examination of a sealed row has shown.
+/// The result of examining a sealed row.
 package struct Examination<Contents> {
-    /// What is wrong with the row; `nil` where all is well.
+    /// The damage of the row; `nil` if there is none.
     package var damage: Damage?
-    /// What a repair does about that.
+    /// The repair for that damage.
     package var repair = Repair.quarantine
-    /// The persistent reference of the item, as far as it can be read.
+    /// The persistent reference of the item, if it can be read.
     package var reference: ItemID?
-    /// What the row says of itself, as far as that opens.
+    /// The metadata of the row, if it can be opened.
     package var contents: Contents?
-    /// Whether its secret could not be tried: the key is not there now, or the access control asks for a person.
+    /// Whether its secret could not be checked, because the key is not in memory or the access control requires
+    /// authentication.
     package var isSealed = false
 
-    /// Begins with nothing found.
     package init() {}
 }
 
-/// The statements by which the rows of a table are read, moved out of the way and put back.
+/// The statements that read, quarantine and restore the rows of a table.
 ///
-/// What reads rows yields their number first, and then the table's columns in one order.
+/// Statements that read rows return their number first, and then the table's columns in one order.
 package struct SealedTableSQL: Sendable {
     let numbers: StaticString
     let row: StaticString
@@ -28,15 +28,6 @@ package struct SealedTableSQL: Sendable {
     let quarantinedRow: StaticString
     let restore: StaticString
 
-    /// Names the statements.
-    ///
-    /// - Parameters:
-    ///   - numbers: The numbers of the rows behind a number, as many as a limit says.
-    ///   - row: The row of a number.
-    ///   - quarantine: Copies a row into the quarantine: with a damage, a time and its number.
-    ///   - remove: Removes the row of a number.
-    ///   - quarantinedRow: The columns of the row that has a number in the quarantine.
-    ///   - restore: Copies the row with a number in the quarantine back.
     package init(
         numbers: StaticString,
         row: StaticString,
@@ -54,54 +45,54 @@ package struct SealedTableSQL: Sendable {
     }
 }
 
-/// A table of sealed rows, described once for its check, its quarantine and what goes back from there.
+/// A table of sealed rows, described once for its check, its quarantine and the restoration of rows.
 package protocol SealedTable {
-    /// What a row says of itself.
+    /// The metadata of a row.
     associatedtype Contents
 
     static var sql: SealedTableSQL { get }
     static var stage: CheckStage { get }
     static var store: StoreName { get }
-    /// Why a row can't go back whose place is taken.
+    /// Why a row can't be restored if its place is taken.
     static var takenWords: String { get }
 
     var connection: Connection { get }
 
-    /// Examines a row: whether it is what was sealed.
+    /// Examines whether a row is authentic.
     func examine(_ row: borrowing Row) throws -> Examination<Contents>
 
-    /// What a row is called, where a client that holds some groups may know.
+    /// The name of a row, if a client with these groups may know it.
     func name(of contents: Contents, for groups: [String]) -> String?
 
-    /// Examines what leads to a row that is sound itself.
+    /// Examines what leads to a row that is itself intact.
     func examineReferences(to number: Int64, _ seen: inout Examination<Contents>) throws
 
-    /// Examines a row that is in the quarantine.
+    /// Examines a row in quarantine.
     func examineQuarantined(_ row: borrowing Row) throws -> Examination<Contents>
 
-    /// Whether a row is in use, and so is not repaired.
+    /// Whether a row is in use, and therefore not repaired.
     func isInUse(_ number: Int64) -> Bool
 
-    /// Repairs a row otherwise than by moving it out of the way.
+    /// Repairs a row without moving it to quarantine.
     ///
-    /// - Returns: How many other rows were moved out of the way.
+    /// - Returns: The number of other rows that were moved to quarantine.
     func mend(_ number: Int64, _ seen: Examination<Contents>, _ now: Int64) throws -> Int
 
-    /// Moves a row out of the way, whole and as it is, with what belongs to it.
+    /// Moves a row to quarantine, whole and unchanged, with what belongs to it.
     ///
-    /// - Returns: How many rows that were.
+    /// - Returns: The number of rows moved.
     func quarantine(_ number: Int64, _ seen: Examination<Contents>, _ damage: Damage, _ now: Int64) throws -> Int
 
-    /// Whether the repair of a row was enough for one slice of a check.
+    /// Whether a slice of a check ends after the repair of a row.
     func endsSlice(_ seen: Examination<Contents>) -> Bool
 
-    /// Whether something else is in the place of a row in the quarantine.
+    /// Whether the place of a row in quarantine is taken.
     func isTaken(_ number: Int64, _ seen: Examination<Contents>) throws -> Bool
 
-    /// Completes a row that was put back.
+    /// Completes a restored row.
     func complete(_ number: Int64, _ contents: Contents) throws
 
-    /// Destroys a row in the quarantine, with what it alone leads to.
+    /// Destroys a row in quarantine, with what no other row refers to.
     func discard(_ number: Int64) throws
 }
 
@@ -121,9 +112,9 @@ extension SealedTable {
     package func isTaken(_ number: Int64, _ seen: Examination<Contents>) throws -> Bool { false }
     package func complete(_ number: Int64, _ contents: Contents) throws {}
 
-    /// Moves a row, and nothing else, within the transaction that is open.
+    /// Moves a single row, within the open transaction.
     ///
-    /// - Returns: How many rows that were: 1, or 0 where there is none of that number.
+    /// - Returns: The number of rows moved: 1, or 0 if there is none of that number.
     package func move(_ number: Int64, _ damage: Damage, _ now: Int64) throws -> Int {
         try connection.execute(Self.sql.quarantine, .text(damage.rawValue), .integer(now), .integer(number))
         try connection.execute(Self.sql.remove, .integer(number))
@@ -132,17 +123,16 @@ extension SealedTable {
 
     // MARK: Checking
 
-    /// Examines the row of a number; `nil` where there is none.
+    /// Examines the row with a number; `nil` if there is none.
     package func examine(_ number: Int64) throws -> Examination<Contents>? {
         try connection.row(Self.sql.row, .integer(number)) { row in try self.examine(row) }
     }
 
-    /// Examines some rows, and repairs what is wrong with them if that is asked for.
+    /// Examines some rows, and repairs them if requested.
     ///
     /// - Parameters:
-    ///   - place: The row number that an earlier slice has ended with; 0 from the beginning.
-    ///   - order: How.
-    /// - Returns: What was found.
+    ///   - place: The row number at which the previous slice ended; 0 at the beginning.
+    ///   - order: The parameters of the check.
     /// - Throws: ``DatabaseError``.
     package func check(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         let numbers = try connection.numbers(Self.sql.numbers, after: place, limit: order.limit)
@@ -172,7 +162,7 @@ extension SealedTable {
         try seen.repair == .quarantine ? quarantine(number, seen, damage, now) : mend(number, seen, now)
     }
 
-    /// Describes what is wrong with a row.
+    /// Creates a finding for a row.
     package func finding(
         _ stage: CheckStage,
         _ seen: Examination<Contents>,
@@ -192,16 +182,16 @@ extension SealedTable {
 
     // MARK: Duplicates
 
-    /// Has the indices rebuilt, with one row for each name: the one that is found by it stays, and the one that a damaged
-    /// index has hidden goes into quarantine.
+    /// Rebuilds the indices with one row for each name: the row that look-ups found stays, and the one that a damaged
+    /// index has hidden is moved to quarantine.
     ///
     /// - Parameters:
-    ///   - pairs: The rows of one name.
-    ///   - quarantine: Where they go.
-    ///   - order: How.
-    ///   - rebuild: Rebuilds the indices, which wants every name once.
-    /// - Returns: What was moved out of the way.
-    /// - Throws: What `rebuild` throws; ``DatabaseError``.
+    ///   - pairs: The rows with the same name.
+    ///   - quarantine: The quarantine.
+    ///   - order: The parameters of the check.
+    ///   - rebuild: Rebuilds the indices, which requires unique names.
+    /// - Returns: The findings for the rows that were moved.
+    /// - Throws: The error of `rebuild`; ``DatabaseError``.
     package func rebuildIndices(
         without pairs: [(found: Int64, hidden: Int64)],
         _ quarantine: QuarantineTable,
@@ -209,8 +199,8 @@ extension SealedTable {
         _ rebuild: () throws -> Void
     ) throws -> [Finding] {
         let mark = try quarantine.last()
-        // No entry of the index leads to the hidden one: it can't be removed before the index is rebuilt, nor that be done
-        // with both.
+        // No entry of the index leads to the hidden row: it can't be removed before the index is rebuilt, and the index
+        // can't be rebuilt with both rows.
         for pair in pairs { _ = try moveDuplicate(pair.found, order) }
         let waiting = try quarantine.numbers(after: mark, limit: .max)
         try rebuild()
@@ -236,15 +226,14 @@ extension Connection {
         return numbers
     }
 
-    /// Compares a count that is kept with what is there, and corrects it if that is asked for.
+    /// Compares a stored count with the actual one, and corrects it if requested.
     ///
     /// - Parameters:
-    ///   - name: What is counted.
-    ///   - order: How.
-    ///   - comparison: Yields 1 where the count is right.
+    ///   - name: The name of the count.
+    ///   - order: The parameters of the check.
+    ///   - comparison: Returns 1 if the count is right.
     ///   - removal: Removes the count.
-    ///   - recount: Counts anew.
-    /// - Returns: What was found.
+    ///   - recount: Counts again.
     /// - Throws: ``DatabaseError``.
     package func checkCount(
         of name: String,

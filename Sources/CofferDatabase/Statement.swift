@@ -1,11 +1,11 @@
 internal import CSQLite
 
-/// A compiled statement, which the connection alone holds, and lends to one use at a time.
+/// A compiled statement, which belongs to the connection and serves one use at a time.
 @safe
 final class Statement {
     let handle: OpaquePointer
     private let parameterCount: Int
-    /// Whether a use of it is going on: the same statement can't be run from within its own rows.
+    /// Whether it is in use: a statement can't be run from within its own rows.
     private(set) var isInUse = false
 
     // SQLITE_TRANSIENT, which is a cast in the header: SQLite copies before the call returns.
@@ -17,7 +17,7 @@ final class Statement {
         var tail: UnsafePointer<CChar>?
         coffer_forget_errno()
         let code = unsafe sql.utf8Start.withMemoryRebound(to: CChar.self, capacity: sql.utf8CodeUnitCount + 1) {
-            // The count includes the terminator, which saves SQLite a copy of the text.
+            // The count includes the terminator, so that SQLite need not copy the text.
             unsafe sqlite3_prepare_v3(
                 connection.handle,
                 $0,
@@ -31,18 +31,19 @@ final class Statement {
         guard let compiled = unsafe compiled else { throw .misuse("there is no statement in the SQL") }
         unsafe handle = compiled
         parameterCount = unsafe Int(sqlite3_bind_parameter_count(compiled))
-        // SQLite compiles the first statement only, and would never run what follows it.
+        // SQLite compiles the first statement only, and would ignore what follows it.
         guard unsafe tail?.pointee == 0 else { throw .misuse("there is more than one statement in the SQL") }
     }
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// Begins a use, which ``endUse()`` has to end, also after an error.
+    /// Begins a use, which ``endUse()`` must end, even after an error.
     func beginUse() { isInUse = true }
 
-    /// Ends a use: forgets the rows and the bindings.
+    /// Ends a use: drops the rows and the bindings.
     ///
-    /// - Returns: The code of the last step, or that of the commit which a statement makes here that was left early.
+    /// - Returns: The code of the last step, or of the commit that happens here for a statement that was not run to its
+    ///   end.
     @discardableResult
     func endUse() -> Int32 {
         let code = unsafe sqlite3_reset(handle)
@@ -70,7 +71,7 @@ final class Statement {
         case .integer(let integer):
             return unsafe sqlite3_bind_int64(handle, position, integer)
         case .blob(let bytes) where bytes.isEmpty:
-            // An empty array may have no address, and a blob without an address would be bound as null.
+            // An empty array may have no address, and a blob without an address would be bound as NULL.
             return unsafe sqlite3_bind_zeroblob(handle, position, 0)
         case .blob(let bytes):
             return unsafe bytes.withUnsafeBytes {
@@ -95,7 +96,7 @@ final class Statement {
         }
     }
 
-    /// Goes to the next row.
+    /// Steps to the next row.
     ///
     /// - Returns: Whether there is one.
     func step(on connection: Connection) throws(DatabaseError) -> Bool {

@@ -4,20 +4,20 @@ internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-/// A content that was written once, from its beginning to its end: what a put makes.
+/// A content that was written once, in order, by a put.
 struct BaseContent: Sendable {
     let byteCount: Int64
     private let file: ContentFile
     private let format: ContentFormat
 
-    /// Looks at the size and the header of a content.
+    /// Checks the size and the header of a content.
     ///
     /// - Parameters:
-    ///   - file: The content.
-    ///   - id: Which it is to be.
-    ///   - byteCount: The bytes that it has, as the catalog knows them.
-    ///   - salvaging: Whether what is wrong does not matter: each chunk is authentic or not.
-    /// - Throws: ``ContentFormat/Finding`` where it is not that.
+    ///   - file: The file of the content.
+    ///   - id: The id that it must have.
+    ///   - byteCount: The size that the catalog records.
+    ///   - salvaging: Whether to ignore a wrong size or header: each chunk is authentic or not.
+    /// - Throws: ``ContentFormat/Finding`` if they do not match.
     init(_ file: ContentFile, _ id: ItemID, byteCount: Int64, salvaging: Bool = false) throws {
         self.file = file
         self.byteCount = byteCount
@@ -33,17 +33,17 @@ struct BaseContent: Sendable {
         format = try ContentFormat.read(try file.header(), .base, expecting: id).get()
     }
 
-    /// Opens a chunk.
+    /// Decrypts a chunk.
     ///
     /// - Parameters:
-    ///   - index: Which.
+    ///   - index: The number of the chunk.
     ///   - key: The key of the content.
-    ///   - sealed: Room for a sealed chunk.
-    ///   - plaintext: Takes the plaintext.
-    ///   - place: Where in it; there is room for a chunk.
-    ///   - waits: Whether the disk may be waited for.
-    /// - Returns: The bytes of the plaintext.
-    /// - Throws: ``ContentFormat/Finding`` where it is not authentic; ``NotCached``.
+    ///   - sealed: A buffer for a sealed chunk.
+    ///   - plaintext: The buffer for the plaintext.
+    ///   - place: The offset in that buffer, at which a chunk must fit.
+    ///   - waits: Whether it may block on the disk.
+    /// - Returns: The size of the plaintext.
+    /// - Throws: ``ContentFormat/Finding`` if it is not authentic; ``NotCached``.
     func open(
         _ index: Int64,
         under key: ContentKey,
@@ -82,7 +82,7 @@ struct BaseContent: Sendable {
     }
 }
 
-/// An open file of the store: what is replaced or removed meanwhile is used to its end all the same.
+/// An open file of the store, which stays readable when it is replaced or removed.
 final class ContentFile: Sendable {
     let descriptor: OwnedDescriptor
     init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
@@ -90,18 +90,18 @@ final class ContentFile: Sendable {
     /// Reads at an offset until the buffer is full or the file ends.
     ///
     /// - Parameters:
-    ///   - buffer: Where to.
-    ///   - offset: Where from, in bytes.
-    ///   - waits: Whether the disk may be waited for.
+    ///   - buffer: The destination.
+    ///   - offset: The offset in bytes.
+    ///   - waits: Whether it may block on the disk.
     /// - Returns: The bytes read.
-    /// - Throws: `SystemError`; ``NotCached`` where not all of it can be had without waiting.
+    /// - Throws: `SystemError`; ``NotCached`` if not all of it is in the page cache.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, waits: Bool) throws -> Int {
         if waits { return unsafe try descriptor.read(into: buffer, at: offset) }
         guard unsafe descriptor.readCached(into: buffer, at: offset) else { throw NotCached() }
         return buffer.count
     }
 
-    /// The first bytes, as many as a header has.
+    /// The bytes of the header.
     func header() throws(SystemError) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: ContentFormat.headerBytes)
         let outcome = unsafe header.withUnsafeMutableBytes { buffer in
@@ -112,5 +112,5 @@ final class ContentFile: Sendable {
     }
 }
 
-/// The disk would have to be waited for.
+/// The read would block on the disk.
 struct NotCached: Error {}

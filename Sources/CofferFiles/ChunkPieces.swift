@@ -2,7 +2,7 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 
-/// Some chunks that are sealed, and go to the disk together.
+/// Sealed chunks that are written to the disk together.
 struct SealedChunks: Sendable {
     static let pieceCount = 3
     private static let chunkCount = 4
@@ -10,10 +10,10 @@ struct SealedChunks: Sendable {
 
     private(set) var bytes: [UInt8] = []
     var count = 0
-    /// Where they lie on the disk.
+    /// Their offset on the disk.
     var offset: Int64 = 0
 
-    /// The part of the file that ends among them, where parts have so many bytes.
+    /// The part of the file that ends among them, if the file is divided into parts of that size.
     func range(perPart byteCount: Int64) -> Range<Int64>? {
         let end = (offset + Int64(count)) / byteCount * byteCount
         return end > offset ? max(0, end - byteCount)..<end : nil
@@ -30,7 +30,7 @@ struct SealedChunks: Sendable {
         _ format: ContentFormat
     ) throws {
         let end = count + byteCount + CipherSuite.tagBytes
-        // What a small content does not need is not made.
+        // A small content does not allocate the whole buffer.
         if end > bytes.count {
             bytes += repeatElement(0, count: (isLast ? end : Self.byteCount) - bytes.count)
         }
@@ -51,18 +51,18 @@ struct SealedChunks: Sendable {
     }
 }
 
-/// Some chunks that are opened, one behind the other.
+/// Consecutive chunks in plaintext.
 struct OpenedChunks: ~Copyable, Sendable {
     static let pieceCount = 3
-    /// The most chunks: all that is opened lies in locked memory, of which there is little.
+    /// The maximum number of chunks: the plaintext is in locked memory, which is scarce.
     static let pieceChunks = 2
 
     private var plaintext: SecretBytes
     private var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
     private var count = 0
-    /// The bytes that are wanted.
+    /// The range of the buffer that was requested.
     private var wanted = 0..<0
-    /// Where they end in the content.
+    /// The offset in the content at which they end.
     private(set) var end: Int64 = 0
 
     init(_ chunkCount: Int) throws { plaintext = try SecretBytes(zeros: chunkCount * Limits.chunkBytes) }
@@ -71,14 +71,14 @@ struct OpenedChunks: ~Copyable, Sendable {
 
     mutating func empty() { (count, wanted) = (0, 0..<0) }
 
-    /// Opens a chunk behind the others.
+    /// Decrypts a chunk and appends it.
     ///
     /// - Parameters:
     ///   - base: The content.
-    ///   - index: The chunk: the next one.
+    ///   - index: The number of the next chunk.
     ///   - key: The key of the content.
-    ///   - range: The bytes of the content that are wanted; some of them are in the chunk, or none are wanted.
-    ///   - waits: Whether the disk may be waited for; ``NotCached`` where it would have to.
+    ///   - range: The requested range of the content. Some of it is in the chunk, or the range is empty.
+    ///   - waits: Whether it may block on the disk; if it would have to, ``NotCached``.
     mutating func append(
         _ base: BaseContent,
         _ index: Int64,
@@ -96,7 +96,7 @@ struct OpenedChunks: ~Copyable, Sendable {
         count += opened
     }
 
-    /// Hands over what is wanted.
+    /// Calls a closure with the requested bytes.
     func withBytes(_ body: (RawSpan) throws -> Void) throws {
         let wanted = wanted
         try plaintext.withBytes { try body($0.extracting(wanted)) }

@@ -3,21 +3,22 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 
-/// The rows that say which chunk of a file is in which slot of its overlay.
+/// The rows that record in which slot of its overlay each rewritten chunk of a file is.
 ///
-/// A row by itself is not sealed. The sealed metadata of the file has the exclusive or of keyed tags of all its rows, which
-/// nobody who has only the disk can make come out right: a row that is missing, added or older is found when they are read.
+/// A single row is not authenticated. The sealed metadata of the file has the exclusive or of keyed tags of all its
+/// rows, which an attacker who has only the disk can't forge: a missing, added or older row is detected when the rows
+/// are read.
 struct ChunkTable {
     static let tagBytes = 16
-    /// The most chunks that a file has.
+    /// The maximum number of chunks of a file.
     private static let chunkCount = Limits.fileBytes / Int64(Limits.chunkBytes)
 
     let connection: Connection
     let keys: VaultKeys
 
-    /// Where a chunk is; `nil` where it was not rewritten.
+    /// The slot of a chunk; `nil` if it was not rewritten.
     ///
-    /// - Throws: ``ContentFormat/Finding`` where its row has impossible values, as every look at rows does.
+    /// - Throws: ``ContentFormat/Finding`` if its row has impossible values, as for every access to rows.
     func slot(of chunk: Int64, in node: Int64) throws -> ChunkSlot? {
         try connection.row(
             "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk = ?",
@@ -26,12 +27,12 @@ struct ChunkTable {
         ) { row in try Self.decode(row).slot }
     }
 
-    /// Looks at rows, by ascending chunk.
+    /// Reads rows, in ascending order of their chunks.
     ///
     /// - Parameters:
     ///   - node: The file.
     ///   - first: The first chunk.
-    ///   - limit: The most rows.
+    ///   - limit: The maximum number of rows.
     func rows(of node: Int64, from first: Int64, limit: Int = .max) throws -> [(chunk: Int64, slot: ChunkSlot)] {
         var found: [(chunk: Int64, slot: ChunkSlot)] = []
         try connection.rows(
@@ -69,7 +70,7 @@ struct ChunkTable {
         )
     }
 
-    /// The tag of a row, which nobody sees by itself.
+    /// The tag of a row, which is never stored by itself.
     func tag(of slot: ChunkSlot, _ chunk: Int64, in content: ItemID) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: content.bytes)
@@ -99,15 +100,15 @@ struct ChunkTable {
     }
 }
 
-/// The exclusive or of the tags of rows: rows go in and out in any order.
+/// The exclusive or of the tags of rows, which can be added and removed in any order.
 struct ChunksTag: Equatable {
     private(set) var bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// That of no rows.
+    /// The value for no rows.
     static let none = ChunksTag([UInt8](repeating: 0, count: ChunkTable.tagBytes))
 
-    /// Takes a row in, or out.
+    /// Adds or removes a row.
     mutating func toggle(_ tag: [UInt8]) { for index in bytes.indices { bytes[index] ^= tag[index] } }
 }

@@ -3,24 +3,25 @@ package import CofferSystem
 internal import Glibc
 internal import Synchronization
 
-/// Where contents lie: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the catalog names
-/// them.
+/// The directory of contents: `blobs/ab/<id>` and `blobs/ab/<id>.overlay`, and the same in `blobs/staging` until the
+/// catalog names them.
 ///
-/// A name is on the disk when its directory was synced, and no sooner: a sync of the file alone does not keep it. So each step
-/// waits for the one before it, and one of the two names is on the disk at any instant from the first commit on:
+/// A name is on the disk when its directory was synced, and not before: a sync of the file alone does not suffice. So each
+/// step waits for the one before it, and from the first commit on, one of the two names is on the disk at any instant:
 ///
 /// 1. A content, or the overlay of a file that is written, is staged.
 /// 2. The file is synced, then `staging`.
 /// 3. The catalog names the content, or the chunks of the overlay, and the commit is synced.
-/// 4. It is linked to its place.
-/// 5. The directory of its place is synced, then `blobs`, which names that directory.
-/// 6. The staged name goes. Should it come back after a power cut, it is another name of the same file.
+/// 4. It is linked to its final path.
+/// 5. The directory of the final path is synced, then `blobs`, which names that directory.
+/// 6. The staged name is removed. If it comes back after a power cut, it is another name of the same file.
 ///
-/// What a crash leaves staged starts at step 2 again, since the sync may not have happened. An overlay that is replaced goes
-/// from its place, synced, before the next one is staged. Other names that are removed need no sync: nothing in the catalog
-/// leads to them.
+/// What a crash leaves staged starts at step 2 again, since the sync may not have happened. An overlay that is replaced is
+/// removed from its final path, synced, before the next one is staged. Other names that are removed need no sync: nothing in
+/// the catalog leads to them.
 ///
-/// Whatever a crash leaves is in `staging`, which is small; so coming up costs the same for any number of files.
+/// Whatever is incomplete after a crash is in `staging`, which is small: so the start of the daemon takes the same time for any
+/// number of files.
 package final class ContentDirectory: Sendable {
     /// Its name in the state directory.
     package static let directoryName = "blobs"
@@ -29,11 +30,11 @@ package final class ContentDirectory: Sendable {
 
     private let root: Directory
     private let staging: Directory
-    /// The staged names of contents in places that may not be synced, and when they were placed.
+    /// The staged names of contents whose final paths may not be synced yet, and when they were linked.
     private let placed = Mutex<[String: UInt64]>([:])
     private let clock = Atomic<UInt64>(0)
 
-    /// Opens the directory, made if it is not there.
+    /// Opens the directory, and creates it if it does not exist.
     ///
     /// - Parameter stateDirectory: The vault's state directory.
     package init(in stateDirectory: Directory) throws(SystemError) {
@@ -45,20 +46,20 @@ package final class ContentDirectory: Sendable {
 
     func create(_ id: ItemID) throws(SystemError) -> OwnedDescriptor { try staging.create(id.hexadecimal) }
 
-    /// Makes a staged content survive a power cut.
+    /// Syncs a staged content.
     func synchronize(_ content: borrowing OwnedDescriptor) throws(SystemError) {
         try staging.synchronize(content)
         sweep(from: Limits.stagedPlaces)
         try staging.synchronize()
     }
 
-    /// Opens a content for reading, wherever it lies.
+    /// Opens a content for reading, in either place.
     func open(_ id: ItemID) throws(SystemError) -> OwnedDescriptor? {
         if let placed = try shelf(of: id)?.openIfPresent(id.hexadecimal) { return placed }
         return try staging.openIfPresent(id.hexadecimal)
     }
 
-    /// Opens the overlay of a content, wherever it lies.
+    /// Opens the overlay of a content, in either place.
     func openOverlay(_ id: ItemID) throws(SystemError) -> (file: ContentFile, isStaged: Bool)? {
         let name = id.hexadecimal + Self.overlaySuffix
         if let shelf = try shelf(of: id), let placed = try Self.openOverlay(name, in: shelf) {
@@ -68,12 +69,12 @@ package final class ContentDirectory: Sendable {
         return (ContentFile(staged), true)
     }
 
-    /// Refuses to write where nothing can be written, also what was opened for being read.
+    /// Fails on a read-only file system, even if the content is only open for reading.
     func checkWritable() throws(SystemError) {
         if root.isReadOnly { throw SystemError("open", code: EROFS) }
     }
 
-    /// On a file system that is read-only, an overlay is still there to be read.
+    /// On a read-only file system, an overlay can still be read.
     private static func openOverlay(_ name: String, in directory: Directory) throws(SystemError) -> OwnedDescriptor? {
         do {
             return try directory.openForWriting(name)
@@ -82,11 +83,11 @@ package final class ContentDirectory: Sendable {
         }
     }
 
-    /// Makes the overlay of a content, in place of one that is of no use.
+    /// Creates the overlay of a content, and replaces one that is not in use.
     func createOverlay(_ id: ItemID) throws(SystemError) -> ContentFile {
         if try openOverlay(id) != nil {
             try removeOverlay(id)
-            // After a power cut, the one in its place would be taken for this one.
+            // Otherwise, after a power cut, the one at the final path would be taken for this one.
             try shelf(of: id)?.synchronize()
         }
         return ContentFile(try staging.create(id.hexadecimal + Self.overlaySuffix))
@@ -103,7 +104,7 @@ package final class ContentDirectory: Sendable {
 
     func discardStagedOverlay(_ id: ItemID) { try? staging.remove(id.hexadecimal + Self.overlaySuffix) }
 
-    /// Gives a staged content its place, when its staged name was synced.
+    /// Links a staged content to its final path, after its staged name was synced.
     func place(_ id: ItemID) throws(SystemError) { try place(id.hexadecimal) }
 
     private func place(_ name: String) throws(SystemError) {
@@ -112,15 +113,17 @@ package final class ContentDirectory: Sendable {
             let now = clock.wrappingAdd(1, ordering: .relaxed).newValue
             placed.withLock { $0[name] = now }
         } else {
-            // It has one name only, which has to stay.
+            // It has only one name, which must not be lost.
             try directory.synchronize()
             try root.synchronize()
         }
     }
 
-    /// Takes the staged names of contents away whose places are synced then; what fails is left for the next time.
+    /// Syncs final paths and then removes the staged names of their contents.
     ///
-    /// - Parameter count: How many there have to be: the disk is waited for.
+    /// What fails is retried at the next call.
+    ///
+    /// - Parameter count: The minimum number of names to remove, because this blocks on the disk.
     func sweep(from count: Int = 1) {
         let due = placed.withLock { $0.count < count ? [:] : $0 }
         if due.isEmpty { return }
@@ -132,7 +135,7 @@ package final class ContentDirectory: Sendable {
             return
         }
         placed.withLock { placed in
-            // One that was placed anew meanwhile is another one.
+            // A name that was linked again meanwhile is a different one.
             for (name, time) in due where placed[name] == time && (try? staging.remove(name)) != nil {
                 placed[name] = nil
             }
@@ -156,7 +159,7 @@ package final class ContentDirectory: Sendable {
 
     func discardStaged(_ id: ItemID) { try? staging.remove(id.hexadecimal) }
 
-    /// The contents that a crash left on the way, and the names of what is none: synced, so that they may be placed.
+    /// The names in `staging` after a crash, valid or not. They are synced, so that they may be placed.
     func stagedNames() throws(SystemError) -> [String] {
         let names = try staging.entries()
         if !names.isEmpty { try staging.synchronize() }
@@ -165,7 +168,7 @@ package final class ContentDirectory: Sendable {
 
     func discardStaged(named name: String) { try? staging.remove(name) }
 
-    /// The directory of those whose ids begin alike.
+    /// The directory of contents whose ids begin with the same byte.
     private func shelf(of id: ItemID) throws(SystemError) -> Directory? {
         try root.subdirectoryIfPresent(String(id.hexadecimal.prefix(2)))
     }

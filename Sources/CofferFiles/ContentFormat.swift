@@ -1,24 +1,24 @@
 package import CofferCore
 internal import CofferCrypto
 
-/// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks, or slots of chunks that were rewritten.
+/// The layout of a file's content on disk: a header of 32 bytes, then sealed chunks, or slots of rewritten chunks.
 ///
-/// proto-docs/FORMATS.md has the table.
+/// proto-docs/FORMATS.md describes it.
 package struct ContentFormat {
     static let headerBytes = 32
     private static let version: UInt16 = 1
     private static let chunkExponent: UInt8 = 16
 
-    /// The two parts that a content may have.
+    /// The two files that a content may have.
     package enum Part: String {
-        /// What was written once, from its beginning to its end.
+        /// The base, written once, in order.
         case base = "COFFERFS"
-        /// Chunks that were rewritten.
+        /// The overlay, with rewritten chunks.
         case overlay = "COFFEROV"
     }
 
     let suite: CipherSuite
-    /// Its bytes.
+    /// The bytes of the header.
     package let header: [UInt8]
 
     /// The cipher of a base.
@@ -40,13 +40,13 @@ package struct ContentFormat {
         self.suite = suite
     }
 
-    /// Reads a header and checks that it belongs to the content that the catalog names.
+    /// Parses a header and checks that it belongs to the content that the catalog names.
     ///
     /// - Parameters:
     ///   - header: The bytes.
-    ///   - part: Which part has to begin with it.
-    ///   - id: The content.
-    /// - Returns: What is wrong, in words, where something is.
+    ///   - part: The part that must begin with it.
+    ///   - id: The id of the content.
+    /// - Returns: The format, or what is wrong.
     package static func read(_ header: [UInt8], _ part: Part, expecting id: ItemID) -> Result<ContentFormat, Finding> {
         guard header.count == headerBytes, header.starts(with: part.rawValue.utf8) else {
             return .failure(Finding("it has no header"))
@@ -60,14 +60,14 @@ package struct ContentFormat {
         return .success(format)
     }
 
-    /// The format that a content must have had, whatever its header has become: nothing but the suite is not known beforehand.
+    /// The format that a content must have had, even if its header is damaged: only the suite is not known beforehand.
     static func salvage(_ header: [UInt8], _ part: Part, expecting id: ItemID) throws(Finding) -> ContentFormat {
         let suite = CipherSuite(rawValue: header[10]) ?? .preferred
         guard suite.isAvailable else { throw Finding("this machine does not have its cipher") }
         return ContentFormat(part, of: id, suite: suite)
     }
 
-    /// What was found wrong with a content.
+    /// What is wrong with a content.
     package struct Finding: Error {
         let words: String
         init(_ words: String) { self.words = words }
@@ -77,20 +77,20 @@ package struct ContentFormat {
 
     private static let sealedChunkBytes = Int64(Limits.chunkBytes + CipherSuite.tagBytes)
 
-    /// The chunks of a content: one at least, so that an empty file is authenticated too.
+    /// The number of chunks of a content: at least one, so that an empty file is authenticated too.
     package static func chunkCount(ofPlaintext count: Int64) -> Int64 {
         max(1, (count + Int64(Limits.chunkBytes) - 1) / Int64(Limits.chunkBytes))
     }
 
-    /// The bytes on disk of a content.
+    /// The size of a content on disk.
     package static func storedByteCount(ofPlaintext count: Int64) -> Int64 {
         Int64(headerBytes) + count + chunkCount(ofPlaintext: count) * Int64(CipherSuite.tagBytes)
     }
 
-    /// Where a chunk begins on disk.
+    /// The offset of a chunk on disk.
     package static func offset(ofChunk index: Int64) -> Int64 { Int64(headerBytes) + index * sealedChunkBytes }
 
-    /// The plaintext bytes of a chunk.
+    /// The plaintext size of a chunk.
     package static func plaintextByteCount(ofChunk index: Int64, in count: Int64) -> Int {
         Int(min(Int64(Limits.chunkBytes), count - index * Int64(Limits.chunkBytes)))
     }

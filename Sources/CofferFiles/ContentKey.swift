@@ -2,10 +2,10 @@ internal import CofferCore
 internal import CofferMemory
 internal import Synchronization
 
-/// The key of one file's content while it is being read or written on another thread.
+/// The key of one file's content while another thread reads or writes it.
 ///
-/// It can be revoked at any instant: the thread that uses it then ends with an error, after at most one chunk, and the key
-/// is wiped before ``revoke()`` returns. That is how open handles of class A die.
+/// It can be revoked at any time. The thread that uses it then fails after at most one chunk, and the key is wiped
+/// before ``revoke()`` returns. In this way a lock ends the open handles of class A.
 package final class ContentKey: Sendable {
     /// The key was revoked: the vault was locked.
     struct Revoked: Error {}
@@ -32,7 +32,7 @@ package final class ContentKey: Sendable {
         }
     }
 
-    /// Whether it was used since this was asked last.
+    /// Whether it was used since the last call.
     func takeUse() -> Bool {
         state.withLock { state in
             defer { state.wasUsed = false }
@@ -43,9 +43,9 @@ package final class ContentKey: Sendable {
     /// Whether the key was revoked.
     var isRevoked: Bool { state.withLock { $0.isRevoked } }
 
-    /// Adds what is called when the key is revoked: at once, if it was already.
+    /// Registers a closure to be called when the key is revoked, or immediately if it already was.
     ///
-    /// - Returns: A number to take it back by.
+    /// - Returns: A number for ``forgetOnRevoke(_:)``.
     @discardableResult func onRevoke(_ body: @escaping @Sendable () -> Void) -> Int {
         let (number, isRevoked) = state.withLock { state in
             state.nextNumber += 1
@@ -56,10 +56,10 @@ package final class ContentKey: Sendable {
         return number
     }
 
-    /// Takes back what was to be called when the key is revoked.
+    /// Unregisters such a closure.
     func forgetOnRevoke(_ number: Int) { state.withLock { $0.onRevoke[number] = nil } }
 
-    /// Wipes the key, and ends whoever waits to use it.
+    /// Wipes the key, and fails those who wait to use it.
     package func revoke() {
         let bodies = state.withLock { state in
             state.key = nil
@@ -69,7 +69,7 @@ package final class ContentKey: Sendable {
         for body in bodies { body() }
     }
 
-    /// Wipes the key: nobody uses it any more.
+    /// Wipes the key, which is no longer used.
     func close() {
         state.withLock { state in
             state.key = nil

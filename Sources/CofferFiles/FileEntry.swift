@@ -8,22 +8,21 @@ package struct FileEntry {
 
     /// Whether it is a directory.
     package var isDirectory: Bool { node.kind == .directory }
-    /// A file's class; the class that new files in a directory have, `nil` where it says nothing of it.
+    /// The class of a file, or the default class of a directory for new files; `nil` if the directory has none.
     package var protectionClass: ProtectionClass? {
         isDirectory ? node.metadata.defaultClass : node.protectionClass
     }
-    /// The sealed attributes.
     package var metadata: NodeMetadata { node.metadata }
-    /// The file that it is; `nil` for a directory.
+    /// The file; `nil` for a directory.
     package var file: FileItem? { FileItem(node, path: path) }
-    /// Whether it is a directory that was made for its own sake.
+    /// Whether it is a directory that was created explicitly.
     package var staysWhenEmpty: Bool { isDirectory && metadata.flags.contains(.stays) }
     /// The name in quotes, for a sentence.
     package var quoted: String { quotedForDisplay(path) }
 }
 
 extension FileItem {
-    /// The file that a node is; `nil` for a directory.
+    /// Creates a file from a node; `nil` for a directory.
     init?(_ node: FileTree.Node, path: String) {
         guard node.kind == .file, let protectionClass = node.protectionClass, let content = node.content else {
             return nil
@@ -41,7 +40,7 @@ extension FileItem {
 }
 
 extension CofferError {
-    /// There is nothing at a path.
+    /// The error if nothing is at a path.
     static func noEntry(_ name: ItemName) -> CofferError {
         CofferError(
             .itemNotFound,
@@ -50,7 +49,7 @@ extension CofferError {
         )
     }
 
-    /// A part of a path is a file.
+    /// The error if a part of a path is a file.
     static func fileInTheWay(_ name: ItemName) -> CofferError {
         CofferError(
             .param,

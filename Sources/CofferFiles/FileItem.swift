@@ -1,6 +1,6 @@
 package import CofferCore
 
-/// A file as the catalog knows it.
+/// A file in the catalog.
 package struct FileItem: Sendable {
     let node: Int64
     let parent: Int64
@@ -15,13 +15,13 @@ package struct FileItem: Sendable {
 }
 
 extension FileItem {
-    /// The access group that the file belongs to.
+    /// The access group of the file.
     package var group: String { metadata.group }
     /// The last part of the path.
     var name: String { metadata.name }
-    /// The bytes of the content.
+    /// The size of the content.
     package var byteCount: Int64 { metadata.byteCount }
-    /// What the owner said it is.
+    /// The kind that its owner stated.
     package var kind: ItemKind? { metadata.kind }
     /// When it was created, in milliseconds since 1970.
     package var created: Int64 { metadata.created }

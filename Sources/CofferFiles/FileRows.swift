@@ -1,10 +1,11 @@
 internal import CofferCore
 internal import CofferDatabase
 
-/// The rows of files and directories, as they are checked, moved out of the way and put back.
+/// Checks, quarantines and restores the rows of files and directories.
 ///
-/// The contents of files are not checked here. One that is open is left alone: what is known of it is whole, and is written
-/// again. A file whose directory is missing or damaged gets another one, under the root: nothing else is wrong with it.
+/// The contents of files are not checked here. The row of an open file is skipped: the file's state in memory is
+/// intact, and is written again. A file whose directory is missing or damaged gets a new one under the root, because
+/// nothing else is wrong with it.
 struct FileRows: SealedTable {
     static let sql = SealedTableSQL(
         numbers: "SELECT id FROM file_nodes WHERE id > ? ORDER BY id LIMIT ?",
@@ -37,7 +38,7 @@ struct FileRows: SealedTable {
 
     // MARK: Examining
 
-    /// Examines a row: its metadata, its name and whether its directory is there.
+    /// Examines a row: its metadata, its name and whether its directory exists.
     func examine(_ row: borrowing Row) throws -> Examination<FileTree.Node> {
         var seen = Examination<FileTree.Node>()
         do {
@@ -95,9 +96,9 @@ struct FileRows: SealedTable {
         try seen.contents.map { try replaceDirectory(of: $0, now) } ?? 0
     }
 
-    /// Makes a directory for what is left without one.
+    /// Creates a directory for entries whose directory is missing.
     ///
-    /// - Returns: How many rows were moved out of its way.
+    /// - Returns: The number of rows that were moved to quarantine for it.
     private func replaceDirectory(of node: FileTree.Node, _ now: Int64) throws -> Int {
         try connection.transaction {
             let movedCount = try move(node.parent, .metadata, now)
@@ -137,7 +138,7 @@ struct FileRows: SealedTable {
         ) { try $0.integer(0) == 1 } ?? false
     }
 
-    /// Destroys a row's chunks, and the content that it alone names.
+    /// Destroys a row's chunks, and its content if no other row names it.
     func discard(_ number: Int64) throws {
         var content: ItemID?
         var parent: Int64?
@@ -153,7 +154,7 @@ struct FileRows: SealedTable {
             """,
             .integer(number)
         )
-        // It no longer stands for what it names.
+        // Now the row no longer counts as one that names its content.
         try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
         if let parent { try store.tree.prune(parent) }
         guard let content, try !store.tree.contains(content) else { return }
@@ -163,7 +164,7 @@ struct FileRows: SealedTable {
 
     // MARK: Duplicates
 
-    /// Files of one name, by their row numbers: the one that the index leads to, and the one that it hides.
+    /// Files of one name, by their row numbers: the one to which the index leads, and the one that it hides.
     func duplicates() throws -> [(found: Int64, hidden: Int64)] {
         var pairs: [(found: Int64, hidden: Int64)] = []
         try connection.rows(
@@ -187,7 +188,7 @@ struct FileRows: SealedTable {
 }
 
 extension FileTree {
-    /// Whether a row has a kind, and what belongs to that kind.
+    /// Whether a row has a valid kind, and values that go with it.
     fileprivate static func hasPossibleValues(_ row: borrowing Row) -> Bool {
         guard let number = try? row.integer(3), let kind = Kind(rawValue: number) else { return false }
         guard let code = try? row.integer(4), let content = try? row.optionalBlob(5) else { return kind == .directory }

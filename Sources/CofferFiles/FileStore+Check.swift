@@ -1,14 +1,16 @@
 package import CofferCore
 package import CofferDatabase
 
-// Looking at every row of the tree, a few at a time.
+// Checking every row of the tree, a few at a time.
 
 extension FileStore {
-    /// The table of what was moved out of the way; the rows of its chunks stay where they are.
+    /// The quarantine table.
+    ///
+    /// The rows of the chunks of quarantined files stay in their table.
     static let quarantineMigration = Migration(
         name: "files: quarantine",
         generation: 6,
-        // Of any type: a row is kept as it was found.
+        // Without types: a row is kept as it was found.
         sql: """
             CREATE TABLE file_quarantine (
                 id INTEGER PRIMARY KEY,
@@ -32,7 +34,7 @@ extension FileStore {
 
     private var rows: FileRows { FileRows(store: self) }
 
-    /// Where damaged files and directories are.
+    /// The quarantine of files and directories.
     package var quarantineTable: QuarantineTable {
         QuarantineTable(
             connection,
@@ -51,10 +53,8 @@ extension FileStore {
         try rows.check(after: place, order)
     }
 
-    /// Counts the files, all at once.
+    /// Compares the number of files with the stored count.
     ///
-    /// - Parameter order: How.
-    /// - Returns: What was found.
     /// - Throws: ``DatabaseError``.
     package func checkCount(_ order: CheckOrder) throws -> CheckSlice<Int64> {
         try connection.checkCount(

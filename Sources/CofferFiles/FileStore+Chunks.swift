@@ -1,20 +1,21 @@
 package import CofferCore
 internal import CofferDatabase
 
-// Open files are read and written by plans: made here, where it is known which chunk is where, and performed on other threads.
+// Open files are read and written by plans. A plan is made here, where the slots of chunks are known, and performed on
+// another thread.
 
 extension FileStore {
     // MARK: Reading and writing
 
-    /// The most chunks of one plan: others get their turn in between.
+    /// The maximum number of chunks of one plan, so that other requests get their turn in between.
     package static let planChunks = 64
 
-    /// Plans to read a part of an open file.
+    /// Plans to read a range of an open file.
     ///
     /// Each plan is followed by ``finishedReading(_:)``.
     ///
     /// - Parameters:
-    ///   - range: The bytes; what is behind the end, and what is more than a plan holds, is left out.
+    ///   - range: The range; it is cut at the end of the file, and to the size of a plan.
     ///   - file: The file.
     package func planReading(_ range: Range<Int64>, of file: OpenFile) throws -> ReadPlan {
         let chunkBytes = Int64(Limits.chunkBytes)
@@ -31,15 +32,15 @@ extension FileStore {
         return ReadPlan(content: file.content, range: part, sources: sources)
     }
 
-    /// Ends a read of an open file.
+    /// Ends the read of a plan.
     package func finishedReading(_ file: OpenFile) { file.endRead() }
 
-    /// Plans to write over a part of an open file.
+    /// Plans to overwrite a range of an open file.
     ///
     /// - Parameters:
-    ///   - count: The bytes that are written.
-    ///   - offset: Where.
-    ///   - file: The file, prepared for writing.
+    ///   - count: The number of bytes.
+    ///   - offset: The offset in the file.
+    ///   - file: The file, after ``prepareWriting(_:)``.
     /// - Throws: `dataTooLarge`.
     package func planWriting(_ count: Int, at offset: Int64, of file: OpenFile) throws -> WritePlan {
         guard offset <= Limits.fileBytes - Int64(count) else {
@@ -72,9 +73,9 @@ extension FileStore {
         return WritePlan(content: file.content, pieces: pieces)
     }
 
-    /// Plans to cut the chunk that a shorter file ends in.
+    /// Plans to cut the chunk in which a shortened file ends.
     ///
-    /// - Returns: `nil` where there is nothing to cut.
+    /// - Returns: `nil` if no chunk has to be cut.
     package func planCutting(to count: Int64, of file: OpenFile) throws -> WritePlan? {
         let chunkBytes = Int64(Limits.chunkBytes)
         let index = count / chunkBytes
@@ -92,31 +93,31 @@ extension FileStore {
         return WritePlan(content: file.content, pieces: [piece])
     }
 
-    /// Takes over what a plan has written.
+    /// Records what a plan has written.
     ///
     /// - Parameters:
-    ///   - written: What performing it returned.
-    ///   - end: Where the write ended.
+    ///   - written: The result of performing the plan.
+    ///   - end: The offset at which the write ended.
     ///   - file: The file.
     package func apply(_ written: [WritePlan.Written], upTo end: Int64, to file: OpenFile) {
         file.apply(written, upTo: end)
     }
 
-    /// Gives up a plan that was not performed to its end.
+    /// Drops a plan that failed or was not performed.
     package func discard(_ plan: WritePlan, of file: OpenFile) { file.giveBack(plan) }
 
-    /// Makes an open file shorter, or longer by zeros that cost nothing.
+    /// Shortens an open file, or extends it by zeros that take no space.
     ///
     /// - Parameters:
-    ///   - count: The bytes it is to have; the chunk at the end was cut by ``planCutting(to:of:)``.
+    ///   - count: The new size; ``planCutting(to:of:)`` has cut the chunk at the end.
     ///   - file: The file.
     package func truncate(_ file: OpenFile, to count: Int64) { file.truncate(to: count) }
 
-    /// Plans to reserve room on the disk for what will be written to a part of an open file.
+    /// Plans to reserve disk space for a range of an open file.
     ///
     /// - Parameters:
     ///   - range: The bytes.
-    ///   - file: The file, prepared for writing.
+    ///   - file: The file, after ``prepareWriting(_:)``.
     /// - Throws: `dataTooLarge`.
     package func planAllocating(_ range: Range<Int64>, of file: OpenFile) throws(CofferError) -> AllocationPlan {
         let chunkBytes = Int64(Limits.chunkBytes)
@@ -131,7 +132,7 @@ extension FileStore {
         return AllocationPlan(content: file.content, room: file.reserve(Int(count)))
     }
 
-    /// Makes an open file at least so long.
+    /// Extends an open file to at least that size.
     package func extend(_ file: OpenFile, to end: Int64) {
         if end > file.byteCount { file.setByteCount(end) }
     }
@@ -141,7 +142,7 @@ extension FileStore {
         do {
             if let slot = try chunks.slot(of: index, in: file.node) { return .slot(slot) }
         } catch is ContentFormat.Finding {
-            // To be told when the chunk is wanted: it costs that chunk.
+            // Reported when the chunk is read: it affects that chunk only.
             return .lost
         }
         return file.unwritten(index)
@@ -154,7 +155,7 @@ extension FileStore {
         SyncPlan(content: file.content, isStaged: file.isOverlayStaged)
     }
 
-    /// Makes the catalog name what was written and synced, within the transaction that is open.
+    /// Records in the catalog what was written and synced, within the open transaction.
     ///
     /// - Parameters:
     ///   - file: The file.
@@ -163,7 +164,7 @@ extension FileStore {
         guard file.hasChanges else { return }
         guard !file.isUnlinked, let node = try tree.node(numbered: file.node, file.subject), node.content == file.id
         else {
-            // Nobody finds it any more: what is written lives as long as its handles.
+            // The file has no name any more: its data exists as long as its handles.
             return
         }
         let changes = file.beginCommit()
@@ -203,10 +204,10 @@ extension FileStore {
         file.willForget(slot.number)
     }
 
-    /// Every file that was written since its last sync.
+    /// The files that were written since their last sync.
     package var changedFiles: [OpenFile] { openFiles.values.filter(\.hasChanges) }
 
-    /// Whether a file is more than a content that was written once: then it is read through an ``OpenFile``.
+    /// Whether a file has rewritten chunks, so that it is read through an ``OpenFile``.
     package func hasChunks(_ file: FileItem) -> Bool {
         let metadata = file.metadata
         return openFiles[file.node]?.hasChanges ?? false || metadata.flags.contains(.hasNoBase)
@@ -214,7 +215,7 @@ extension FileStore {
             || ChunksTag(metadata.chunksTag) != .none
     }
 
-    /// The class that an open file has now.
+    /// The current class of an open file.
     package func protectionClass(of file: OpenFile) -> ProtectionClass {
         protectionClass(ofContent: file.id) ?? file.protectionClass
     }

@@ -1,12 +1,12 @@
 internal import CofferCore
 internal import CofferDatabase
 
-// The disk follows the catalog: after each transaction, and when the store comes up.
+// Contents on the disk follow the catalog: after each transaction, and at the start of the daemon.
 
 extension FileStore {
-    /// Follows the catalog after its transaction was committed.
+    /// Updates the disk after a transaction was committed.
     ///
-    /// What fails here is made up for by ``recover()``.
+    /// If this fails, ``recover()`` finishes it.
     package func settle() {
         openContents.keepChanges()
         for id in toPlace { try? contents.place(id) }
@@ -19,14 +19,14 @@ extension FileStore {
         committing = []
         creating = []
         unlinking = []
-        // What cannot be looked up stays, until the store comes up.
+        // If the look-up fails, the content stays until the next start.
         removed += toRemove.filter { id in (try? tree.contains(id)) == false && (try? contents.remove(id)) != nil }
         toRemove = []
     }
 
-    /// Strikes contents that were removed from the list of the dead.
+    /// Removes the entries of contents that were removed from the list of dead contents.
     ///
-    /// It rides on the next change: a commit of its own would cost every replacement a second sync.
+    /// It is part of the next change: a commit of its own would cost every replacement a second sync.
     func forgetRemoved() throws {
         for id in removed {
             try connection.execute("DELETE FROM file_dead_contents WHERE content = ?", .blob(id.bytes))
@@ -34,10 +34,10 @@ extension FileStore {
         removed = []
     }
 
-    /// Follows the catalog after its transaction was undone.
+    /// Updates the disk after a transaction was rolled back.
     ///
-    /// - Parameter isCertain: Whether nothing of the transaction can be on the disk. Otherwise its contents stay staged,
-    ///   and ``recover()`` finds out.
+    /// - Parameter isCertain: Whether nothing of the transaction can be on the disk. Otherwise its contents stay
+    ///   staged, and ``recover()`` decides.
     package func abandon(isCertain: Bool) {
         for file in creating {
             close(file.content.key, of: file.id)
@@ -59,7 +59,7 @@ extension FileStore {
         openContents.undoChanges()
     }
 
-    /// Finishes what a crash cut off.
+    /// Finishes what a crash interrupted.
     package func recover() throws {
         for name in try contents.stagedNames() {
             if let id = ItemID(hexadecimal: name), try tree.contains(id) {
@@ -80,7 +80,7 @@ extension FileStore {
             return true
         }
         if dead.isEmpty { return }
-        // One that a row names after all is not dead, whatever this table says.
+        // A content that a row names is not dead, whatever this table says.
         for id in dead where try !tree.contains(id) { try contents.remove(id) }
         try connection.execute("DELETE FROM file_dead_contents")
     }

@@ -5,22 +5,22 @@ internal import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
 
-// Files that are opened, read and written in place. Chunks go to slots of the overlay at once; a sync makes the catalog name
-// them, all in one transaction.
+// Files that are opened, read and written in place. Chunks are written to slots of the overlay immediately; a sync
+// records them in the catalog, all in one transaction.
 
 extension FileStore {
     // MARK: Opening
 
-    /// Makes an empty file, within the transaction that is open.
+    /// Creates an empty file, within the open transaction.
     ///
     /// - Parameters:
-    ///   - name: The path, at which nothing is.
+    ///   - name: The path, at which nothing exists.
     ///   - group: The caller's group.
-    ///   - protectionClass: Its class: class B can be made in every state.
-    ///   - kind: What the owner says it is.
+    ///   - protectionClass: Its class: a file of class B can be created in every state.
+    ///   - kind: The kind that its owner states.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The file, open for the first time.
-    /// - Throws: `interactionNotAllowed`; `param` where a part of the path is a file.
+    /// - Returns: The file, open.
+    /// - Throws: `interactionNotAllowed`; `param` if a part of the path is a file.
     package func create(
         _ name: ItemName,
         in group: String,
@@ -103,8 +103,8 @@ extension FileStore {
     /// - Parameters:
     ///   - file: The file.
     ///   - operation: What it is opened for.
-    /// - Returns: What goes through its rows, a part of them a turn.
-    /// - Throws: `interactionNotAllowed` where it can't be opened now, whoever has it open already; `decode`.
+    /// - Returns: An opening, which scans the rows of the file over several turns.
+    /// - Throws: `interactionNotAllowed` if its key is not in memory, even if another handle has it open; `decode`.
     package func beginOpening(_ file: FileItem, for operation: ItemOperation) throws -> FileOpening {
         let subject = quotedForDisplay(file.path)
         let key: SymmetricKey
@@ -119,23 +119,23 @@ extension FileStore {
         }
         if let open = openFiles[file.node] {
             guard open.isRevoked else { return FileOpening(file, found: open) }
-            // A lock has ended it: its handles are dead, and what was written is kept before anybody opens the file anew.
+            // A lock has revoked its handles. What they had written must be synced before the file is opened again.
             if open.hasChanges || open.isBeingCommitted || open.isBeingChanged {
                 throw CofferError(.notAvailable, "\(subject) is still being synced after a lock", hint: "try again")
             }
             openFiles[file.node] = nil
         }
-        // The same key again when the rows have been gone through: until then it need not be in memory.
+        // The key is taken again when all rows have been scanned; until then it need not be in memory.
         _ = consume key
         return FileOpening(file, found: nil)
     }
 
-    /// Goes through some more rows of a file that is being opened.
+    /// Scans more rows of a file that is being opened.
     ///
     /// - Parameters:
-    ///   - opening: What was gone through already.
-    ///   - limit: The most rows.
-    /// - Returns: Whether there are more.
+    ///   - opening: The opening.
+    ///   - limit: The maximum number of rows.
+    /// - Returns: Whether more rows follow.
     package func goOn(_ opening: FileOpening, limit: Int) throws -> Bool {
         if opening.found != nil || opening.hasImpossibleRows { return false }
         let rows: [(chunk: Int64, slot: ChunkSlot)]
@@ -154,11 +154,11 @@ extension FileStore {
         return true
     }
 
-    /// Ends the opening of a file whose rows were gone through.
+    /// Finishes opening a file whose rows were scanned.
     ///
-    /// - Parameter opening: What was found.
-    /// - Returns: The open file; `nil` where it has changed meanwhile, and is to be opened anew.
-    /// - Throws: `decode` where its rows or its content are damaged; `interactionNotAllowed`.
+    /// - Parameter opening: The opening.
+    /// - Returns: The open file; `nil` if it has changed meanwhile, and must be opened again.
+    /// - Throws: `decode` if its rows or its content are damaged; `interactionNotAllowed`.
     package func finish(_ opening: FileOpening) throws -> OpenFile? {
         if let found = opening.found ?? openFiles[opening.file.node] { return found }
         guard let open = try open(opening, salvaging: false) else { return nil }
@@ -166,15 +166,15 @@ extension FileStore {
         return open
     }
 
-    /// Ends the opening of a file that is damaged: each of its chunks is good or not.
+    /// Finishes opening a damaged file: each of its chunks is intact or not.
     ///
-    /// - Parameter opening: What was found.
-    /// - Returns: The open file, which is nobody else's unless nothing is wrong with it as a whole; `nil` where it has changed
-    ///   meanwhile, and is to be opened anew.
-    /// - Throws: `interactionNotAllowed`; `decode` where its row is damaged.
+    /// - Parameter opening: The opening.
+    /// - Returns: The open file, which is not shared unless the file as a whole is intact; `nil` if it has changed
+    ///   meanwhile, and must be opened again.
+    /// - Throws: `interactionNotAllowed`; `decode` if its row is damaged.
     package func finishSalvaging(_ opening: FileOpening) throws -> OpenFile? {
         do {
-            // One that others may write as well has to be theirs: they give its slots new chunks.
+            // A file that others may write must be shared with them, because they write other chunks to its slots.
             return try finish(opening)
         } catch let error as CofferError where error.code == .decode {
             return try open(opening, salvaging: true)
@@ -245,7 +245,7 @@ extension FileStore {
             do {
                 return (base, try Overlay(found.file, of: file.content, salvaging: salvaging), found.isStaged)
             } catch is ContentFormat.Finding where opening.hasNoRows {
-                // Its making was cut off, and nothing is in it: the next writer makes another one.
+                // Its creation was interrupted, and it is empty: the next writer creates another one.
                 return (base, nil, false)
             }
         } catch let finding as ContentFormat.Finding {
@@ -253,18 +253,16 @@ extension FileStore {
         }
     }
 
-    /// Makes an open file one that can be written.
-    ///
-    /// - Parameter file: The file.
+    /// Prepares an open file for writing.
     package func prepareWriting(_ file: OpenFile) throws {
         try contents.checkWritable()
         if file.content.overlay != nil { return }
         file.addOverlay(try makeOverlay(file.id, file.subject))
     }
 
-    /// Lets go of a file that nobody has open any more.
+    /// Closes a file without handles.
     ///
-    /// - Parameter file: The file, synced as far as it is going to be.
+    /// - Parameter file: The file, synced as far as possible.
     package func close(_ file: OpenFile) {
         guard file.handleCount == 0 else { return }
         close(file.content.key, of: file.id)
@@ -273,11 +271,13 @@ extension FileStore {
     }
 }
 
-/// A file that is being opened: its rows are gone through, so that none is missing, added or older.
+/// A file that is being opened: its rows are scanned, so that a missing, added or older one is detected.
 package final class FileOpening {
     let file: FileItem
     let found: OpenFile?
-    /// The next chunk: rows below the first one are none that a file has.
+    /// The next chunk.
+    ///
+    /// It starts below zero, so that rows with impossible numbers are found.
     var next: Int64 = .min
     var hasImpossibleRows = false
     var tag = ChunksTag.none

@@ -1,13 +1,14 @@
 internal import CofferCore
 internal import CofferDatabase
 
-// What a listing of all files wants besides a walk.
+// What a listing of all files needs besides a walk.
 
 extension FileStore {
-    /// Counts the files of the next directory that no name leads to: its row, or that of one around it, is damaged or missing.
+    /// Counts the files of the next directory to which no name leads, because its row, or that of a parent, is damaged
+    /// or missing.
     ///
-    /// - Parameter directory: The number of the directory behind which to look; `nil` at the beginning.
-    /// - Returns: How many there are, and the directory that was looked at; `nil` at the end.
+    /// - Parameter directory: The number of the directory after which to continue; `nil` at the beginning.
+    /// - Returns: The count and the directory that was checked; `nil` at the end.
     /// - Throws: ``DatabaseError``.
     package func lostFiles(behind directory: Int64?) throws -> (count: Int, directory: Int64)? {
         guard let next = try tree.nextParent(behind: directory ?? .min) else { return nil }
@@ -21,7 +22,7 @@ extension FileStore {
 }
 
 extension FileTree {
-    /// The node of a number; `nil` where there is none, or it is damaged.
+    /// The node with a number; `nil` if there is none, or it is damaged.
     fileprivate func soundNode(_ number: Int64) throws -> Node? {
         do {
             return try node(numbered: number, "an entry")
@@ -30,9 +31,9 @@ extension FileTree {
         }
     }
 
-    /// The path of a directory, closed by a slash unless it is the root.
+    /// The path of a directory, followed by a slash unless it is the root.
     ///
-    /// - Returns: `nil` where a part of it is damaged or missing, or it contains itself.
+    /// - Returns: `nil` if a part of it is damaged or missing, or it contains itself.
     func path(ofDirectory number: Int64) throws -> String? {
         var names: [String] = []
         var next = number
@@ -46,7 +47,7 @@ extension FileTree {
         return names.reversed().map { $0 + "/" }.joined()
     }
 
-    /// The next number that rows have as their parent.
+    /// The next number that occurs as a parent.
     fileprivate func nextParent(behind number: Int64) throws -> Int64? {
         try connection.row(
             "SELECT parent FROM file_nodes WHERE parent > ? ORDER BY parent LIMIT 1",

@@ -1,8 +1,8 @@
 package import CofferCore
 internal import CofferDatabase
 
-// Directories, and what is done to them and to files by their names: it needs the store key only, and so works in every
-// state of the vault.
+// Operations on directories, and on files by name. They need the store key only, and so work in every state of the
+// vault.
 
 extension FileStore {
     // MARK: Finding
@@ -12,16 +12,16 @@ extension FileStore {
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    /// - Returns: The entry; `nil` where there is none.
-    /// - Throws: `decode` where it, or a directory on its way, is damaged.
+    /// - Returns: The entry; `nil` if there is none.
+    /// - Throws: `decode` if it, or a directory on its path, is damaged.
     package func entry(_ name: ItemName, in group: String) throws -> FileEntry? {
         try tree.node(at: name, in: group).map { FileEntry(node: $0, path: name.path) }
     }
 
-    /// The file that is open, under the name that it has now; `nil` where it has none any more.
+    /// The current entry of an open file; `nil` if it was removed.
     ///
     /// - Parameter file: An open file.
-    /// - Throws: `decode` where it is damaged; ``DatabaseError``.
+    /// - Throws: `decode` if it is damaged; ``DatabaseError``.
     package func item(of file: OpenFile) throws -> FileItem? {
         guard let node = try tree.node(numbered: file.node, file.subject),
             let directory = try tree.path(ofDirectory: node.parent)
@@ -29,35 +29,33 @@ extension FileStore {
         return FileItem(node, path: directory + node.metadata.name)
     }
 
-    /// Finds a file or a directory that has to be there.
+    /// Finds a file or a directory that must exist.
     ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    /// - Throws: `itemNotFound`; `decode` where it, or a directory on its way, is damaged.
+    /// - Throws: `itemNotFound`; `decode` if it, or a directory on its path, is damaged.
     package func requireEntry(_ name: ItemName, in group: String) throws -> FileEntry {
         guard let entry = try entry(name, in: group) else { throw CofferError.noEntry(name) }
         return entry
     }
 
-    /// How many entries a directory has, those that are damaged among them.
-    ///
-    /// - Parameter directory: The directory.
+    /// The number of entries of a directory, including damaged ones.
     package func childCount(of directory: FileEntry) throws -> Int { try tree.childCount(of: directory.node.id) }
 
-    /// The class that a new file gets where nobody names one: that of the nearest directory around it that has one.
+    /// The default class of a new file: that of the nearest parent directory that has one.
     ///
     /// - Parameters:
     ///   - name: The path of the file.
     ///   - group: The caller's group.
-    /// - Returns: `nil` where no directory says anything of it.
+    /// - Returns: `nil` if no directory has one.
     package func defaultClass(for name: ItemName, in group: String) throws -> ProtectionClass? {
         var found: ProtectionClass?
         try tree.forEachDirectory(around: name, in: group) { found = $0.metadata.defaultClass ?? found }
         return found
     }
 
-    /// Whether a name is that of a directory that was made for its own sake.
+    /// Whether a name is that of an explicitly created directory.
     ///
     /// - Parameters:
     ///   - name: The path.
@@ -67,28 +65,28 @@ extension FileStore {
         return node.kind == .directory && node.metadata.flags.contains(.stays)
     }
 
-    /// Begins to go through what is in a directory.
+    /// Begins a walk through a directory.
     ///
     /// - Parameters:
     ///   - directory: The directory; `nil` for the root.
     ///   - group: The caller's group.
-    ///   - isRecursive: Whether to go into the directories in it.
+    ///   - isRecursive: Whether to descend into its directories.
     package func walk(below directory: FileEntry?, in group: String, isRecursive: Bool) -> TreeWalk {
         TreeWalk(tree, below: tree.start(at: directory), in: group, isRecursive: isRecursive)
     }
 
     // MARK: Directories
 
-    /// Makes a directory that stays when nothing is in it, within the transaction that is open.
+    /// Creates a directory that stays when it is empty, within the open transaction.
     ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    ///   - defaultClass: The class of new files in it; `nil` to leave that to the directories around it.
-    ///   - makesParents: Whether to make those that it lies in as well, and to be content with one that is there.
+    ///   - defaultClass: The class of new files in it; `nil` to inherit it.
+    ///   - makesParents: Whether to create missing parent directories, and to accept an existing directory.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `duplicateItem` where there is something; `itemNotFound` where a directory on its way is not there; `param`
-    ///   where that is a file.
+    /// - Throws: `duplicateItem` if something is at the path; `itemNotFound` if a parent directory does not exist;
+    ///   `param` if a parent is a file.
     package func makeDirectory(
         _ name: ItemName,
         in group: String,
@@ -125,7 +123,7 @@ extension FileStore {
         }
     }
 
-    /// What is at the path of a directory that is to be made.
+    /// Checks what is at the path of a directory that is to be created.
     private func acceptDirectory(
         _ node: FileTree.Node,
         _ name: ItemName,
@@ -147,11 +145,11 @@ extension FileStore {
         try tree.update(node)
     }
 
-    /// Changes the class of new files in a directory, in every state of the vault, within the transaction that is open.
+    /// Changes the default class of a directory, in every state of the vault, within the open transaction.
     ///
     /// - Parameters:
     ///   - directory: The directory.
-    ///   - protectionClass: The class; files that are there keep theirs.
+    ///   - protectionClass: The class; existing files keep theirs.
     ///   - now: Milliseconds since 1970.
     package func setDefaultClass(of directory: FileEntry, to protectionClass: ProtectionClass, now: Int64) throws {
         precondition(directory.isDirectory, "a file has no default class")
@@ -162,14 +160,14 @@ extension FileStore {
         try tree.update(node)
     }
 
-    /// Changes the class of a file, or that of new files in a directory, within the transaction that is open.
+    /// Changes the class of a file, or the default class of a directory, within the open transaction.
     ///
     /// - Parameters:
     ///   - entry: The file or directory.
     ///   - protectionClass: The class.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: Whether it had another one.
-    /// - Throws: `interactionNotAllowed` where a key is not there that a file's change of class wants.
+    /// - Returns: Whether it had another class.
+    /// - Throws: `interactionNotAllowed` if a key that a file's change of class needs is not in memory.
     package func protect(_ entry: FileEntry, as protectionClass: ProtectionClass, now: Int64) throws -> Bool {
         if entry.protectionClass == protectionClass { return false }
         if let file = entry.file {
@@ -180,33 +178,29 @@ extension FileStore {
         return true
     }
 
-    /// Whether somebody has a file open for writing.
-    ///
-    /// - Parameter entry: The file.
+    /// Whether a file is open for writing.
     package func isOpenForWriting(_ entry: FileEntry) -> Bool { openFiles[entry.node.id]?.hasWriter ?? false }
 
-    /// The bytes of a file, as those see it who have it open; 0 for a directory.
-    ///
-    /// - Parameter entry: The file.
+    /// The size of a file, including what open handles have not synced; 0 for a directory.
     package func byteCount(of entry: FileEntry) -> Int64 {
         openFiles[entry.node.id]?.byteCount ?? entry.metadata.byteCount
     }
 
     // MARK: Moving
 
-    /// Gives a file or a directory another path, within the transaction that is open.
+    /// Renames a file or a directory, within the open transaction.
     ///
-    /// One row is changed, whatever is in a directory. What is moved keeps its class; the directories that its new path needs
-    /// are made by the way.
+    /// One row is changed, regardless of the content of a directory. Classes do not change; missing parent directories
+    /// of the new path are created.
     ///
     /// - Parameters:
     ///   - name: The path.
-    ///   - target: The path it is to have.
+    ///   - target: The new path.
     ///   - group: The caller's group.
-    ///   - replaces: Whether a file there is replaced, or an empty directory by a directory.
+    ///   - replaces: Whether to replace a file, or an empty directory by a directory.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `itemNotFound`; `duplicateItem` where there is something that is not to be replaced; `param` where a part of
-    ///   the path is a file, a directory would come to lie in itself, or a path would become too long.
+    /// - Throws: `itemNotFound`; `duplicateItem` if the target exists and is not to be replaced; `param` if a part of
+    ///   the path is a file, a directory would contain itself, or a path would become too long.
     package func move(
         _ name: ItemName,
         to target: ItemName,
@@ -240,7 +234,8 @@ extension FileStore {
         }
         try connection.transaction {
             try forgetRemoved()
-            // The parents come first: removing what is replaced would not prune them, but what is moved may be all they hold.
+            // The parents come first: the removal of the replaced entry would not prune them, but the moved entry may
+            // be their only one.
             let parent = try tree.makeParents(of: target, in: group, now: now)
             if let existing {
                 try unlink(existing.id)
@@ -255,14 +250,14 @@ extension FileStore {
         if let content = existing?.content { toRemove.append(content) }
     }
 
-    /// Checks that every path below a directory is one, also after the directory was moved.
+    /// Checks that every path below a directory is valid after the directory is moved.
     private func checkDepth(of directory: FileEntry, at target: ItemName) throws {
         let depth = target.components.count
         let byteCount = target.path.utf8.count
         let formerDepth = directory.path.utf8.count { $0 == UInt8(ascii: "/") } + 1
         if depth <= formerDepth && byteCount <= directory.path.utf8.count { return }
         let height = try tree.height(of: directory.node.id) + 1
-        // Most trees are so flat that not a name has to be looked at.
+        // Most trees are so flat that no name has to be read.
         let isShort = byteCount + height * (Limits.nameComponentBytes + 1) <= Limits.nameBytes
         if depth + height <= Limits.nameComponents && isShort { return }
         var walk = walk(below: directory, in: directory.metadata.group, isRecursive: true)
@@ -282,26 +277,26 @@ extension FileStore {
 
     // MARK: Removing
 
-    /// Removes a file, or a directory in which nothing is, within the transaction that is open.
+    /// Removes a file or an empty directory, within the open transaction.
     ///
-    /// One that is damaged is removed as well.
+    /// A damaged entry is removed as well.
     ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    /// - Throws: `itemNotFound`; `param` where something is in the directory.
+    /// - Throws: `itemNotFound`; `param` if the directory is not empty.
     package func removeEntry(_ name: ItemName, in group: String) throws {
         guard let found = try tree.rawNode(at: name, in: group) else { throw CofferError.noEntry(name) }
         guard try tree.isEmpty(found.id) else { throw Self.notEmpty(name, .param) }
         try remove(found.id, content: found.content, under: found.parent)
     }
 
-    /// Begins to remove a directory with all that is in it.
+    /// Begins to remove a directory with everything in it.
     ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    /// - Returns: What is to be carried out; `nil` where there is a file.
+    /// - Returns: The removal; `nil` for a file.
     /// - Throws: `itemNotFound`.
     package func beginRemoval(of name: ItemName, in group: String) throws -> TreeRemoval? {
         guard let found = try tree.rawNode(at: name, in: group) else { throw CofferError.noEntry(name) }
@@ -311,14 +306,14 @@ extension FileStore {
         return TreeRemoval(top: found.id, parent: found.parent, walk: walk)
     }
 
-    /// Removes some of what is in a directory, and in the end the directory, within the transaction that is open.
+    /// Removes some entries of a directory, and at the end the directory itself, within the open transaction.
     ///
     /// - Parameters:
-    ///   - removal: What was begun.
-    ///   - isEnough: Asked after each entry.
-    /// - Returns: Whether it is done.
+    ///   - removal: The removal.
+    ///   - isEnough: Called after each entry; whether to stop for now.
+    /// - Returns: Whether the removal is complete.
     package func goOn(with removal: inout TreeRemoval, until isEnough: () -> Bool) throws -> Bool {
-        // Changed as a copy: what an error undoes in the catalog was not counted either.
+        // Changed as a copy, so that entries of a transaction that is rolled back are not counted.
         var next = removal
         var contents: [ItemID] = []
         let isDone = try connection.transaction {
@@ -348,7 +343,7 @@ extension FileStore {
             try tree.delete(entry.id, content: entry.content)
             if let content = entry.content { contents.append(content) }
         case .end(let directory):
-            // Somebody may have put something into it while others had their turns.
+            // Another client may have created an entry in it in another turn.
             guard try tree.isEmpty(directory) else {
                 removal.keptCount += 1
                 return
@@ -399,14 +394,14 @@ extension FileStore {
     }
 }
 
-/// The removal of a directory with all that is in it, on its way.
+/// The removal of a directory with everything in it, in progress.
 package struct TreeRemoval {
     let top: Int64
     let parent: Int64
     var walk: TreeWalk
-    /// The entries that are gone.
+    /// The number of entries removed.
     package var removedCount = 0
-    /// The directories that stay because something came into them, or they were moved, meanwhile.
+    /// The number of directories that stay because they got a new entry, or were moved, meanwhile.
     package var keptCount = 0
 
     init(top: Int64, parent: Int64, walk: TreeWalk) {
@@ -417,6 +412,6 @@ package struct TreeRemoval {
 }
 
 extension ItemName {
-    /// Whether a path lies below another one.
+    /// Whether a path is below another one.
     fileprivate func isBelow(_ other: ItemName) -> Bool { path.utf8.starts(with: (other.path + "/").utf8) }
 }

@@ -4,11 +4,11 @@ package import CofferKeys
 internal import CofferMemory
 internal import CofferSystem
 
-/// The file-protection store: files of any size, each under a key of its own that its class key wraps.
+/// The file-protection store: files of any size, each encrypted under its own key, which its class key wraps.
 ///
-/// The catalog is changed on the store's own actor; contents are sealed and opened on other threads, through
-/// ``ContentWrite`` and ``ContentRead``. After the transaction of a change is committed, ``settle()`` moves and removes
-/// contents on disk accordingly; where that is cut off, ``recover()`` does it when the store comes up.
+/// The catalog is changed on the daemon's thread; contents are sealed and opened on other threads, by ``ContentWrite``
+/// and ``ContentRead``. After a transaction is committed, ``settle()`` links and removes contents on disk accordingly;
+/// if that is interrupted, ``recover()`` does it at the next start.
 package final class FileStore {
     let connection: Connection
     let keys: VaultKeys
@@ -16,22 +16,22 @@ package final class FileStore {
     let tree: FileTree
     let chunks: ChunkTable
     var openContents = OpenContents()
-    /// The files that are open, by their rows.
+    /// The open files, by the numbers of their rows.
     var openFiles: [Int64: OpenFile] = [:]
-    /// The open files whose rows go with the transaction.
+    /// The open files whose rows the transaction removes.
     var unlinking: [OpenFile] = []
-    /// The open files that the transaction makes.
+    /// The open files that the transaction creates.
     var creating: [OpenFile] = []
-    /// The open files whose sync is in the transaction.
+    /// The open files whose sync is part of the transaction.
     var committing: [OpenFile] = []
     var toPlace: [ItemID] = []
     var toPlaceOverlays: [ItemID] = []
     var toRemove: [ItemID] = []
     var removed: [ItemID] = []
 
-    /// The tables of the store, in the order of their making.
+    /// The migrations of the store, in their order.
     ///
-    /// Never edited: a change is a new one.
+    /// Never edited: a change is a new migration.
     package static let migrations = [
         Migration(
             name: "files: the tree",
@@ -86,12 +86,7 @@ package final class FileStore {
         ),
     ]
 
-    /// Opens the store in a catalog that was migrated.
-    ///
-    /// - Parameters:
-    ///   - connection: The catalog.
-    ///   - keys: The vault's keys.
-    ///   - contents: Where contents lie.
+    /// Opens the store in a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys, contents: ContentDirectory) {
         self.connection = connection
         self.keys = keys
@@ -107,13 +102,13 @@ package final class FileStore {
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    /// - Returns: The file; `nil` where there is none.
+    /// - Returns: The file; `nil` if there is none.
     package func find(_ name: ItemName, in group: String) throws -> FileItem? {
         guard let node = try tree.node(at: name, in: group) else { return nil }
         return FileItem(node, path: name.path)
     }
 
-    /// How many files there are.
+    /// The number of files.
     package func count() throws -> Int { try tree.fileCount() }
 
     // MARK: Contents
@@ -123,8 +118,9 @@ package final class FileStore {
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    ///   - protectionClass: The class of the file: its key has to be there now, and to replace a file that file's as well.
-    /// - Throws: `interactionNotAllowed`; `param` where a part of the path is a file.
+    ///   - protectionClass: The class of the file. Its key must be in memory, and so must that of a file that is
+    ///     replaced.
+    /// - Throws: `interactionNotAllowed`; `param` if a part of the path is a file.
     package func prepareWrite(
         _ name: ItemName,
         in group: String,
@@ -154,8 +150,7 @@ package final class FileStore {
 
     /// Prepares to read a file.
     ///
-    /// - Parameter file: The file.
-    /// - Throws: `interactionNotAllowed`; `decode` where its wrapped key is damaged.
+    /// - Throws: `interactionNotAllowed`; `decode` if its wrapped key is damaged.
     package func prepareRead(_ file: FileItem) throws -> ContentRead {
         let subject = quotedForDisplay(file.path)
         let key: SymmetricKey
@@ -191,16 +186,14 @@ package final class FileStore {
         return key
     }
 
-    /// Forgets the keys of a content that nobody reads or writes any more.
+    /// Drops the key of a content after a write, if it is not in use otherwise.
     ///
-    /// - Parameters:
-    ///   - write: A write that ended, well or not.
+    /// - Parameter write: A write that has ended, successfully or not.
     package func finished(_ write: ContentWrite) { close(write.key, of: write.id) }
 
-    /// Forgets the keys of a content that nobody reads or writes any more.
+    /// Drops the key of a content after a read, if it is not in use otherwise.
     ///
-    /// - Parameters:
-    ///   - read: A read that ended, well or not.
+    /// - Parameter read: A read that has ended, successfully or not.
     package func finished(_ read: ContentRead) { close(read.key, of: read.id) }
 
     func close(_ key: ContentKey, of id: ItemID) {
@@ -209,19 +202,19 @@ package final class FileStore {
         openContents.remove(key, of: id)
     }
 
-    /// Whether an open content of a class that the passcode protects was read or written since this was asked last.
+    /// Whether a content of a class that the passcode protects was read or written since the last call.
     package func takeTransferUse() -> Bool { openContents.takeUse() }
 
-    /// Wipes the keys of the open contents that may not go on in a state of the vault.
+    /// Wipes the keys of the open contents that may not continue in a state of the vault.
     ///
-    /// What counts is the class that the file has now, and not the one that it was opened with.
+    /// This depends on the class that the file has now, and not on the one with which it was opened.
     ///
-    /// - Parameter state: The state that the vault is in now.
+    /// - Parameter state: The current state of the vault.
     package func revokeOpenKeys(in state: VaultState) { openContents.revoke(in: state) }
 
-    /// The class that a file which is being read has now.
+    /// The current class of a file that is being read.
     ///
-    /// - Parameter read: A read that has not finished.
+    /// - Parameter read: A read that has not ended.
     package func protectionClass(of read: ContentRead) -> ProtectionClass {
         protectionClass(ofContent: read.id) ?? read.protectionClass
     }
@@ -230,17 +223,17 @@ package final class FileStore {
 
     // MARK: Changing
 
-    /// Puts a written content in place of what was at a path, within the transaction that is open.
+    /// Puts a written content at a path and replaces what was there, within the open transaction.
     ///
     /// - Parameters:
-    ///   - write: The write, performed.
-    ///   - name: The path it was prepared for.
+    ///   - write: The write, after it was performed.
+    ///   - name: The path for which it was prepared.
     ///   - group: The caller's group.
-    ///   - byteCount: What performing it returned.
-    ///   - kind: What the owner says it is.
-    ///   - created: When the item that it replaces was created, in milliseconds since 1970.
+    ///   - byteCount: The result of performing the write.
+    ///   - kind: The kind that its owner states.
+    ///   - created: The creation date of the replaced item, in milliseconds since 1970.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `interactionNotAllowed` where the vault was locked meanwhile.
+    /// - Throws: `interactionNotAllowed` if the vault was locked meanwhile.
     package func commit(
         _ write: ContentWrite,
         at name: ItemName,
@@ -253,14 +246,14 @@ package final class FileStore {
         try checkPath(name, in: group)
         let existing = try find(name, in: group)
         let mayCreate = write.protectionClass.permits(.create, in: keys.state)
-        // Whether the old file may be replaced was decided when the write began; this is going on with that.
+        // Whether the old file may be replaced was decided when the write began; this continues that write.
         guard mayCreate, existing?.protectionClass.permits(.proceed, in: keys.state) ?? true else {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
         if existing == nil { try connection.faults.refuseNew(name.quoted) }
         try connection.transaction {
             try forgetRemoved()
-            // The parents come first: removing the old file would prune them.
+            // The parents come first: the removal of the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
             if let existing {
                 try unlink(existing.node)
@@ -287,17 +280,17 @@ package final class FileStore {
         if let existing { toRemove.append(existing.content) }
     }
 
-    /// Gives a file another class, within the transaction that is open: its key is wrapped anew, its content is not touched.
+    /// Changes the class of a file, within the open transaction: its key is rewrapped, its content is not touched.
     ///
-    /// Whoever is reading it goes on, as one who reads a file of the new class. A file that has the class already is left as
-    /// it is, in every state of the vault.
+    /// Reads in progress continue, as reads of a file of the new class. If the file has the class already, nothing
+    /// changes, in every state of the vault.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - protectionClass: The class it is to have.
+    ///   - protectionClass: The new class.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `interactionNotAllowed` where the old class's key for unwrapping or the new one's for wrapping is not
-    ///   there; `decode` where the wrapped key is damaged. Nothing is changed then.
+    /// - Throws: `interactionNotAllowed` if the key of the old class or of the new one is not in memory; `decode` if
+    ///   the wrapped key is damaged. Nothing is changed then.
     package func protect(_ file: FileItem, as protectionClass: ProtectionClass, now: Int64) throws {
         if protectionClass == file.protectionClass { return }
         let wrappedKey: [UInt8]
@@ -315,9 +308,7 @@ package final class FileStore {
         openContents.change(file.content, from: file.protectionClass, to: protectionClass)
     }
 
-    /// Removes a file, in every state of the vault, within the transaction that is open.
-    ///
-    /// - Parameter file: The file.
+    /// Removes a file, in every state of the vault, within the open transaction.
     package func remove(_ file: FileItem) throws {
         try connection.transaction {
             try forgetRemoved()
@@ -327,7 +318,7 @@ package final class FileStore {
         toRemove.append(file.content)
     }
 
-    /// Lets the handles of a file whose row goes use it to their end.
+    /// Keeps the data of an open file for its handles when its row is removed.
     ///
     /// - Parameter node: The number of the row.
     func unlink(_ node: Int64) throws {
@@ -341,9 +332,7 @@ package final class FileStore {
         unlinking.append(open)
     }
 
-    /// Gives up a write that was performed and will not be committed.
-    ///
-    /// - Parameter write: The write.
+    /// Drops a write that was performed and will not be committed.
     package func discard(_ write: ContentWrite) { contents.discardStaged(write.id) }
 
     func checkPath(_ name: ItemName, in group: String) throws {

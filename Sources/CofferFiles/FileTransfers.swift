@@ -4,11 +4,11 @@ package import CofferMemory
 package import CofferSystem
 internal import Glibc
 
-/// What another thread needs to write a new content.
+/// The write of a new content on another thread.
 ///
 /// Nothing of it is visible until the store commits it.
 package struct ContentWrite: Sendable {
-    /// The new content.
+    /// The id of the new content.
     package let id: ItemID
     /// The name in quotes, for errors.
     let subject: String
@@ -17,22 +17,22 @@ package struct ContentWrite: Sendable {
     let key: ContentKey
     let directory: ContentDirectory
 
-    /// Sets what ends the waiting for a client when the vault is locked.
+    /// Sets what cancels the wait for a client when the vault is locked.
     ///
-    /// - Parameter cancellation: Ends it.
+    /// - Parameter cancellation: The cancellation.
     package func endOnLock(_ cancellation: Cancellation) { key.onRevoke { cancellation.cancel() } }
 
-    /// Seals what comes from a client into a staged content, and syncs it.
+    /// Seals what a client sends into a staged content, and syncs it.
     ///
-    /// Lasts as long as the client takes: not for the event loop.
+    /// It takes as long as the client takes: not for the event loop.
     ///
     /// - Parameters:
     ///   - prefix: The first bytes, which came with the request.
-    ///   - rest: The bytes behind them.
-    ///   - progress: Called now and then with the bytes done.
-    /// - Returns: The bytes of the content.
-    /// - Throws: `interactionNotAllowed` where the vault was locked meanwhile, `diskFull`, `io`, `dataTooLarge`. Nothing
-    ///   stays on disk then.
+    ///   - rest: The bytes after them.
+    ///   - progress: Called from time to time with the number of bytes done.
+    /// - Returns: The size of the content.
+    /// - Throws: `interactionNotAllowed` if the vault was locked meanwhile, `diskFull`, `io`, `dataTooLarge`. Nothing
+    ///   stays on the disk then.
     package func perform(
         prefix: borrowing SecretBytes,
         rest: borrowing PeerStream?,
@@ -79,7 +79,7 @@ package struct ContentWrite: Sendable {
             try writing.load { sealed in
                 (sealed.count, sealed.offset) = (0, ContentFormat.offset(ofChunk: Int64(index)))
                 while !isLast && sealed.hasRoom {
-                    // Whether a chunk is the last is known only when there is no other behind it.
+                    // A chunk is known to be the last only if no other follows.
                     let nextCount = count == Limits.chunkBytes ? try source.fill(&next, prefix, rest) : 0
                     isLast = nextCount == 0
                     try sealed.append(chunk, first: count, at: index, isLast: isLast, under: key, format)
@@ -96,7 +96,7 @@ package struct ContentWrite: Sendable {
         return total
     }
 
-    /// The disk begins to write so much at a time, while more is being sealed.
+    /// The kernel starts to write that much at a time, while more is being sealed.
     private static let writingBytes: Int64 = 8 << 20
 
     private var tooLarge: CofferError {
@@ -108,7 +108,7 @@ package struct ContentWrite: Sendable {
     }
 }
 
-/// The bytes that came with a request, then those of the descriptor behind them.
+/// The bytes that came with a request, followed by those of the descriptor.
 private struct PlaintextSource {
     private var prefixOffset = 0
 
@@ -135,32 +135,32 @@ private struct PlaintextSource {
     }
 }
 
-/// What another thread needs to read a content.
+/// The read of a content on another thread.
 package struct ContentRead: Sendable {
-    /// The content.
+    /// The id of the content.
     package let id: ItemID
     let subject: String
     /// The class of the file when it was opened.
     package let protectionClass: ProtectionClass
     let key: ContentKey
     let file: ContentFile
-    /// The bytes of the content, as the catalog knows them.
+    /// The size of the content, as the catalog records it.
     package let byteCount: Int64
 
-    /// Sets what ends the waiting for a client when the vault is locked.
+    /// Sets what cancels the wait for a client when the vault is locked.
     ///
-    /// - Parameter cancellation: Ends it.
+    /// - Parameter cancellation: The cancellation.
     package func endOnLock(_ cancellation: Cancellation) { key.onRevoke { cancellation.cancel() } }
 
-    /// Opens a range of the content and hands it over chunk by chunk: nothing that is not authentic gets out.
+    /// Decrypts a range of the content and passes it on chunk by chunk: only authenticated bytes are passed on.
     ///
-    /// Lasts as long as the client takes: not for the event loop.
+    /// It takes as long as the client takes: not for the event loop.
     ///
     /// - Parameters:
-    ///   - range: The bytes; within the content.
-    ///   - output: Takes the plaintext.
-    ///   - progress: Called now and then with the bytes done.
-    /// - Throws: `decode` where the content is damaged, `interactionNotAllowed` where the vault was locked meanwhile, `io`.
+    ///   - range: The range, within the content.
+    ///   - output: Called with the plaintext.
+    ///   - progress: Called from time to time with the number of bytes done.
+    /// - Throws: `decode` if the content is damaged, `interactionNotAllowed` if the vault was locked meanwhile, `io`.
     package func perform(
         _ range: Range<Int64>,
         to output: (RawSpan) throws -> Void,
@@ -189,12 +189,13 @@ package struct ContentRead: Sendable {
         }
     }
 
-    /// Opens a range of the content and writes it to a client's stream: some chunks are opened while others are written.
+    /// Decrypts a range of the content and writes it to a client's stream: some chunks are decrypted while others are
+    /// written.
     ///
     /// - Parameters:
-    ///   - range: The bytes; within the content.
-    ///   - output: Takes the plaintext.
-    ///   - progress: Called now and then with the bytes done, or about to be.
+    ///   - range: The range, within the content.
+    ///   - output: The stream.
+    ///   - progress: Called from time to time with the number of bytes done, or nearly done.
     /// - Throws: As ``perform(_:to:progress:)``.
     package func perform(
         _ range: Range<Int64>,
@@ -227,7 +228,7 @@ package struct ContentRead: Sendable {
         }
     }
 
-    /// The chunks that a range lies in: an empty content has one, too, which proves that it is empty.
+    /// The chunks of a range: even an empty content has one, which proves that it is empty.
     private func chunks(of range: Range<Int64>) -> ClosedRange<Int64> {
         let chunkBytes = Int64(Limits.chunkBytes)
         let end = ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
@@ -235,9 +236,9 @@ package struct ContentRead: Sendable {
         return first...max(first, min((range.upperBound - 1) / chunkBytes, end))
     }
 
-    /// Opens a range of the content into memory.
+    /// Decrypts a range of the content into memory.
     ///
-    /// - Parameter range: The bytes; within the content, and few enough to hold.
+    /// - Parameter range: The range, within the content, and small enough for memory.
     /// - Returns: The plaintext.
     /// - Throws: As ``perform(_:to:progress:)``.
     package func collect(_ range: Range<Int64>) throws(CofferError) -> SecretBytes {
@@ -248,10 +249,10 @@ package struct ContentRead: Sendable {
         }
     }
 
-    /// Opens a range of the content into memory, if that is done at once: on the event loop, too.
+    /// Decrypts a range of the content into memory if that is quick, also on the event loop.
     ///
-    /// - Parameter range: The bytes; within the content.
-    /// - Returns: The plaintext; `nil` where it is much, or the disk would have to be waited for.
+    /// - Parameter range: The range, within the content.
+    /// - Returns: The plaintext; `nil` if it is large, or the read would block on the disk.
     /// - Throws: As ``perform(_:to:progress:)``.
     package func collectIfCached(_ range: Range<Int64>) throws(CofferError) -> SecretBytes? {
         if chunks(of: range).count > ReadPlan.chunksAtOnce { return nil }
@@ -281,7 +282,7 @@ package struct ContentRead: Sendable {
 }
 
 extension SecretBytes {
-    /// Takes bytes over.
+    /// Copies bytes into the buffer.
     mutating func copy(_ bytes: RawSpan, to place: Int) {
         unsafe withUnsafeMutableBytes { buffer in
             unsafe bytes.withUnsafeBytes { source in
@@ -291,14 +292,14 @@ extension SecretBytes {
     }
 }
 
-/// One place that says what an error of a transfer means to a client.
+/// The error of a transfer, as a client sees it.
 func transferError(
     _ error: any Error,
     _ key: ContentKey,
     _ subject: String,
     for operation: ItemOperation
 ) -> CofferError {
-    // Whatever it was doing: the lock is why it ended.
+    // Whatever it was doing, it failed because of the lock.
     if key.isRevoked { return .locked(subject, in: .locked, for: operation) }
     return switch error {
     case let error as CofferError: error

@@ -3,12 +3,12 @@ internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
 
-// How rows of the tree come to stand elsewhere, change and go.
+// Moving, changing and removing rows of the tree.
 
 extension FileTree {
-    /// Writes a row anew: all of it but its number, its kind and its content may have changed.
+    /// Writes a row again: everything except its number, its kind and its content may have changed.
     ///
-    /// Its children are found by its number, so they stay its children wherever it goes.
+    /// Its children are found by its number, so they stay its children when it moves.
     func update(_ node: Node) throws {
         let tag = tag(node.metadata.name[...], under: node.parent, in: node.metadata.group)
         let classKey = Self.code(of: node.protectionClass)
@@ -39,19 +39,19 @@ extension FileTree {
         )
     }
 
-    /// Removes a row, and remembers its content as dead.
+    /// Removes a row, and enters its content in the list of dead ones.
     func delete(_ id: Int64, content: ItemID?) throws {
         try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(id))
         guard let content else { return }
-        // What a damaged row names may be among the dead already.
+        // The content of a damaged row may be in the list already.
         try connection.execute(
             "INSERT OR IGNORE INTO file_dead_contents (content) VALUES (?)",
             .blob(content.bytes)
         )
     }
 
-    /// Removes a directory in which nothing is, nor anything that may go back there, and so on upwards, but none that was
-    /// made for its own sake.
+    /// Removes a directory if it is empty and no quarantined row would go back there, and then its parents in the same
+    /// way, but no directory that was created explicitly.
     func prune(_ directory: Int64) throws {
         var directory = directory
         while directory != Self.root, try isEmpty(directory), try !isAwaited(directory) {
@@ -61,7 +61,7 @@ extension FileTree {
                 """,
                 .integer(directory)
             ) { row -> Int64? in
-                // One whose flags can't be read stays: somebody may want to know of it.
+                // A directory whose flags can't be read stays, so that the damage can be found.
                 guard let node = try? decode(row, "a directory"), node.kind == .directory,
                     !node.metadata.flags.contains(.stays)
                 else { return nil }
@@ -73,26 +73,25 @@ extension FileTree {
         }
     }
 
-    /// Whether something is in the quarantine that was in a directory.
+    /// Whether a quarantined row was in a directory.
     private func isAwaited(_ directory: Int64) throws -> Bool {
         try connection.row("SELECT 1 FROM file_quarantine WHERE parent = ? LIMIT 1", .integer(directory)) { _ in true }
             ?? false
     }
 
-    /// Whether nothing is in a directory.
     func isEmpty(_ directory: Int64) throws -> Bool {
         try connection.row("SELECT 1 FROM file_nodes WHERE parent = ? LIMIT 1", .integer(directory)) { _ in false }
             ?? true
     }
 
-    /// How many entries a directory has.
+    /// The number of entries of a directory.
     func childCount(of directory: Int64) throws -> Int {
         try connection.row("SELECT count(*) FROM file_nodes WHERE parent = ?", .integer(directory)) {
             Int(try $0.integer(0))
         } ?? 0
     }
 
-    /// How many directories lie within one another below a directory; no more than names have parts.
+    /// The depth of the tree below a directory, at most the number of parts of a name.
     func height(of directory: Int64) throws -> Int {
         try connection.row(
             """

@@ -4,8 +4,8 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-/// The tree of directories and files in the catalog: rows found by the tag of their name within their parent, every column
-/// of which the sealed metadata is bound to.
+/// The tree of directories and files in the catalog: a row is found by the tag of its name within its parent, and its
+/// sealed metadata is bound to every other column.
 struct FileTree {
     static let root: Int64 = 0
 
@@ -19,7 +19,7 @@ struct FileTree {
         let id: Int64
         var parent: Int64
         let kind: Kind
-        /// A file's class; `nil` for a directory.
+        /// The class of a file; `nil` for a directory.
         var protectionClass: ProtectionClass?
         let content: ItemID?
         var wrappedKey: [UInt8]
@@ -44,7 +44,7 @@ struct FileTree {
         return try node(components[components.count - 1], under: parent, in: group, name)
     }
 
-    /// Looks at the directories that a path lies in, from the root on, as far as they are there.
+    /// Calls a closure for the existing directories of a path, from the root on.
     func forEachDirectory(around name: ItemName, in group: String, _ each: (Node) throws -> Void) throws {
         var parent = Self.root
         for component in name.components.dropLast() {
@@ -56,7 +56,7 @@ struct FileTree {
         }
     }
 
-    /// Whether a part of the path that has to be a directory is a file.
+    /// Whether a parent of the path is a file.
     func fileInTheWay(of name: ItemName, in group: String) throws -> Bool {
         var parent = Self.root
         let components = name.components
@@ -68,7 +68,7 @@ struct FileTree {
         return try node(components[components.count - 1], under: parent, in: group, name)?.kind == .directory
     }
 
-    /// The node that a part of a path is.
+    /// The node of one part of a path.
     func node(
         _ component: Substring,
         under parent: Int64,
@@ -110,7 +110,7 @@ struct FileTree {
         )
     }
 
-    /// The node of a number; `nil` where there is none any more.
+    /// The node with a number; `nil` if it was removed.
     func node(numbered id: Int64, _ subject: String) throws -> Node? {
         try connection.row(
             """
@@ -124,7 +124,7 @@ struct FileTree {
         try connection.row("SELECT files FROM file_count") { max(0, Int(try $0.integer(0))) } ?? 0
     }
 
-    /// Whether a row names a content, be it in its place or out of the way.
+    /// Whether a row names a content, in the tree or in quarantine.
     func contains(_ content: ItemID) throws -> Bool {
         try connection.row(
             """
@@ -137,7 +137,7 @@ struct FileTree {
 
     // MARK: Changing
 
-    /// The directory that a path lies in, made with its parents if it is not there.
+    /// The directory of a path, created with its parents if it does not exist.
     func makeParents(of name: ItemName, in group: String, now: Int64) throws -> Int64 {
         var parent = Self.root
         for component in name.components.dropLast() {
@@ -160,7 +160,7 @@ struct FileTree {
         class protectionClass: ProtectionClass?,
         content: ItemID?,
         wrappedKey: [UInt8],
-        // Random, because it is sealed before the row is there to have a number.
+        // Random, because the row is sealed before it is inserted and could get a number.
         as id: Int64 = .random(in: 1...Int64.max)
     ) throws -> Int64 {
         let tag = tag(metadata.name[...], under: parent, in: metadata.group)
@@ -183,7 +183,7 @@ struct FileTree {
         return id
     }
 
-    /// Gives a file another class, and the key that is wrapped for it.
+    /// Changes the class of a file, and its wrapped key.
     func protect(
         _ file: FileItem,
         as protectionClass: ProtectionClass,
@@ -205,15 +205,15 @@ struct FileTree {
         )
     }
 
-    /// Gives a node other attributes; its place stays.
+    /// Changes the attributes of a node, but not its place.
     func update(_ node: Node, to metadata: NodeMetadata) throws {
         var node = node
         node.metadata = metadata
         try update(node)
     }
 
-    /// Removes a file, remembers its content as dead, and removes the directories that are empty then and were made by the
-    /// way.
+    /// Removes a file, enters its content in the list of dead ones, and removes the implicitly created directories that
+    /// become empty.
     func remove(_ file: FileItem) throws {
         try delete(file.node, content: file.content)
         try prune(file.parent)
@@ -272,7 +272,7 @@ struct FileTree {
         protectionClass.map { Int64(ClassKeyName($0).rawValue) } ?? 0
     }
 
-    /// The bytes of the wrapped key of a file of a class; none of a directory.
+    /// The size of the wrapped key of a file of a class; 0 for a directory.
     static func wrappedKeyBytes(of protectionClass: ProtectionClass?) -> Int {
         guard let protectionClass else { return 0 }
         return protectionClass == .completeUnlessOpen ? KeyAgreement.wrappedBytes : KeyWrap.wrappedBytes

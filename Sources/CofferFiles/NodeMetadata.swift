@@ -3,65 +3,53 @@ internal import CofferKeys
 
 /// The sealed attributes of a node of the tree: a file or a directory.
 ///
-/// proto-docs/FORMATS.md has the table. Version 2 is written, and version 1, which knew contents of one piece only, is read.
+/// proto-docs/FORMATS.md describes them. Version 2 is written; version 1, which has no overlays, is read as well.
 package struct NodeMetadata: Equatable, Sendable {
-    /// What else is true of a node, a bit each.
+    /// Further properties of a node, one bit each.
     package struct Flags: OptionSet, Sendable {
         /// The bits, as they are stored.
         package let rawValue: UInt8
 
-        /// The flags of some bits.
-        ///
-        /// - Parameter rawValue: The bits.
+        /// Creates flags from their bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// A directory that was made for its own sake, and stays when nothing is in it.
+        /// An explicitly created directory, which stays when it is empty.
         package static let stays = Flags(rawValue: 1)
 
-        /// A file that has no base: it was made through a handle, and is in its overlay.
+        /// A file without a base: it was created through a handle, and is in its overlay.
         package static let hasNoBase = Flags(rawValue: 2)
 
-        /// Every bit that has a meaning.
+        /// The known bits.
         static let known: Flags = [.stays, .hasNoBase]
     }
 
-    /// The bytes of ``chunksTag``.
+    /// The size of ``chunksTag``.
     package static let chunksTagBytes = 16
 
-    /// The access group that the node belongs to.
+    /// The access group of the node.
     package var group: String
-    /// The part of the path that the node is.
+    /// The node's part of the path.
     package var name: String
-    /// What the owner said a file is.
+    /// The kind of the file that its owner stated.
     package var kind: ItemKind?
-    /// The bytes of a file; 0 for a directory.
+    /// The size of a file; 0 for a directory.
     package var byteCount: Int64
     /// When the node was created, in milliseconds since 1970.
     package var created: Int64
     /// When it was last changed, in milliseconds since 1970.
     package var modified: Int64
-    /// The plaintext bytes of the base, the content that was written in one piece.
+    /// The plaintext size of the base, the content that a put wrote.
     package var baseByteCount: Int64
-    /// The first bytes of the base that still show through: what is behind them was cut off once.
+    /// The size of the visible part of the base: the rest was cut off.
     package var visibleBaseBytes: Int64
     /// The keyed tags of the rows of all rewritten chunks, joined by exclusive or.
     package var chunksTag: [UInt8]
-    /// What else is true of the node.
+    /// Further properties of the node.
     package var flags: Flags
-    /// The class that new files in a directory have; `nil` for a file, and where a directory has none of its own.
+    /// The default class of a directory for new files; `nil` for a file, and for a directory without one.
     package var defaultClass: ProtectionClass?
 
-    /// The attributes of a directory, or of a file whose content is one piece.
-    ///
-    /// - Parameters:
-    ///   - group: The access group.
-    ///   - name: The part of the path that the node is.
-    ///   - kind: What the owner said a file is.
-    ///   - byteCount: The bytes of a file; 0 for a directory.
-    ///   - created: Milliseconds since 1970.
-    ///   - modified: Milliseconds since 1970.
-    ///   - flags: What else is true of the node.
-    ///   - defaultClass: The class that new files in a directory have.
+    /// Creates the attributes of a directory, or of a file without an overlay.
     package init(
         group: String,
         name: String,
@@ -92,12 +80,12 @@ package struct NodeMetadata: Equatable, Sendable {
 
 extension NodeMetadata {
     private enum Version: UInt8 {
-        /// A content is one piece that nothing has changed; no flags, no default class.
+        /// No overlay, no flags, no default class.
         case onePiece = 1
         case current = 2
     }
 
-    /// The attributes as they are sealed.
+    /// The serialised attributes.
     package var encoded: [UInt8] {
         precondition(chunksTag.count == Self.chunksTagBytes, "the tag of all chunks has a size")
         var writer = ByteWriter()
@@ -116,10 +104,9 @@ extension NodeMetadata {
         return writer.bytes
     }
 
-    /// Reads what was sealed, by any version.
+    /// Parses serialised attributes of any version.
     ///
-    /// - Parameter bytes: The attributes.
-    /// - Throws: `Malformed` where they are cut short, too long, of an unknown version, or have impossible values.
+    /// - Throws: `Malformed` if they are truncated, too long, of an unknown version, or have impossible values.
     package init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
         guard let version = Version(rawValue: try reader.read()) else { throw ByteReader.Malformed() }

@@ -1,9 +1,10 @@
 internal import CofferCore
 
-/// The contents that are being read or written, each with the class that its file has now: what a lock has to end.
+/// The contents that are being read or written, each with the current class of its file: a lock has to end some of
+/// them.
 ///
-/// A change of class counts from the moment that it is made. Until it is on the disk the former class counts as well: if the
-/// change is undone, nothing may have outlived a lock that its class does not let live.
+/// A change of class takes effect when it is made. Until it is on the disk, the former class counts as well: if the
+/// change is rolled back, no content may have survived a lock that its class does not allow.
 struct OpenContents {
     private struct Handles {
         var protectionClass: ProtectionClass
@@ -11,10 +12,10 @@ struct OpenContents {
     }
 
     private var handles: [ItemID: Handles] = [:]
-    /// The classes of contents whose change waits for its commit, open or not.
+    /// The former classes of contents whose change is not committed yet, open or not.
     private var formerClasses: [ItemID: ProtectionClass] = [:]
 
-    /// The class that the file of an open content has now; `nil` where it is not open.
+    /// The current class of an open content; `nil` if it is not open.
     func protectionClass(of id: ItemID) -> ProtectionClass? { handles[id]?.protectionClass }
 
     mutating func add(_ key: ContentKey, of id: ItemID, as protectionClass: ProtectionClass) {
@@ -26,13 +27,14 @@ struct OpenContents {
         if handles[id]?.keys.isEmpty == true { handles[id] = nil }
     }
 
-    /// Whether one of a class that the passcode protects was used since this was asked last: one that is only open is not.
+    /// Whether a content of a class that the passcode protects was used since the last call; being open is not a use.
     func takeUse() -> Bool {
         handles.values.filter { $0.protectionClass != .none }.flatMap(\.keys)
             .reduce(false) { $1.takeUse() || $0 }
     }
 
-    /// Wipes the keys of all whose class, or the one of before this turn, does not let them go on in a state of the vault.
+    /// Wipes the keys of all contents whose class, or former class, does not allow them to continue in a state of the
+    /// vault.
     mutating func revoke(in state: VaultState) {
         for (id, open) in handles {
             let classes = [open.protectionClass, formerClasses[id] ?? open.protectionClass]
@@ -44,16 +46,16 @@ struct OpenContents {
 
     // MARK: Changes of class
 
-    /// Counts the handles of a content among those of another class.
+    /// Moves a content to another class.
     mutating func change(_ id: ItemID, from old: ProtectionClass, to new: ProtectionClass) {
         formerClasses[id] = formerClasses[id] ?? old
         handles[id]?.protectionClass = new
     }
 
-    /// Follows the catalog: the changes are on the disk.
+    /// The transaction was committed: drops the former classes.
     mutating func keepChanges() { formerClasses = [:] }
 
-    /// Follows the catalog: the changes are undone.
+    /// The transaction was rolled back: restores the former classes.
     mutating func undoChanges() {
         for (id, protectionClass) in formerClasses { handles[id]?.protectionClass = protectionClass }
         formerClasses = [:]

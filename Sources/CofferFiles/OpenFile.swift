@@ -1,50 +1,51 @@
 package import CofferCore
 package import CofferSystem
 
-/// A file that is open: what all its handles share.
+/// An open file: what all its handles share.
 ///
-/// Lives on the store's actor. What was written since the last sync is known here only; the chunks lie in their slots already.
+/// It lives on the daemon's thread. Only this object knows what was written since the last sync; the chunks are in
+/// their slots already.
 package final class OpenFile {
     let node: Int64
-    /// Whether its rows are those that it had: otherwise a chunk that opens may be an earlier version of itself.
+    /// Whether its rows are authentic: otherwise a chunk that opens may be an earlier version of itself.
     package let hasItsRows: Bool
     /// The class that the file had when it was opened.
     package let protectionClass: ProtectionClass
     private(set) var content: OpenedContent
     private(set) var isOverlayStaged: Bool
-    /// The bytes of the file, those that are not synced yet included.
+    /// The size of the file, including what is not synced yet.
     package private(set) var byteCount: Int64
-    /// The bytes of the base that were never cut off: behind them, what was cut off must not come back.
+    /// The bytes of the base that were never cut off: what was cut off must not reappear after them.
     private(set) var visibleBaseBytes: Int64
 
     /// The chunks that were written since the last sync.
     private(set) var pending = Changes()
-    /// The chunks whose transaction is under way.
+    /// The chunks whose transaction is in flight.
     private var committing: Changes?
     private var slots: SlotSpace
-    /// The slots that the catalog forgets with it.
+    /// The slots that are free once that transaction is committed.
     private var freedByCommit: [Int64] = []
-    /// Slots of a transaction that was undone, and may be on the disk all the same: never written again.
+    /// Slots of a transaction that was rolled back but may be on the disk: never written again.
     private var pinned: Set<Int64> = []
-    /// Reads that are under way: a slot that one of them may look at is not written again.
+    /// The reads in progress: a slot that one of them may read is not written again.
     private var readCount = 0
 
-    /// The handles of it.
+    /// The number of its handles.
     package var handleCount = 0
-    /// Whether a request changes or syncs it: one at a time does.
+    /// Whether a request changes or syncs it; one at a time does, so that exactly what was synced is committed.
     package var isBeingChanged = false
-    /// One writer at a time.
+    /// Whether a handle has it open for writing; at most one can.
     package var hasWriter = false
-    /// The chunks of a file whose row is gone: nobody finds it any more, and its handles use it to their end.
+    /// The chunks of a file whose row was removed: it has no name, and exists for its handles.
     private(set) var orphans: [Int64: ChunkSlot]?
 
-    /// What is to become different in the catalog.
+    /// Changes to be made in the catalog.
     struct Changes {
-        /// Chunks and their new places.
+        /// Chunks and their new slots.
         var chunks: [Int64: ChunkSlot] = [:]
-        /// From that chunk on, what the catalog has was cut off.
+        /// The chunk from which on the catalog's chunks were cut off.
         var cutFrom: Int64?
-        /// The size or the visible part of the base is another one.
+        /// Whether the size or the visible part of the base has changed.
         var changesSize = false
 
         var isEmpty: Bool { chunks.isEmpty && cutFrom == nil && !changesSize }
@@ -70,33 +71,33 @@ package final class OpenFile {
         slots = SlotSpace(used: usedSlots)
     }
 
-    /// The name in quotes.
+    /// The name in quotes, for errors.
     package var subject: String { content.subject }
 
     /// Whether the key was wiped by a lock.
     package var isRevoked: Bool { content.key.isRevoked }
 
-    /// Ends the waiting for a client when the key is wiped by a lock.
+    /// Sets what cancels the wait for a client when a lock wipes the key.
     ///
-    /// - Parameter cancellation: Ends it.
+    /// - Parameter cancellation: The cancellation.
     /// - Returns: A number for ``forgetEnding(_:)``.
     package func endOnLock(_ cancellation: Cancellation) -> Int { content.key.onRevoke { cancellation.cancel() } }
 
-    /// Takes back what ``endOnLock(_:)`` has set.
+    /// Undoes ``endOnLock(_:)``.
     package func forgetEnding(_ number: Int) { content.key.forgetOnRevoke(number) }
 
-    /// Whether something was written since the last sync.
+    /// Whether data was written since the last sync.
     package var hasChanges: Bool { !pending.isEmpty }
 
-    /// Whether the transaction of a sync is under way.
+    /// Whether the transaction of a sync is in flight.
     package var isBeingCommitted: Bool { committing != nil }
 
-    /// How many chunks wait for a sync.
+    /// The number of chunks that are not synced.
     package var pendingCount: Int { pending.chunks.count }
 
     var id: ItemID { content.id }
 
-    /// Gives the file an overlay, so that it can be written.
+    /// Gives the file an overlay, for writing.
     func addOverlay(_ overlay: Overlay) {
         content = OpenedContent(
             id: content.id,
@@ -113,19 +114,19 @@ package final class OpenFile {
 
     // MARK: Without a row
 
-    /// Whether the row is gone.
+    /// Whether the row was removed.
     var isUnlinked: Bool { orphans != nil }
 
     func unlink(keeping rows: [(chunk: Int64, slot: ChunkSlot)]) {
         orphans = Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }
     }
 
-    /// The transaction that took the row away was undone.
+    /// The transaction that removed the row was rolled back.
     func undoUnlinking() { orphans = nil }
 
     // MARK: Where chunks are
 
-    /// What is known here of a chunk: `nil` where the catalog has to be asked.
+    /// The place of a chunk, as far as it is known here; `nil` if the catalog must be asked.
     func known(_ index: Int64) -> ChunkSource? {
         for changes in [pending, committing].compactMap({ $0 }) {
             if let slot = changes.chunks[index] { return .slot(slot) }
@@ -135,7 +136,7 @@ package final class OpenFile {
         return nil
     }
 
-    /// Where a chunk is that was not rewritten.
+    /// The place of a chunk that was not rewritten.
     func unwritten(_ index: Int64) -> ChunkSource {
         let start = index * Int64(Limits.chunkBytes)
         let visible = min(visibleBaseBytes - start, Int64(Limits.chunkBytes))
@@ -144,13 +145,14 @@ package final class OpenFile {
 
     // MARK: Slots
 
-    /// A slot to write a chunk to: never that in which it is, which has what is there if the writing fails, or is read.
+    /// A slot to write a chunk to: never its current slot, which holds the old content if the write fails, and may be
+    /// read.
     func takeSlot() -> Int64 { slots.take() }
 
-    /// Gives slots back that were taken, and not written after all.
+    /// Returns slots that were taken and not written.
     func giveBack(_ plan: WritePlan) { for piece in plan.pieces { freeSlot(piece.slot) } }
 
-    /// The bytes of the overlay in which there is room for so many chunks more.
+    /// The range of the overlay that would hold that many more chunks.
     func reserve(_ count: Int) -> Range<Int64> { slots.reserve(count) }
 
     func beginRead() { readCount += 1 }
@@ -162,7 +164,7 @@ package final class OpenFile {
 
     // MARK: Changing
 
-    /// Takes over what was written.
+    /// Records what was written.
     func apply(_ written: [WritePlan.Written], upTo end: Int64) {
         for piece in written {
             if let before = pending.chunks.updateValue(piece.slot, forKey: piece.index) { freeSlot(before.number) }
@@ -170,7 +172,7 @@ package final class OpenFile {
         if end > byteCount { setByteCount(end) }
     }
 
-    /// Makes the file shorter or longer; the chunk at the end was cut already.
+    /// Shortens or extends the file; the chunk at the end has been cut already.
     func truncate(to count: Int64) {
         if count < byteCount {
             let firstCut = (count + Int64(Limits.chunkBytes) - 1) / Int64(Limits.chunkBytes)
@@ -197,27 +199,27 @@ package final class OpenFile {
 
     // MARK: Syncing
 
-    /// Begins a transaction: what comes from now on belongs to the next one.
+    /// Begins a transaction; later changes belong to the next one.
     ///
-    /// - Returns: What is to become different.
+    /// - Returns: The changes to be made in the catalog.
     func beginCommit() -> Changes {
-        // One that is under way still is known to the catalog already, as the same transaction goes on.
+        // If a transaction is still in flight, the catalog has its changes already, because it is the same transaction.
         committing = pending.merged(over: committing)
         defer { pending = Changes() }
         return pending
     }
 
-    /// A slot that the catalog forgets with the transaction.
+    /// A slot that the transaction frees.
     func willForget(_ number: Int64) { freedByCommit.append(number) }
 
-    /// The transaction is on the disk.
+    /// The transaction was committed.
     func endCommit() {
         committing = nil
         for number in freedByCommit { freeSlot(number) }
         freedByCommit = []
     }
 
-    /// The transaction was undone: what it was about waits for the next one.
+    /// The transaction was rolled back: its changes wait for the next one.
     func undoCommit() {
         freedByCommit = []
         guard let changes = committing else { return }
@@ -228,7 +230,7 @@ package final class OpenFile {
 }
 
 extension OpenFile.Changes {
-    /// These changes, made after others.
+    /// These changes, applied after others.
     fileprivate func merged(over earlier: OpenFile.Changes?) -> OpenFile.Changes {
         guard let earlier else { return self }
         var all = earlier
@@ -242,16 +244,16 @@ extension OpenFile.Changes {
     }
 }
 
-/// The slots of an overlay: which are free.
+/// The free slots of an overlay.
 struct SlotSpace {
     private var free: [Int64] = []
-    /// Free as well, the first ones last: as ranges, since a row may name a slot far behind all others.
+    /// Free slots, the first ones last; as ranges, because a row may name a slot far beyond all others.
     private var gaps: [Range<Int64>] = []
-    /// Free, but somebody may be reading them.
+    /// Free, but possibly being read.
     private var freed: [Int64] = []
     private var end: Int64
 
-    /// The space in which the slots that are named are taken.
+    /// Creates the slots of an overlay from those that are in use.
     init(used: [Int64]) {
         end = (used.max() ?? -1) + 1
         guard used.count < end else { return }
@@ -275,13 +277,13 @@ struct SlotSpace {
 
     mutating func free(_ number: Int64) { freed.append(number) }
 
-    /// Nobody reads any more: what was freed can be taken.
+    /// No read is in progress: freed slots can be reused.
     mutating func reuseFreed() {
         free += freed
         freed = []
     }
 
-    /// Makes so many slots at the end free, and says where they are on the disk.
+    /// Makes that many slots at the end free, and returns their range on the disk.
     mutating func reserve(_ count: Int) -> Range<Int64> {
         let missing = max(0, count - gaps.reduce(free.count) { $0 + $1.count })
         let first = end

@@ -3,15 +3,15 @@ internal import CofferCrypto
 package import CofferMemory
 internal import CofferSystem
 
-/// What another thread needs of an open file: its key, and the two parts of its content.
+/// What another thread needs of an open file: its key, and the two files of its content.
 final class OpenedContent: Sendable {
     let id: ItemID
     /// The name in quotes, for errors.
     let subject: String
     let key: ContentKey
-    /// `nil` where the file was made through a handle.
+    /// The base; `nil` if the file was created through a handle.
     let base: BaseContent?
-    /// `nil` where no chunk was rewritten yet, and none is to be.
+    /// The overlay; `nil` if no chunk was rewritten, and none will be.
     let overlay: Overlay?
     let directory: ContentDirectory
 
@@ -31,15 +31,15 @@ final class OpenedContent: Sendable {
         self.directory = directory
     }
 
-    /// Opens a chunk whole.
+    /// Decrypts a whole chunk.
     ///
     /// - Parameters:
-    ///   - source: Where it is.
-    ///   - index: Its place in the file.
-    ///   - sealed: Room for a sealed chunk.
-    ///   - chunk: Takes it, with zeros behind the bytes that it has; room for a chunk.
-    ///   - waits: Whether the disk may be waited for.
-    /// - Throws: ``ContentFormat/Finding`` where it is damaged; ``NotCached``.
+    ///   - source: The place of the chunk.
+    ///   - index: The number of the chunk in the file.
+    ///   - sealed: A buffer for a sealed chunk.
+    ///   - chunk: The buffer for the chunk, which is filled up with zeros.
+    ///   - waits: Whether it may block on the disk.
+    /// - Throws: ``ContentFormat/Finding`` if it is damaged; ``NotCached``.
     func open(
         _ source: ChunkSource,
         at index: Int64,
@@ -69,33 +69,33 @@ final class OpenedContent: Sendable {
     }
 }
 
-/// Part of a file that is to be read, and where its chunks are.
+/// A plan to read a range of a file.
 package struct ReadPlan: Sendable {
     let content: OpenedContent
-    /// The bytes: within the file.
+    /// The range, within the file.
     package let range: Range<Int64>
-    /// Where the chunks are that the range lies in, the first one first.
+    /// The places of the chunks of the range, in order.
     let sources: [ChunkSource]
 
-    /// A part of the file that can't be read.
+    /// A range of a file that can't be read.
     package struct Damage: Sendable {
         /// The bytes.
         package let range: Range<Int64>
     }
 
-    /// Opens the chunks and hands the plaintext over: nothing that is not authentic gets out.
+    /// Decrypts the chunks and passes the plaintext on: only authenticated bytes are passed on.
     ///
-    /// - Parameter output: Takes the plaintext.
-    /// - Throws: `decode` where the content is damaged, `interactionNotAllowed` where the vault was locked meanwhile, `io`.
+    /// - Parameter output: Called with the plaintext.
+    /// - Throws: `decode` if the content is damaged, `interactionNotAllowed` if the vault was locked meanwhile, `io`.
     package func perform(to output: (RawSpan) throws -> Void) throws(CofferError) {
         do { try open(to: output) } catch { throw transferError(error, content.key, content.subject, for: .read) }
     }
 
-    /// Opens the chunks that are intact, and hands zeros over for the others.
+    /// Decrypts the intact chunks, and passes on zeros for the others.
     ///
-    /// - Parameter output: Takes the plaintext.
-    /// - Returns: What can't be read.
-    /// - Throws: As ``perform(to:)``, but no `decode`.
+    /// - Parameter output: Called with the plaintext.
+    /// - Returns: The ranges that can't be read.
+    /// - Throws: As ``perform(to:)``, except `decode`.
     package func salvage(to output: (RawSpan) throws -> Void) throws(CofferError) -> [Damage] {
         var damages: [Damage] = []
         do {
@@ -107,9 +107,10 @@ package struct ReadPlan: Sendable {
     }
 
     /// - Parameters:
-    ///   - waits: Whether the disk may be waited for; ``NotCached`` where it would have to.
-    ///   - onDamage: Told of what can't be read, which is zeros then; if there is nobody to tell, it is an error.
-    ///   - output: Takes the plaintext.
+    ///   - waits: Whether it may block on the disk; if it would have to, ``NotCached``.
+    ///   - onDamage: Called for a chunk that can't be read, for which zeros are passed on; without it, damage is an
+    ///     error.
+    ///   - output: Called with the plaintext.
     private func open(
         waits: Bool = true,
         onDamage: ((Range<Int64>) -> Void)? = nil,
@@ -136,9 +137,8 @@ package struct ReadPlan: Sendable {
         }
     }
 
-    /// Opens the range into memory.
+    /// Decrypts the range into memory.
     ///
-    /// - Returns: The plaintext.
     /// - Throws: As ``perform(to:)``.
     package func collect() throws(CofferError) -> SecretBytes {
         do {
@@ -148,9 +148,9 @@ package struct ReadPlan: Sendable {
         }
     }
 
-    /// Opens the range into memory, if that is done at once: on the event loop, too.
+    /// Decrypts the range into memory if that is quick, also on the event loop.
     ///
-    /// - Returns: The plaintext; `nil` where it is much, or the disk would have to be waited for.
+    /// - Returns: The plaintext; `nil` if it is large, or the read would block on the disk.
     /// - Throws: As ``perform(to:)``.
     package func collectIfCached() throws(CofferError) -> SecretBytes? {
         if sources.count > Self.chunksAtOnce { return nil }
@@ -163,7 +163,7 @@ package struct ReadPlan: Sendable {
         }
     }
 
-    /// The most chunks that are opened while others wait: a part of a file may lie across two.
+    /// The maximum number of chunks that are decrypted while other requests wait: a small range may lie across two.
     static let chunksAtOnce = 2
 
     private func collect(waits: Bool) throws -> SecretBytes {
@@ -180,21 +180,21 @@ package struct ReadPlan: Sendable {
     }
 }
 
-/// Chunks that are to be written anew, and the slots that they go to.
+/// A plan to rewrite chunks into new slots.
 package struct WritePlan: Sendable {
     struct Piece: Sendable {
         let index: Int64
-        /// Where the chunk is now: read unless all of it that counts is written over.
+        /// The current place of the chunk: it is read unless it is overwritten completely.
         let source: ChunkSource
-        /// The slot that it goes to.
+        /// The new slot.
         let slot: Int64
-        /// The bytes that are written over, within the chunk.
+        /// The range to overwrite, within the chunk.
         let range: Range<Int>
-        /// The bytes that the chunk has then.
+        /// The size of the chunk afterwards.
         let byteCount: Int
     }
 
-    /// Where a chunk is then.
+    /// A chunk and its new slot.
     package struct Written: Sendable {
         let index: Int64
         let slot: ChunkSlot
@@ -205,10 +205,10 @@ package struct WritePlan: Sendable {
 
     /// Seals the chunks into their slots; the catalog does not name them yet.
     ///
-    /// - Parameter bytes: What is written, all of it.
-    /// - Returns: Where the chunks are.
-    /// - Throws: `interactionNotAllowed` where the vault was locked meanwhile, `decode` where a chunk that is written over in
-    ///   part is damaged, `diskFull`, `io`. What the catalog names is as it was.
+    /// - Parameter bytes: All bytes to be written.
+    /// - Returns: The chunks and their slots.
+    /// - Throws: `interactionNotAllowed` if the vault was locked meanwhile, `decode` if a chunk that is overwritten in
+    ///   part is damaged, `diskFull`, `io`. What the catalog names is unchanged then.
     package func perform(_ bytes: borrowing SecretBytes?) throws(CofferError) -> [Written] {
         do {
             guard let overlay = content.overlay else { return [] }
@@ -258,14 +258,14 @@ package struct WritePlan: Sendable {
     }
 }
 
-/// Room on the disk that is to be reserved.
+/// A plan to reserve disk space.
 package struct AllocationPlan: Sendable {
     let content: OpenedContent
     let room: Range<Int64>
 
-    /// Reserves it.
+    /// Reserves the space.
     ///
-    /// - Throws: `diskFull` where there is not so much, `io`.
+    /// - Throws: `diskFull` if there is not enough, `io`.
     package func perform() throws(CofferError) {
         guard let overlay = content.overlay, !room.isEmpty else { return }
         do throws(SystemError) {
@@ -277,7 +277,7 @@ package struct AllocationPlan: Sendable {
     }
 }
 
-/// What has to be on the disk before the catalog names it.
+/// A plan to sync what the catalog is going to name.
 package struct SyncPlan: Sendable {
     let content: OpenedContent
     let isStaged: Bool

@@ -3,27 +3,27 @@ internal import CofferCrypto
 internal import CofferMemory
 internal import CofferSystem
 
-/// A chunk that was rewritten: which slot of the overlay it is in, and the tag that it has to have there.
+/// A rewritten chunk: its slot in the overlay, and the tag that it must have there.
 struct ChunkSlot: Equatable, Sendable {
     /// The slot, from 0.
     let number: Int64
-    /// The bytes of its plaintext; behind them the chunk is zeros.
+    /// The size of its plaintext; the rest of the chunk is zeros.
     let byteCount: Int
     let tag: [UInt8]
 }
 
-/// Where the plaintext of a chunk is.
+/// The place of a chunk's plaintext.
 enum ChunkSource: Equatable, Sendable {
-    /// Nowhere: it is zeros, and costs nothing.
+    /// A hole: zeros, which take no space.
     case hole
-    /// In the base, of whose chunk so many bytes count.
+    /// The base; only so many bytes of the chunk count.
     case base(byteCount: Int)
     /// In the overlay.
     case slot(ChunkSlot)
-    /// Nobody knows: its row is damaged.
+    /// Unknown: its row is damaged.
     case lost
 
-    /// The bytes behind which there are zeros.
+    /// The number of bytes after which the chunk is zeros.
     var byteCount: Int {
         switch self {
         case .hole, .lost: 0
@@ -33,23 +33,23 @@ enum ChunkSource: Equatable, Sendable {
     }
 }
 
-/// The chunks of a content that were rewritten, each in a slot of a file beside the base.
+/// The rewritten chunks of a content, each in a slot of a file beside the base.
 ///
-/// A slot that the catalog names is never written again before the catalog has forgotten it: so a crash finds the old chunk or
-/// the new one.
+/// A slot that the catalog names is not written again before a committed transaction no longer names it, so that after
+/// a crash there is the old chunk or the new one.
 struct Overlay: Sendable {
     static let slotBytes = Int64(SlotCipher.saltBytes + Limits.chunkBytes)
 
     let file: ContentFile
     private let cipher: SlotCipher
 
-    /// Looks at the header of an overlay.
+    /// Checks the header of an overlay.
     ///
     /// - Parameters:
     ///   - file: The overlay.
-    ///   - id: The content that it is to belong to.
-    ///   - salvaging: Whether what is wrong does not matter: each chunk is authentic or not.
-    /// - Throws: ``ContentFormat/Finding`` where it is not that of the content.
+    ///   - id: The content to which it must belong.
+    ///   - salvaging: Whether to ignore a wrong header: each chunk is authentic or not.
+    /// - Throws: ``ContentFormat/Finding`` if it does not belong to the content.
     init(_ file: ContentFile, of id: ItemID, salvaging: Bool = false) throws {
         self.file = file
         if salvaging {
@@ -59,7 +59,7 @@ struct Overlay: Sendable {
         cipher = try ContentFormat.read(try file.header(), .overlay, expecting: id).get().slotCipher
     }
 
-    /// Begins the overlay of a content.
+    /// Writes the header of a new overlay.
     init(making file: ContentFile, of id: ItemID) throws(SystemError) {
         let format = ContentFormat(.overlay, of: id, suite: .preferred)
         unsafe try file.descriptor.write(all: format.header.span.bytes, at: 0)
@@ -67,17 +67,17 @@ struct Overlay: Sendable {
         cipher = format.slotCipher
     }
 
-    /// Where a slot begins on disk.
+    /// The offset of a slot on disk.
     static func offset(ofSlot number: Int64) -> Int64 { Int64(ContentFormat.headerBytes) + number * slotBytes }
 
     /// Seals a chunk into a slot.
     ///
     /// - Parameters:
     ///   - chunk: The plaintext.
-    ///   - index: The place of the chunk in the file.
+    ///   - index: The number of the chunk in the file.
     ///   - number: The slot.
     ///   - key: The key of the content.
-    /// - Returns: What the catalog has to know.
+    /// - Returns: What the catalog must record.
     func write(
         _ chunk: RawSpan,
         at index: Int64,
@@ -94,15 +94,15 @@ struct Overlay: Sendable {
         return ChunkSlot(number: number, byteCount: chunk.byteCount, tag: Array(sealed[stored...]))
     }
 
-    /// Opens a chunk.
+    /// Decrypts a chunk.
     ///
     /// - Parameters:
-    ///   - slot: Where it is.
-    ///   - index: The place of the chunk in the file.
+    ///   - slot: Its slot.
+    ///   - index: The number of the chunk in the file.
     ///   - key: The key of the content.
-    ///   - plaintext: Takes the plaintext; room for a chunk.
-    ///   - waits: Whether the disk may be waited for.
-    /// - Throws: ``ContentFormat/Finding`` where it is not authentic; ``NotCached``.
+    ///   - plaintext: The buffer for the plaintext, of the size of a chunk.
+    ///   - waits: Whether it may block on the disk.
+    /// - Throws: ``ContentFormat/Finding`` if it is not authentic; ``NotCached``.
     func open(
         _ slot: ChunkSlot,
         at index: Int64,

@@ -1,48 +1,48 @@
 package import CofferCore
 internal import CofferDatabase
 
-/// Goes through what is below a directory, in the order of the names' tags, and can rest anywhere.
+/// A walk through everything below a directory, in the order of the names' tags, which can pause anywhere.
 ///
-/// What it holds is bounded by the depth of the tree, and not by its size. While it rests the tree may change: what it has
-/// not come to yet it sees as it is then. Another walk can go on from its position: an entry that keeps its name, and whose
-/// directories keep theirs, is visited once by both together.
+/// Its memory is bounded by the depth of the tree, not by its size. The tree may change while it pauses: the walk sees
+/// entries that it has not reached yet as they are then. Another walk can continue from its position: the two together
+/// visit an entry exactly once if neither its name nor those of its directories change.
 package struct TreeWalk {
-    /// What it comes to.
+    /// A step of the walk.
     package enum Visit {
-        /// A file, or a directory before what is in it.
+        /// A file, or a directory before its entries.
         case entry(FileEntry)
-        /// A row that can't be opened.
+        /// A row that can't be decrypted.
         case damaged(DamagedEntry)
-        /// The end of the directory with this number: all that is in it was visited.
+        /// The end of the directory with this number: all its entries were visited.
         case end(of: Int64)
     }
 
-    /// A row that can't be opened.
+    /// A row that can't be decrypted.
     package struct DamagedEntry {
         let id: Int64
         let content: ItemID?
-        /// Whether it says that it is a directory.
+        /// Whether the row says that it is a directory.
         let isDirectory: Bool
-        /// The path of the directory that it is in, empty for the root.
+        /// The path of its directory; empty for the root.
         package let directory: String
-        /// What is wrong with it.
+        /// What is wrong.
         package let error: CofferError
     }
 
     private struct Level {
         let id: Int64
-        /// Where it was found: `nil` for the root.
+        /// The parent and the tag by which it was found; `nil` for the root.
         let place: (parent: Int64, tag: [UInt8])?
         let path: String
         /// The tags of the next children, the next one last.
         var pending: [[UInt8]] = []
-        /// The tag of the last child that was visited.
+        /// The tag of the last visited child.
         var visited = TreeWalk.noTag
     }
 
     private static let batch: Int64 = 64
     private static let tagBytes = 32
-    /// Before every tag: no keyed hash is all zeros.
+    /// Less than every tag: no keyed hash is all zeros.
     private static let noTag = [UInt8](repeating: 0, count: tagBytes)
 
     private let tree: FileTree
@@ -51,9 +51,6 @@ package struct TreeWalk {
     private let group: String
     private var levels: [Level]
 
-    /// - Parameters:
-    ///   - directory: Where to begin; `nil` for the root.
-    ///   - entersDamaged: Whether to go into directories that can't be opened as well.
     init(
         _ tree: FileTree,
         below directory: Start?,
@@ -74,7 +71,7 @@ package struct TreeWalk {
         ]
     }
 
-    /// A directory to begin with.
+    /// The directory at which a walk begins.
     struct Start {
         let id: Int64
         let parent: Int64
@@ -82,29 +79,29 @@ package struct TreeWalk {
         let path: String
     }
 
-    /// Goes on after a rest: directories that were moved or removed meanwhile are left.
+    /// Continues after a pause: directories that were moved or removed meanwhile are skipped.
     ///
-    /// - Returns: The path of the one that was moved, where one was: what is in it was not visited to the end.
+    /// - Returns: The path of a directory that was moved: not all of its entries were visited.
     package mutating func resume() throws -> String? {
         for (index, level) in levels.enumerated() {
             guard let place = level.place else { continue }
             if try tree.id(tagged: place.tag, under: place.parent) == level.id { continue }
             let left = levels[index...]
             levels.removeSubrange(index...)
-            // What was moved may have been all that the directory around it held.
+            // The moved directory may have been the only entry of its parent.
             return try left.first { try tree.contains(row: $0.id) }?.path
         }
         return nil
     }
 
-    /// Where the walk is: of each directory from its start on, the tag of the entry that was visited last.
+    /// The position of the walk: for each directory from its start on, the tag of the last visited entry.
     package var position: [UInt8] { levels.flatMap(\.visited) }
 
-    /// Moves a walk that has not begun to the position of another one.
+    /// Moves a new walk to the position of another one.
     ///
     /// - Parameter position: The ``position`` of a walk below the same directory.
-    /// - Returns: Whether a walk can be there.
-    /// - Throws: `decode` where a directory on the way is damaged; ``DatabaseError``.
+    /// - Returns: Whether the position is valid.
+    /// - Throws: `decode` if a directory of the path is damaged; ``DatabaseError``.
     package mutating func seek(_ position: [UInt8]) throws -> Bool {
         let tags = stride(from: 0, to: position.count, by: Self.tagBytes).map { start in
             Array(position[start..<min(start + Self.tagBytes, position.count)])
@@ -114,7 +111,7 @@ package struct TreeWalk {
         for (depth, tag) in tags.enumerated() {
             levels[depth].visited = tag
             guard depth + 1 < tags.count else { break }
-            // A directory that was moved or removed is left, and the walk goes on behind its place.
+            // A directory that was moved or removed is skipped, and the walk continues after its place.
             guard case .entry(let entry)? = try visit(tag, in: levels[depth]), entry.isDirectory else { break }
         }
         return true
@@ -140,7 +137,7 @@ package struct TreeWalk {
         levels[index].pending = tags.reversed()
     }
 
-    /// `nil` where it is not there any more, or is of another group.
+    /// `nil` if it was removed, or belongs to another group.
     private mutating func visit(_ tag: [UInt8], in level: Level) throws -> Visit? {
         guard let row = try tree.rawNode(tagged: tag, under: level.id) else { return nil }
         switch row.node {
@@ -167,7 +164,7 @@ package struct TreeWalk {
 
     private mutating func enter(_ id: Int64, _ parent: Int64, _ tag: [UInt8], _ path: String) throws {
         guard isRecursive else { return }
-        // No name is as deep: a directory that contains itself, by somebody else's hand.
+        // No valid name is as deep: a directory contains itself, because the database was tampered with.
         guard levels.count <= Limits.nameComponents else {
             throw CofferError.damaged(quotedForDisplay(path), found: "its directories go too deep")
         }
@@ -176,7 +173,7 @@ package struct TreeWalk {
 }
 
 extension FileTree {
-    /// Where a walk below a directory begins; `nil` for the root.
+    /// The start of a walk below a directory; `nil` for the root.
     func start(at directory: FileEntry?) -> TreeWalk.Start? {
         directory.map { directory in
             TreeWalk.Start(
@@ -206,7 +203,7 @@ extension FileTree {
         let node: Result<Node, CofferError>
     }
 
-    /// The tags of children of a directory, in their order.
+    /// The tags of children of a directory, in ascending order.
     func tags(under parent: Int64, after tag: [UInt8], limit: Int64) throws -> [[UInt8]] {
         var tags: [[UInt8]] = []
         try connection.rows(
@@ -230,7 +227,7 @@ extension FileTree {
         ) { try $0.integer(0) }
     }
 
-    /// The row with a tag, also where it is damaged.
+    /// The row with a tag, even if it is damaged.
     func rawNode(tagged tag: [UInt8], under parent: Int64, _ subject: String = "an entry") throws -> RawNode? {
         try row(tagged: tag, under: parent) { row in
             let node: Result<Node, CofferError>
@@ -240,7 +237,7 @@ extension FileTree {
                 connection.faults.note(ifDamage: error)
                 node = .failure(error)
             } catch let error as DatabaseError where error.kind == .damaged {
-                // A value of another type than the schema lets in, or of no size that one has: this row's damage alone.
+                // A value of a type or a size that the schema does not allow: damage of this row only.
                 node = .failure(.damaged(subject, found: "its row has impossible values"))
             }
             return RawNode(
@@ -254,7 +251,7 @@ extension FileTree {
         }
     }
 
-    /// The row at a path, also where it, or a directory on its way, is damaged.
+    /// The row at a path, even if it, or a directory of the path, is damaged.
     func rawNode(at name: ItemName, in group: String) throws -> RawNode? {
         var parent = Self.root
         var found: RawNode?

@@ -3,48 +3,48 @@ internal import CofferCrypto
 internal import CofferKeys
 package import CofferMemory
 
-/// What a client has shown of the person behind it, for the items whose access control asks for that.
+/// The authentication of a client, for items whose access control requires it.
 ///
-/// It belongs to one connection. What was shown for one use is good for the next request, and anything else until its time
+/// It belongs to one connection. An authentication for one use is valid for the next request, any other until its time
 /// is over.
 package final class AuthenticationContext {
-    /// How long something that was shown is good.
+    /// How long an authentication is valid.
     private enum Validity {
-        /// For one request, which has not come yet.
+        /// For one request, which has not started yet.
         case nextRequest
-        /// For the request that is being carried out.
+        /// For the current request.
         case thisRequest
-        /// Until then, in nanoseconds of boot time.
+        /// Until that time, in nanoseconds of boot time.
         case until(UInt64)
     }
 
     private var validities: [AuthenticationFactor: Validity] = [:]
     private var applicationPassword: StretchedPassword?
 
-    /// Makes a context in which nothing was shown.
+    /// Creates a context without authentication.
     package init() {}
 
-    /// What was shown, and is good for the present request.
+    /// The factors that are valid for the current request.
     package var factors: Set<AuthenticationFactor> { Set(validities.keys) }
 
-    /// Takes note of the right passcode.
+    /// Records that the right passcode was presented.
     ///
-    /// - Parameter deadline: Until when it is good, in nanoseconds of boot time; for one request if nothing is said.
+    /// - Parameter deadline: Until when it is valid, in nanoseconds of boot time; `nil` for one request.
     package func showPasscode(until deadline: UInt64?) {
         validities[.passcode] = deadline.map { .until($0) } ?? .nextRequest
     }
 
-    /// Takes an application password, right or wrong, in the place of an earlier one.
+    /// Records an application password, right or wrong, and replaces an earlier one.
     ///
     /// - Parameters:
-    ///   - password: What was made of it.
-    ///   - deadline: Until when it is good, in nanoseconds of boot time; for one request if nothing is said.
+    ///   - password: The stretched password.
+    ///   - deadline: Until when it is valid, in nanoseconds of boot time; `nil` for one request.
     package func show(_ password: StretchedPassword, until deadline: UInt64?) {
         applicationPassword = password
         validities[.applicationPassword] = deadline.map { .until($0) } ?? .nextRequest
     }
 
-    /// Begins a request: what is too old for it goes.
+    /// Begins a request: drops what is not valid for it.
     ///
     /// - Parameter now: Nanoseconds of boot time.
     package func beginRequest(at now: UInt64) {
@@ -58,12 +58,12 @@ package final class AuthenticationContext {
         }
     }
 
-    /// Whether something is good for the present request only: another one beside it would use it, too.
+    /// Whether a factor is valid for the current request only: a concurrent request would use it as well.
     package var isForThisRequest: Bool {
         validities.values.contains { if case .thisRequest = $0 { true } else { false } }
     }
 
-    /// Ends a request: what was good for one goes.
+    /// Ends a request: drops factors that were valid for it only.
     package func endRequest() {
         if validities.isEmpty { return }
         update { validity in
@@ -71,7 +71,7 @@ package final class AuthenticationContext {
         }
     }
 
-    /// Forgets everything: the vault was locked, or the client asks for it.
+    /// Drops all factors: the vault was locked, or the client requested it.
     package func end() { update { _ in nil } }
 
     private func update(_ change: (Validity) -> Validity?) {
@@ -79,11 +79,11 @@ package final class AuthenticationContext {
         if validities[.applicationPassword] == nil { applicationPassword = nil }
     }
 
-    /// The application password, if one was shown.
+    /// The application password, if one was presented.
     var password: StretchedPassword? { applicationPassword }
 }
 
-/// An application password after Argon2id: what the keys of items depend on.
+/// An application password after Argon2id, on which the keys of items depend.
 package final class StretchedPassword: Sendable {
     let key: SymmetricKey
 
@@ -92,7 +92,7 @@ package final class StretchedPassword: Sendable {
 
 /// What another thread needs to stretch an application password.
 package struct PasswordStretching: Sendable {
-    /// Argon2id's cost, fixed: that of a passcode guess which is made often.
+    /// The cost is fixed, and that of frequent passcode checks.
     private static let cost = PasscodeCost.interactive
 
     let salt: [UInt8]
@@ -101,8 +101,8 @@ package struct PasswordStretching: Sendable {
     ///
     /// Takes tens of milliseconds: not for the event loop.
     ///
-    /// - Parameter password: What the person typed.
-    /// - Throws: `internal` where the memory for it is not to be had.
+    /// - Parameter password: The password as it was entered.
+    /// - Throws: `internal` if there is not enough memory.
     package func stretch(_ password: borrowing SecretBytes) throws(CofferError) -> StretchedPassword {
         do {
             return StretchedPassword(
@@ -120,10 +120,10 @@ package struct PasswordStretching: Sendable {
 }
 
 extension KeychainStore {
-    /// What application passwords are stretched with.
+    /// The parameters with which application passwords are stretched.
     ///
-    /// One salt a vault, so that a password is stretched once a context and not once an item: the key of each item makes the
-    /// difference.
+    /// There is one salt per vault, so that a password is stretched once per context and not once per item. The key of
+    /// each item makes the results differ.
     package var passwordStretching: PasswordStretching {
         PasswordStretching(
             salt: KeyedHash.tag(

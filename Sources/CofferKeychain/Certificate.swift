@@ -1,37 +1,37 @@
 package import CofferCore
 internal import CofferCrypto
 
-/// What an X.509 certificate says of itself, as far as the keychain finds it by that.
+/// The fields of an X.509 certificate by which the keychain finds it.
 ///
-/// Whether the certificate is valid, and who vouches for it, is not looked at. The parser is the daemon's own, and strict:
-/// swift-asn1 would add megabytes to the daemon, since it links Foundation.
+/// Neither the validity of the certificate nor its issuer is checked. The parser is the daemon's own, and strict:
+/// swift-asn1 links Foundation, which would add megabytes to the daemon.
 package struct Certificate: Sendable {
     /// The encoding of every certificate here, as in `kSecAttrCertificateEncoding`: `CSSM_CERT_ENCODING_DER`.
     package static let encoding: Int64 = 3
 
     /// The version of X.509, 1 to 3, as in `kSecAttrCertificateType`: `CSSM_CERT_X_509v1` and on.
     package let certificateType: Int64
-    /// The name of who issued it, in DER, as it stands there.
+    /// The name of the issuer, as the bytes in DER.
     package let issuer: [UInt8]
-    /// The name of whom it is about, in DER, as it stands there; `30 00` where it has none.
+    /// The name of the subject, as the bytes in DER; `30 00` if it is empty.
     package let subject: [UInt8]
-    /// The serial number: a big-endian integer with a sign, as it stands there.
+    /// The serial number: a signed big-endian integer, as the bytes in the certificate.
     package let serialNumber: [UInt8]
-    /// The key identifier in the extension of that name, where there is one.
+    /// The key identifier in the extension of that name, if there is one.
     package let subjectKeyID: [UInt8]?
     /// The object identifier of the public key's algorithm, such as `1.3.101.112`.
     package let publicKeyAlgorithm: String
-    /// The kind of the public key, where it is one that the daemon can use.
+    /// The type of the public key, if the daemon can use it.
     package let keyType: KeyType?
-    /// The public key as it stands in the BIT STRING: 32 raw bytes where ``keyType`` says what it is.
+    /// The public key, as in the BIT STRING: 32 raw bytes if ``keyType`` is known.
     package let publicKey: [UInt8]
-    /// What joins it with its private key: 32 bytes, from ``CofferCrypto/publicKeyHash(of:)``.
+    /// The value that it shares with its private key: 32 bytes, from ``CofferCrypto/publicKeyHash(of:)``.
     package let publicKeyHash: [UInt8]
 
-    /// Reads a certificate.
+    /// Parses a certificate.
     ///
-    /// - Parameter der: One certificate in DER, and nothing behind it.
-    /// - Throws: `dataTooLarge` above ``Limits/secretBytes``; `param` where it is not a certificate, with what was found.
+    /// - Parameter der: One certificate in DER, and nothing after it.
+    /// - Throws: `dataTooLarge` above ``Limits/secretBytes``; `param` if it is not a certificate, with the reason.
     package init(der: RawSpan) throws(CofferError) {
         guard der.byteCount <= Limits.secretBytes else {
             throw CofferError(
@@ -49,7 +49,7 @@ package struct Certificate: Sendable {
         }
     }
 
-    /// The attributes that the certificate gives its item.
+    /// The attributes of an item that are derived from the certificate.
     package var attributes: [KeychainAttribute: AttributeValue] {
         var attributes: [KeychainAttribute: AttributeValue] = [
             .certificateType: .integer(certificateType),
@@ -115,12 +115,12 @@ package struct Certificate: Sendable {
         let number = try reader.next(DERElement.Tag.integer, "the version", in: der)
         try reader.finish("the version")
         let value = try number.integerBytes(in: der, "the version")
-        // Version 1 is the one that is left out.
+        // Version 1 must be omitted.
         guard value == [1] || value == [2] else { throw DERError("it has a version that X.509 has not") }
         return value[0] + 1
     }
 
-    /// An AlgorithmIdentifier: what it is, and whether there are parameters.
+    /// Parses an AlgorithmIdentifier: its identifier, and whether it has parameters.
     private static func algorithm(
         _ element: DERElement,
         in der: RawSpan
@@ -133,7 +133,7 @@ package struct Certificate: Sendable {
         return (name, hasParameters)
     }
 
-    /// A Name: sets of pairs of an object identifier and a value.
+    /// Checks a Name: sets of pairs of an object identifier and a value.
     private static func name(_ element: DERElement, in der: RawSpan) throws(DERError) -> [UInt8] {
         var parts = DERReader(element.content)
         while !parts.isAtEnd {
@@ -156,7 +156,7 @@ package struct Certificate: Sendable {
             let place = reader.place
             let time = try reader.next(in: der)
             guard [DERElement.Tag.utcTime, DERElement.Tag.generalizedTime].contains(time.tag) else {
-                throw DERError("at byte \(place): the validity has something that is no time")
+                throw DERError("at byte \(place): the validity has a value that is not a time")
             }
         }
         try reader.finish("the validity")
@@ -180,13 +180,13 @@ package struct Certificate: Sendable {
             }
         if let type {
             guard bytes.count == KeyType.keyBytes, !hasParameters else {
-                throw DERError("the subject's key is no key of \(type.rawValue)")
+                throw DERError("the subject's key is not a key of \(type.rawValue)")
             }
         }
         return (name, type, bytes)
     }
 
-    /// Looks at each extension, for it is of no use to have found one in a list that goes wrong behind it.
+    /// Checks every extension, because a list that is malformed after the identifier must not be accepted.
     private static func subjectKeyID(in field: DERElement, of der: RawSpan) throws(DERError) -> [UInt8]? {
         typealias Tag = DERElement.Tag
         var outer = DERReader(field.content)
@@ -200,7 +200,7 @@ package struct Certificate: Sendable {
             let name = try parts.next(Tag.objectIdentifier, "an extension's name", in: der).objectIdentifier(in: der)
             guard seen.insert(name).inserted else { throw DERError("it has the extension \(name) twice") }
             if let critical = try parts.nextIfPresent(Tag.boolean, in: der) {
-                // What is not critical is so by default, and the default is left out.
+                // An extension is not critical by default, and DER omits the default.
                 guard der.copy(critical.content) == [0xFF] else {
                     throw DERError("at byte \(critical.whole.lowerBound): a truth value that DER has not")
                 }

@@ -1,4 +1,4 @@
-/// An element of DER text, by its place in the bytes that it was read from.
+/// An element of DER text, as a range of the bytes from which it was read.
 struct DERElement {
     /// The tags that certificates have.
     enum Tag {
@@ -12,7 +12,7 @@ struct DERElement {
         static let sequence: UInt8 = 0x30
         static let set: UInt8 = 0x31
 
-        /// The tag of a field that is told by a number, such as `[3]`.
+        /// The tag of a field that is identified by a number, such as `[3]`.
         static func field(_ number: UInt8, isConstructed: Bool) -> UInt8 { (isConstructed ? 0xA0 : 0x80) | number }
     }
 
@@ -23,19 +23,19 @@ struct DERElement {
     var isConstructed: Bool { tag & 0x20 != 0 }
 }
 
-/// What is wrong with DER text, for a person: a clause that can follow a colon.
+/// What is wrong with DER text, in words: a clause that can follow a colon.
 struct DERError: Error {
     let finding: String
 
     init(_ finding: String) { self.finding = finding }
 }
 
-/// Reads one element behind the other, in DER only: there is one way to write a value, and any other is refused.
+/// Reads one element after the other, in DER only: every value has one encoding, and any other is refused.
 struct DERReader {
     private(set) var place: Int
     private let end: Int
 
-    /// Reads what lies in a range of the bytes, which each call is given again.
+    /// Creates a reader for a range of the bytes, which are passed to each call.
     init(_ range: Range<Int>) {
         place = range.lowerBound
         end = range.upperBound
@@ -50,7 +50,7 @@ struct DERReader {
         guard tag & 0x1F != 0x1F else { throw DERError("at byte \(start): a tag above 30") }
         if tag & 0xC0 == 0 {
             guard tag != 0 else { throw DERError("at byte \(start): an end mark, which DER has not") }
-            // Sequences and sets have elements in them, and in DER nothing else of the universal class has.
+            // Sequences and sets contain elements, and in DER no other universal type does.
             let hasElements = tag & 0x1F == 0x10 || tag & 0x1F == 0x11
             guard hasElements == (tag & 0x20 != 0) else {
                 throw DERError("at byte \(start): tag \(hexadecimal(tag)), which DER has not")
@@ -65,9 +65,9 @@ struct DERReader {
         return DERElement(tag: tag, whole: start..<place, content: content)
     }
 
-    /// Takes the next element, which has to have this tag.
+    /// Takes the next element, which must have this tag.
     ///
-    /// - Parameter name: What it is, for the error.
+    /// - Parameter name: The name of the element, for the error.
     mutating func next(_ tag: UInt8, _ name: StaticString, in bytes: RawSpan) throws(DERError) -> DERElement {
         guard !isAtEnd else { throw DERError("\(name) is missing at byte \(place)") }
         let element = try next(in: bytes)
@@ -86,7 +86,7 @@ struct DERReader {
         return try next(in: bytes)
     }
 
-    /// Makes sure that nothing is left.
+    /// Checks that nothing is left.
     func finish(_ name: StaticString) throws(DERError) {
         guard isAtEnd else { throw DERError("\(end - place) bytes too many at the end of \(name), at byte \(place)") }
     }
@@ -112,7 +112,7 @@ struct DERReader {
 }
 
 extension DERElement {
-    /// The elements in this one, all well-formed down to a depth that no certificate has.
+    /// Checks that the nested elements are well-formed, down to a depth that no certificate has.
     func checkElements(in bytes: RawSpan, depth: Int = 0) throws(DERError) {
         guard depth < 32 else {
             throw DERError("at byte \(whole.lowerBound): more than 32 elements inside one another")
@@ -122,7 +122,7 @@ extension DERElement {
         while !reader.isAtEnd { try reader.next(in: bytes).checkElements(in: bytes, depth: depth + 1) }
     }
 
-    /// The content of an INTEGER: at least one byte, and none that only repeats the sign.
+    /// The content of an INTEGER: at least one byte, and no byte that only repeats the sign.
     func integerBytes(in bytes: RawSpan, _ name: StaticString) throws(DERError) -> [UInt8] {
         let value = bytes.copy(content)
         let sign: UInt8? = value.first == 0 ? 0 : value.first == 0xFF ? 0x80 : nil
@@ -132,7 +132,7 @@ extension DERElement {
         return value
     }
 
-    /// The content of a BIT STRING that has to be one of whole bytes.
+    /// The content of a BIT STRING, which must consist of whole bytes.
     func bitStringBytes(in bytes: RawSpan, _ name: StaticString) throws(DERError) -> Range<Int> {
         guard let unused = content.first, bytes.byte(at: unused) == 0 else {
             throw DERError("at byte \(whole.lowerBound): \(name) is not a string of whole bytes")
@@ -140,14 +140,14 @@ extension DERElement {
         return content.dropFirst().startIndex..<content.upperBound
     }
 
-    /// An OBJECT IDENTIFIER, its numbers joined by dots.
+    /// An OBJECT IDENTIFIER, as numbers joined by dots.
     func objectIdentifier(in bytes: RawSpan) throws(DERError) -> String {
         let malformed = DERError("at byte \(whole.lowerBound): an object identifier that is none")
         var numbers: [UInt64] = []
         var number: UInt64 = 0
         var isInside = false
         for byte in bytes.copy(content) {
-            // A number does not begin with zeros, and this project has no use for one that fills 64 bits.
+            // A number does not begin with zeros, and no number that is used here fills 64 bits.
             guard isInside || byte != 0x80, number >> 56 == 0 else { throw malformed }
             number = number << 7 | UInt64(byte & 0x7F)
             isInside = byte & 0x80 != 0

@@ -4,9 +4,9 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-/// The rows of former values, as they are checked, moved out of the way and put back.
+/// Checks, quarantines and restores the rows of former values.
 ///
-/// Those of a damaged item are no findings of their own: they go where it goes.
+/// Those of a damaged item are not findings of their own: they are moved with it.
 struct FormerValueRows: SealedTable {
     static let sql = SealedTableSQL(
         numbers: "SELECT id FROM keychain_history WHERE id > ? ORDER BY id LIMIT ?",
@@ -95,7 +95,7 @@ struct FormerValueRows: SealedTable {
 
     func examineQuarantined(_ row: borrowing Row) throws -> Examination<ItemAttributes> {
         var seen = try examine(row)
-        // One that was moved for its class alone is brought to that of its item when it goes back.
+        // A value that was moved only because of its class gets the class of its item when it is restored.
         if seen.damage == .otherClass { seen.damage = nil }
         // The values of a damaged item wait for it.
         if seen.damage == nil && seen.contents == nil { seen.damage = .missingOwner }

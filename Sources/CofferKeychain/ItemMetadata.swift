@@ -1,8 +1,9 @@
 internal import CofferCore
 
-/// The sealed attributes of an item, and the tie to its secret.
+/// The sealed attributes of an item, and the tag that binds them to its secret.
 struct ItemMetadata {
-    /// Version 1 knew generic passwords only, without any attribute but their primary key; version 2 no access control.
+    /// Version 1 had only generic passwords, without any attribute except their primary key; version 2 had no access
+    /// control.
     private static let version: UInt8 = 3
     static let secretTagBytes = 16
 
@@ -10,7 +11,7 @@ struct ItemMetadata {
     let created: Int64
     let modified: Int64
     let secretByteCount: Int
-    /// A tag of the sealed secret that belongs to these attributes: another one put in its place is noticed.
+    /// A tag of the sealed secret that belongs to these attributes, so that a substituted one is detected.
     let secretTag: [UInt8]
 
     init(
@@ -27,9 +28,9 @@ struct ItemMetadata {
         self.secretTag = secretTag
     }
 
-    /// The bytes that attributes have, encoded: known before anything is made of them.
+    /// The size of encoded attributes, known before they are encoded.
     ///
-    /// Without the byte of the access control: what fitted before there was one still does.
+    /// Without the byte of the access control, so that what fitted before it was introduced still fits.
     static func byteCount(of attributes: ItemAttributes) -> Int {
         let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
         let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count
@@ -64,7 +65,7 @@ struct ItemMetadata {
     }
 
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
-        // What a text becomes where it is compared is still counted by 2 bytes.
+        // The comparable form of a text still has a length of 2 bytes.
         guard bytes.count <= 4 * Limits.metadataBytes else { throw ByteReader.Malformed() }
         var reader = ByteReader(bytes)
         switch try reader.read(UInt8.self) {
@@ -125,17 +126,17 @@ struct ItemMetadata {
 }
 
 extension AccessControl {
-    /// The words by their bits in sealed metadata.
+    /// The words, in the order of their bits in sealed metadata.
     private static let order: [Flag] = [
         .userPresence, .devicePasscode, .applicationPassword, .privateKeyUsage, .or, .and, .protectWrites,
     ]
 
-    /// A bit for each word.
+    /// The words as bits.
     fileprivate var code: UInt8 {
         Self.order.enumerated().reduce(0) { $0 | (flags.contains($1.element) ? 1 << $1.offset : 0) }
     }
 
-    /// - Returns: `nil` where there is none.
+    /// - Returns: `nil` if there is no access control.
     fileprivate static func decoded(_ code: UInt8) throws(ByteReader.Malformed) -> AccessControl? {
         if code == 0 { return nil }
         let flags = order.enumerated().filter { code & 1 << $0.offset != 0 }.map(\.element)
@@ -165,7 +166,7 @@ extension ItemClass {
 }
 
 extension KeychainAttribute {
-    /// The attributes by their codes in sealed metadata and in tags, from 1 on: a new one goes to the end.
+    /// The attributes, in the order of their codes in sealed metadata and in tags, from 1 on: a new one is appended.
     private static let order: [KeychainAttribute] = [
         .label, .description, .comment, .creator, .type, .isInvisible, .isNegative, .account, .service, .generic,
         .securityDomain, .server, .protocol, .authenticationType, .port, .path, .certificateType, .certificateEncoding,
@@ -175,7 +176,7 @@ extension KeychainAttribute {
     ]
     private static let codes = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, UInt8($0 + 1)) })
 
-    /// The attribute's code; 0 for one that is no value of its own, but a field of the item.
+    /// The code of the attribute; 0 for one that is not stored as a value, but as a field of the item.
     var code: UInt8 { Self.codes[self] ?? 0 }
 
     init?(code: UInt8) {
@@ -185,7 +186,7 @@ extension KeychainAttribute {
 }
 
 extension AttributeValue {
-    /// How many bytes ``encoded`` has.
+    /// The size of ``encoded``.
     fileprivate var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count

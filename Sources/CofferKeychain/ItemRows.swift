@@ -4,7 +4,7 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-/// The rows of the items, as they are checked, moved out of the way and put back.
+/// Checks, quarantines and restores the rows of items.
 struct ItemRows: SealedTable {
     static let sql = SealedTableSQL(
         numbers: "SELECT id FROM keychain_items WHERE id > ? ORDER BY id LIMIT ?",
@@ -39,7 +39,7 @@ struct ItemRows: SealedTable {
 
     // MARK: Examining
 
-    /// Examines a row: its metadata, its secret as far as the keys are there, and its primary key.
+    /// Examines a row: its metadata, its secret if the key is in memory, and its primary key.
     func examine(_ row: borrowing Row) throws -> Examination<ItemAttributes> {
         var seen = Examination<ItemAttributes>()
         do {
@@ -60,7 +60,7 @@ struct ItemRows: SealedTable {
         return seen
     }
 
-    /// Finds out why a row is no item.
+    /// Finds out why a row is not a valid item.
     private func explain(_ row: borrowing Row, _ seen: inout Examination<ItemAttributes>) {
         seen.damage = .row
         seen.reference = try? ItemID(row.blob(1))
@@ -114,7 +114,7 @@ struct ItemRows: SealedTable {
         _ now: Int64
     ) throws -> Int {
         try connection.transaction {
-            // Ahead of its former values: they go back behind it.
+            // Before its former values, so that they are restored after it.
             try connection.execute(Self.sql.quarantine, .text(damage.rawValue), .integer(now), .integer(number))
             try connection.execute(
                 """
@@ -140,7 +140,7 @@ struct ItemRows: SealedTable {
         }
     }
 
-    /// The tags of what can't be read were looked for among all there are.
+    /// For a row that can't be read, the whole table of tags was searched, so the slice ends.
     func endsSlice(_ seen: Examination<ItemAttributes>) -> Bool { seen.contents == nil }
 
     func isTaken(_ number: Int64, _ seen: Examination<ItemAttributes>) throws -> Bool {
@@ -156,7 +156,7 @@ struct ItemRows: SealedTable {
 
     func discard(_ number: Int64) {}
 
-    /// Items of one name, by their row numbers: the newer one has been found by it.
+    /// Items of one name, by their row numbers: the newer one is the one that look-ups find.
     func duplicates() throws -> [(found: Int64, hidden: Int64)] {
         var pairs: [(found: Int64, hidden: Int64)] = []
         try connection.rows(
@@ -172,14 +172,14 @@ struct ItemRows: SealedTable {
 }
 
 extension ItemAttributes {
-    /// What the item is called, where a client that holds some groups may know.
+    /// The name of the item, if a client with these groups may know it.
     func name(for groups: [String]) -> String? {
         groups.contains { ItemTags.isSame($0, group) } ? quoted : nil
     }
 }
 
 extension Examination {
-    /// Tries a secret: what does not open is damaged, and what is locked is left for another time.
+    /// Tries to open a secret: if that fails, it is damaged; if it is locked, it is skipped.
     mutating func trySecret(_ opens: () throws -> Bool) throws {
         do {
             if try !opens() { damage = .secret }

@@ -4,15 +4,15 @@ internal import CofferKeys
 internal import CofferMemory
 @_spi(_Unicode) private import Swift
 
-/// The tags that items are found by: they say nothing to whoever has not the key of the search.
+/// The tags by which items are found: without the search key they reveal nothing.
 struct ItemTags {
     static let attributeTagBytes = 16
-    /// The attributes that have a tag of their own; a query by others looks at the items that are left.
+    /// The attributes that have tags; a query by others scans the remaining items.
     static let indexed: [KeychainAttribute] = [
         .account, .service, .server, .label, .applicationLabel, .applicationTag, .publicKeyHash,
     ]
 
-    /// The tag that is unique in the store.
+    /// The tag of the primary key, which is unique in the store.
     static func primaryTag(_ attributes: ItemAttributes, under search: borrowing SymmetricKey) -> [UInt8] {
         if attributes.itemClass == .genericPassword && !attributes.isSynchronizable {
             return KeyedHash.tag(
@@ -28,7 +28,7 @@ struct ItemTags {
         fields.write(attributes.itemClass.code)
         fields.write(UInt8(attributes.isSynchronizable ? 1 : 0))
         for attribute in KeychainAttribute.primaryKey(of: attributes.itemClass) {
-            // What is missing counts as "" or 0.
+            // A missing attribute counts as "" or 0.
             let value = attributes.values[attribute].map { canonical($0) } ?? emptyValue(of: attribute)
             fields.write(counted: value)
         }
@@ -41,14 +41,14 @@ struct ItemTags {
         )
     }
 
-    /// The tags of an item, under which it can be found.
+    /// The tags by which an item is found.
     static func tags(of attributes: ItemAttributes, under search: borrowing SymmetricKey) -> [[UInt8]] {
         var tags: [[UInt8]] = []
         for attribute in indexed {
             guard let value = attributes.values[attribute] else { continue }
             tags.append(tag(attribute, value, in: attributes.group, under: search))
         }
-        // Most items are generic passwords: a tag that nearly all of them had would find nothing.
+        // Most items are generic passwords: a tag that nearly all of them have would not narrow a search.
         if attributes.itemClass != .genericPassword {
             tags.append(classTag(attributes.itemClass, in: attributes.group, under: search))
         }
@@ -94,7 +94,8 @@ struct ItemTags {
 
     // MARK: What is the same
 
-    /// The bytes by which values are compared: texts are the same where their characters are, whatever their code points.
+    /// The bytes by which values are compared: texts are equal if their characters are, regardless of their code
+    /// points.
     static func canonical(_ value: AttributeValue) -> [UInt8] {
         if case .text(let text) = value { canonical(text) } else { value.encoded }
     }
@@ -102,7 +103,7 @@ struct ItemTags {
     /// Whether two texts have the same characters.
     static func isSame(_ one: String, _ other: String) -> Bool { canonical(one) == canonical(other) }
 
-    /// A text in Unicode's normalisation form C.
+    /// A text in Unicode's normalization form C.
     static func canonical(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes }

@@ -1,39 +1,34 @@
 package import CofferCore
 package import CofferMemory
 
-/// What identifies a generic password: its access group and its primary key.
+/// The key of a generic password: its access group and its primary key.
 package struct GenericPasswordKey: Hashable, Sendable {
-    /// The set of items that one client, or several that share it, may reach.
+    /// The access group.
     package let group: String
-    /// What the password is for.
+    /// The service of the password.
     package let service: String
-    /// Whose it is.
+    /// The account at the service.
     package let account: String
 
-    /// Names a generic password.
     package init(group: String, service: String, account: String) {
         self.group = group
         self.service = service
         self.account = account
     }
 
-    /// The generic password that a name of the one namespace stands for.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - group: The caller's group.
+    /// The generic password that a name of the common namespace denotes.
     package init(_ name: ItemName, in group: String) {
         self.init(group: group, service: name.service, account: name.account)
     }
 
-    /// The name in the one namespace.
+    /// The name in the common namespace.
     package var path: String { service.isEmpty ? account : "\(service)/\(account)" }
 
     /// The name in quotes, for a sentence.
     var quoted: String { quotedForDisplay(path) }
 }
 
-/// What a keychain item says of itself, as far as its owner decides it.
+/// The attributes of a keychain item that its owner decides.
 package struct ItemAttributes: Hashable, Sendable {
     /// The class; never ``ItemClass/identity``, which is not stored.
     package var itemClass: ItemClass
@@ -41,15 +36,15 @@ package struct ItemAttributes: Hashable, Sendable {
     package var group: String
     /// Whether the item may be synchronised: part of every primary key.
     package var isSynchronizable = false
-    /// The attributes of the class, without those that the fields here stand for.
+    /// The attributes of the class, except those that are fields here.
     package var values: [KeychainAttribute: AttributeValue]
-    /// Attributes that the owner has named.
+    /// User-defined attributes.
     package var user: [String: String] = [:]
-    /// What the owner said it is, in the one namespace.
+    /// The kind that the owner stated, in the common namespace.
     package var kind: ItemKind?
-    /// How many earlier values of the secret are kept.
+    /// The number of former values of the secret that are kept.
     package var historyLimit = Limits.defaultHistoryValues
-    /// What has to be shown before its secret is given out; nothing if there is none.
+    /// The authentication that is required before its secret is returned; `nil` for none.
     package var accessControl: AccessControl?
 
     /// Describes an item.
@@ -59,12 +54,12 @@ package struct ItemAttributes: Hashable, Sendable {
         self.values = values
     }
 
-    /// Describes a generic password of the one namespace.
+    /// Creates the attributes of a generic password of the common namespace.
     package init(_ key: GenericPasswordKey) {
         self.init(.genericPassword, in: key.group, [.service: .text(key.service), .account: .text(key.account)])
     }
 
-    /// The name in the one namespace of both stores; `nil` for an item that has none there.
+    /// The name in the common namespace of both stores; `nil` for an item that has none there.
     package var name: ItemName? {
         guard itemClass == .genericPassword, !isSynchronizable else { return nil }
         let key = GenericPasswordKey(self)
@@ -72,18 +67,18 @@ package struct ItemAttributes: Hashable, Sendable {
         return name
     }
 
-    /// How many bytes are stored for it.
+    /// The size of the stored attributes.
     package var byteCount: Int { ItemMetadata.byteCount(of: self) }
 
-    /// The text of an attribute; "" where it is missing.
+    /// The text of an attribute; "" if it is missing.
     func text(_ attribute: KeychainAttribute) -> String {
         if case .text(let text) = values[attribute] { text } else { "" }
     }
 
-    /// What the item is called in an error.
+    /// The name of the item in an error.
     package var quoted: String { title.map { quotedForDisplay($0) } ?? "a \(itemClass.rawValue)" }
 
-    /// What a person calls it: its name, its account at its server, or its label; `nil` where it has none of them.
+    /// A name for people: its path, its account at its server, or its label; `nil` if it has none of them.
     package var title: String? {
         switch itemClass {
         case .genericPassword: GenericPasswordKey(self).path
@@ -105,22 +100,22 @@ extension GenericPasswordKey {
 
 /// A keychain item without its secret.
 package struct KeychainItem: Sendable {
-    /// The place of its row, by which queries go on: another one after the item was removed and added again.
+    /// The number of its row, by which queries continue: it changes if the item is removed and added again.
     package let row: Int64
-    /// Survives update and restart: the persistent reference.
+    /// The persistent reference, which survives updates and restarts.
     package let id: ItemID
-    /// What the owner says of it.
+    /// The attributes that the owner decides.
     package let attributes: ItemAttributes
-    /// In which states the secret is there.
+    /// The states in which the secret is available.
     package let accessibility: Accessibility
     /// When it was added, in milliseconds since 1970.
     package let created: Int64
     /// When it was last changed, in milliseconds since 1970.
     package let modified: Int64
-    /// The bytes of the secret.
+    /// The size of the secret.
     package let secretByteCount: Int
 
-    /// What identifies a generic password in the one namespace.
+    /// The key of a generic password in the common namespace.
     package var key: GenericPasswordKey { GenericPasswordKey(attributes) }
 
     /// The same item with other attributes.
@@ -136,7 +131,7 @@ package struct KeychainItem: Sendable {
         )
     }
 
-    /// The item as a former value of it was sealed: under the class that its row has.
+    /// The item as it was when a former value was sealed: with the class of that value's row.
     func with(_ accessibility: Accessibility) -> KeychainItem {
         KeychainItem(
             row: row,
@@ -149,13 +144,12 @@ package struct KeychainItem: Sendable {
         )
     }
 
-    /// What the owner said it is.
+    /// The kind that the owner stated.
     package var kind: ItemKind? { attributes.kind }
 
-    /// The value of an attribute, be it one that the owner gave or one that the item has of itself.
+    /// The value of an attribute, set by the owner or derived from the item.
     ///
-    /// - Parameter attribute: The attribute.
-    /// - Returns: `nil` where the item has none.
+    /// - Returns: `nil` if the item has none.
     package func value(of attribute: KeychainAttribute) -> AttributeValue? {
         switch attribute {
         case .accessGroup: .text(attributes.group)
@@ -172,9 +166,8 @@ package struct KeychainItem: Sendable {
 package struct OpenedItem: ~Copyable {
     /// The item.
     package let item: KeychainItem
-    /// Its secret.
     package let secret: SecretBytes
 
-    /// Takes the secret out.
+    /// Takes the secret, without copying it.
     package consuming func takeSecret() -> SecretBytes { secret }
 }

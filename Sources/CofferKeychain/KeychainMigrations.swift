@@ -1,9 +1,9 @@
 package import CofferDatabase
 
 extension KeychainStore {
-    /// The tables of the store, in the order of their making.
+    /// The migrations of the store, in their order.
     ///
-    /// Never edited: a change is a new one.
+    /// Never edited: a change is a new migration.
     package static let migrations = [
         Migration(
             name: "keychain: generic passwords",
@@ -59,7 +59,7 @@ extension KeychainStore {
         Migration(
             name: "keychain: quarantine",
             generation: 4,
-            // Of any type: a row is kept as it was found.
+            // Without types: a row is kept as it was found.
             sql: """
                 CREATE TABLE keychain_quarantine (
                     id INTEGER PRIMARY KEY,
@@ -78,9 +78,9 @@ extension KeychainStore {
         ),
     ]
 
-    /// Gives tags to items that were stored before there were any.
+    /// Adds tags to items that were stored before tags existed.
     ///
-    /// Costs a look when there is none of them.
+    /// If there are no such items, it costs one look-up.
     package func tagOlderItems() throws {
         var rows: [Int64] = []
         try connection.rows("SELECT item FROM keychain_untagged") { row in
@@ -90,7 +90,7 @@ extension KeychainStore {
         if rows.isEmpty { return }
         try connection.transaction {
             for number in rows {
-                // One that is damaged is found by nobody's attributes; the others are.
+                // A damaged item is not found by attributes; the others are.
                 if let item = try? item(at: number) { try addTags(of: item.attributes, number) }
             }
             try connection.execute("DELETE FROM keychain_untagged")

@@ -4,15 +4,15 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// What an access control asks for is asked here, wherever a secret is opened; and an application password is a part of the key.
+// The access control is checked here, whenever a secret is opened. An application password is also part of the key.
 
-/// What the key of a content has to do with an application password.
+/// How the key of a content depends on an application password.
 enum PasswordBinding {
-    /// Nothing.
+    /// Not at all.
     case none
-    /// It follows from the item's key and the password.
+    /// It is derived from the item's key and the password.
     case required
-    /// It is the item's key; what the password is is kept beside it, to compare.
+    /// It is the item's key; a check value for the password is stored beside it.
     case alternative
 
     init(_ control: AccessControl?) {
@@ -27,9 +27,9 @@ enum PasswordBinding {
 extension KeychainStore {
     // MARK: Asking
 
-    /// Refuses what an access control does not allow with what was shown.
+    /// Refuses what an access control does not allow with the presented factors.
     ///
-    /// Whether an application password is right is another question.
+    /// It does not check whether an application password is right.
     func authorize(
         _ item: KeychainItem,
         _ context: AuthenticationContext?,
@@ -49,13 +49,13 @@ extension KeychainStore {
         throw .wantsAuthentication(item.attributes.quoted, need, for: operation)
     }
 
-    /// Refuses a change of an item whose access control protects it against that.
+    /// Refuses a change of an item that its access control protects against changes.
     func authorizeWrite(_ item: KeychainItem, _ context: AuthenticationContext?) throws {
         guard let control = item.attributes.accessControl, control.flags.contains(.protectWrites) else { return }
         try authorizeFully(item, context, for: .write)
     }
 
-    /// Refuses what wants all that reading wants, and sees whether an application password is right.
+    /// Refuses what requires the same authentication as reading, and checks an application password.
     func authorizeFully(
         _ item: KeychainItem,
         _ context: AuthenticationContext?,
@@ -65,11 +65,11 @@ extension KeychainStore {
         if PasswordBinding(item.attributes.accessControl) != .none { _ = try secret(of: item, with: context) }
     }
 
-    /// Why the secret of an item is not given with what was shown; `nil` where it is.
+    /// Why the secret of an item may not be returned with the presented factors; `nil` if it may.
     ///
     /// - Parameters:
-    ///   - item: The item, whose class key is there.
-    ///   - context: What the client has shown.
+    ///   - item: The item, whose class key is in memory.
+    ///   - context: The authentication of the client.
     /// - Throws: `decode`; ``DatabaseError``.
     package func refusal(of item: KeychainItem, _ context: AuthenticationContext) throws -> CofferError? {
         guard item.attributes.accessControl != nil else { return nil }
@@ -81,7 +81,7 @@ extension KeychainStore {
         }
     }
 
-    /// Refuses the use of a private key that may be read only.
+    /// Refuses the use of a private key that may only be read.
     func checkUsage(_ item: KeychainItem) throws(CofferError) {
         guard let control = item.attributes.accessControl, !control.flags.contains(.privateKeyUsage) else { return }
         throw CofferError(
@@ -111,14 +111,14 @@ extension KeychainStore {
         {
             throw CofferError(
                 .param,
-                "access control: a private key that stays inside is of no use without 'privateKeyUsage'"
+                "access control: a private key that is not extractable needs 'privateKeyUsage'"
             )
         }
     }
 
     // MARK: Keys
 
-    /// Seals a content, with what is kept of a password behind the item's wrapped key.
+    /// Seals a content, and appends the check value of a password to the item's wrapped key.
     func sealBound(
         _ content: RawSpan,
         under itemKey: borrowing WrappedItemKey,
@@ -153,7 +153,7 @@ extension KeychainStore {
         )
     }
 
-    /// Opens a content with the item's key, once the access control is met.
+    /// Opens a content with the item's key, after the access control is met.
     func unbind(
         _ itemKey: borrowing SymmetricKey,
         _ kept: RawSpan,
@@ -171,7 +171,7 @@ extension KeychainStore {
             do {
                 return try open(try Self.key(itemKey, bound: password))
             } catch CryptoError.unauthentic {
-                // That the sealed bytes are the right ones is known from their tag.
+                // The tag proves that the sealed bytes are the right ones, so the password is wrong.
                 throw CofferError.wrongApplicationPassword(item)
             }
         case .alternative:
@@ -199,7 +199,7 @@ extension KeychainStore {
         return try KeyWrap.unwrap(kept, under: key, context: item.id.bytes)
     }
 
-    /// The password that a new secret of an item is bound to: the one that its present secret is bound to.
+    /// The password to which a new secret of an item is bound: that of its current secret.
     func password(of item: KeychainItem, _ context: AuthenticationContext?) throws -> StretchedPassword? {
         let binding = PasswordBinding(item.attributes.accessControl)
         if binding == .none { return nil }
@@ -216,7 +216,7 @@ extension KeychainStore {
                     let kept = stored.extracting(droppingFirst: KeyWrap.wrappedBytes)
                     return StretchedPassword(try Self.keptPassword(itemKey, kept, of: item))
                 }
-                // Another password than that of the former values would leave them behind.
+                // With another password, the former values could not be opened any more.
                 _ = try row.withBlob(1) { sealed in
                     try self.unbind(itemKey, RawSpan(), of: item, context) { key in
                         try AEAD.open(sealed, under: key, context: Self.secretContext(item.id))
@@ -229,9 +229,9 @@ extension KeychainStore {
 
     // MARK: Another access control
 
-    /// Gives an item another access control: its secret and its former values are bound anew.
+    /// Changes the access control of an item: its secret and its former values are sealed again.
     ///
-    /// - Returns: The item as it is then.
+    /// - Returns: The changed item.
     func rebind(
         _ item: KeychainItem,
         to control: AccessControl?,

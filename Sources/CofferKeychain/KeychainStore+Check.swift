@@ -2,16 +2,15 @@ package import CofferCore
 package import CofferDatabase
 internal import CofferKeys
 
-// Looking at every row, a few at a time: whether it is what was stored, and whether it is found by what it is.
+// Checking every row, a few at a time: whether it is authentic, and whether look-ups find it.
 
-/// Where a check of the tags goes on.
+/// Where a check of the tags continues.
 package struct TagPlace: Sendable {
-    /// The last tag that was looked at.
+    /// The last tag that was checked.
     package let tag: [UInt8]
-    /// The row that it leads to.
+    /// The row to which it leads.
     package let item: Int64
 
-    /// Names a place.
     package init(tag: [UInt8], item: Int64) {
         self.tag = tag
         self.item = item
@@ -22,7 +21,7 @@ extension KeychainStore {
     private var items: ItemRows { ItemRows(store: self) }
     private var formerValues: FormerValueRows { FormerValueRows(store: self) }
 
-    /// Where damaged items and former values are.
+    /// The quarantine of items and former values.
     package var quarantineTable: QuarantineTable {
         QuarantineTable(
             connection,
@@ -46,10 +45,8 @@ extension KeychainStore {
         try formerValues.check(after: place, order)
     }
 
-    /// Counts the items, all at once.
+    /// Compares the number of items with the stored count.
     ///
-    /// - Parameter order: How.
-    /// - Returns: What was found.
     /// - Throws: ``DatabaseError``.
     package func checkCount(_ order: CheckOrder) throws -> CheckSlice<Int64> {
         try connection.checkCount(
@@ -73,14 +70,13 @@ extension KeychainStore {
 
     // MARK: Tags
 
-    /// Looks at some tags: whether they lead to items that have what they stand for.
+    /// Checks some tags: whether they lead to items that have the attribute.
     ///
-    /// Tags of a damaged row are no finding of their own.
+    /// Tags of a damaged row are not findings of their own.
     ///
     /// - Parameters:
-    ///   - place: Where an earlier slice has ended; `nil` from the beginning.
-    ///   - order: How.
-    /// - Returns: What was found.
+    ///   - place: Where the previous slice ended; `nil` at the beginning.
+    ///   - order: The parameters of the check.
     /// - Throws: ``DatabaseError``.
     package func checkTags(after place: TagPlace?, _ order: CheckOrder) throws -> CheckSlice<TagPlace> {
         var places: [TagPlace] = []
@@ -130,7 +126,7 @@ extension KeychainStore {
         return slice
     }
 
-    /// Tags of another size than tags have: they lead nowhere, and could not even be told where a slice ends.
+    /// Checks tags of an invalid size: they lead nowhere, and can't mark the end of a slice.
     private func checkMalformedTags(_ slice: inout CheckSlice<TagPlace>, _ order: CheckOrder) throws {
         let size = DatabaseValue.integer(Int64(ItemTags.attributeTagBytes))
         let count = try connection.row("SELECT count(*) FROM keychain_tags WHERE length(tag) <> ?", size) {

@@ -4,35 +4,34 @@ internal import CofferDatabase
 internal import CofferKeys
 package import CofferMemory
 
-/// A value that the secret of an item had before.
+/// A former value of an item's secret.
 package struct EarlierValue: Sendable {
-    /// Names it, among those of its item: later ones have higher numbers.
+    /// Its number among those of its item: later ones have higher numbers.
     package let number: Int64
-    /// When another value took its place, in milliseconds since 1970.
+    /// When another value replaced it, in milliseconds since 1970.
     package let replaced: Int64
     /// The bytes of the secret.
     package let byteCount: Int
-    /// The class that its row is sealed under: the item's, unless an older version changed the item's alone.
+    /// The class under which its row is sealed: the item's, unless an older version changed only the item's.
     package let accessibility: Accessibility
 
     /// Whether it can be read in `state`, as a value of an item of another class.
     ///
-    /// What an item was is as secret as what it is.
+    /// A former value is as secret as the current one.
     func isAvailable(in state: VaultState, as itemAccessibility: Accessibility) -> Bool {
         accessibility.isAvailable(in: state) && itemAccessibility.isAvailable(in: state)
     }
 }
 
-// An earlier value is a row of its own: the wrapped key and the sealed secret as they were, and what is said of them, sealed and
-// tied to both as with an item.
+// A former value is a row of its own: the wrapped key and the sealed secret are unchanged, and its metadata is sealed
+// and bound to both, as for an item.
 
 extension KeychainStore {
     private static let historyVersion: UInt8 = 1
 
-    /// The earlier values of an item's secret, the latest first, in every state of the vault.
+    /// The former values of an item's secret, the latest first, in every state of the vault.
     ///
-    /// - Parameter item: The item.
-    /// - Throws: `decode` where one is damaged; ``DatabaseError``.
+    /// - Throws: `decode` if one is damaged; ``DatabaseError``.
     package func history(of item: KeychainItem) throws -> [EarlierValue] {
         var values: [EarlierValue] = []
         try connection.rows(
@@ -49,22 +48,20 @@ extension KeychainStore {
         return values
     }
 
-    /// How many earlier values of an item's secret are kept, be they damaged or not.
-    ///
-    /// - Parameter item: The item.
+    /// The number of former values of an item's secret, including damaged ones.
     package func formerValueCount(of item: KeychainItem) throws -> Int {
         try connection.row("SELECT count(*) FROM keychain_history WHERE uuid = ?", .blob(item.id.bytes)) {
             Int(try $0.integer(0))
         } ?? 0
     }
 
-    /// Opens an earlier value of an item's secret.
+    /// Opens a former value of an item's secret.
     ///
     /// - Parameters:
-    ///   - number: Which.
+    ///   - number: The number of the value.
     ///   - item: The item.
-    ///   - context: What the client has shown.
-    /// - Throws: `itemNotFound` where it is not kept; as ``secret(of:with:)``.
+    ///   - context: The authentication of the client.
+    /// - Throws: `itemNotFound` if it is not kept; as ``secret(of:with:)``.
     package func earlierSecret(
         _ number: Int64,
         of item: KeychainItem,
@@ -96,9 +93,9 @@ extension KeychainStore {
         return secret
     }
 
-    /// Refuses an item whose secret is one of its earlier ones: somebody has put an older row back.
+    /// Refuses an item whose secret is one of its former ones: its row was replaced by an older one.
     ///
-    /// A value that is restored is sealed under a new key.
+    /// This does not affect restored values, which are sealed under a new key.
     private func checkPresent(_ item: KeychainItem) throws {
         let isEarlier = try connection.row(
             """
@@ -114,7 +111,7 @@ extension KeychainStore {
 
     // MARK: Keeping
 
-    /// Puts the present secret of an item into its history, and lets go of the oldest beyond the limit.
+    /// Adds the current secret of an item to its history, and removes the oldest values beyond the limit.
     func keepHistory(of item: KeychainItem, limit: Int, now: Int64) throws {
         if limit > 0 {
             let sealed = try connection.row(
@@ -151,9 +148,9 @@ extension KeychainStore {
         try connection.execute("DELETE FROM keychain_history WHERE uuid = ?", .blob(id.bytes))
     }
 
-    /// Follows the item to another class key: what it was is as secret as what it is.
+    /// Rewraps the former values when the class of an item changes: they are as secret as the current one.
     ///
-    /// - Throws: `interactionNotAllowed` if the class key of one of them is not there, `decode` if one is damaged.
+    /// - Throws: `interactionNotAllowed` if the class key of one of them is not in memory, `decode` if one is damaged.
     func rewrapHistory(of item: KeychainItem, to accessibility: Accessibility) throws {
         for value in try history(of: item) where value.accessibility != accessibility {
             try rewrap(value, of: item, to: accessibility)
@@ -170,7 +167,7 @@ extension KeychainStore {
         try writeHistory(value, sealed, of: item, accessibility)
     }
 
-    /// Brings a former value to the class of its item, if the keys of both are there.
+    /// Gives a former value the class of its item, if the keys of both are in memory.
     ///
     /// - Parameter number: The number of its row.
     /// - Throws: `decode` if it, or its item, is damaged; ``DatabaseError``.
@@ -188,7 +185,7 @@ extension KeychainStore {
         try rewrap(value, of: item, to: item.accessibility)
     }
 
-    /// Puts what was sealed anew into the place of an earlier value.
+    /// Writes a former value that was sealed again.
     func writeHistory(
         _ value: EarlierValue,
         _ sealed: SealedSecret,

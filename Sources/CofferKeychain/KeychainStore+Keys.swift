@@ -2,17 +2,17 @@ package import CofferCore
 internal import CofferCrypto
 package import CofferMemory
 
-// Keys of the keychain that are used where they lie.
+// Keys of the keychain that are used without leaving the daemon.
 
 extension KeychainStore {
     /// Signs with a private key.
     ///
     /// - Parameters:
-    ///   - message: What is signed.
+    ///   - message: The message.
     ///   - item: An Ed25519 private key.
-    ///   - context: What the client has shown.
+    ///   - context: The authentication of the client.
     /// - Returns: The signature.
-    /// - Throws: `param` where the item is no such key; `missingEntitlement` where its access control does not allow its
+    /// - Throws: `param` if the item is not such a key; `missingEntitlement` if its access control does not allow its
     ///   use; as ``secret(of:with:)``.
     package func signature(
         of message: borrowing SecretBytes,
@@ -32,9 +32,9 @@ extension KeychainStore {
     /// - Parameters:
     ///   - item: An X25519 private key.
     ///   - peer: The public key of the other side.
-    ///   - context: What the client has shown.
+    ///   - context: The authentication of the client.
     /// - Returns: The shared secret.
-    /// - Throws: `param` where the item is no such key, or the peer's is of low order; as ``signature(of:by:with:)``.
+    /// - Throws: `param` if the item is not such a key, or the peer's is of low order; as ``signature(of:by:with:)``.
     package func sharedSecret(
         of item: KeychainItem,
         with peer: [UInt8],
@@ -52,8 +52,8 @@ extension KeychainStore {
     ///
     /// - Parameters:
     ///   - item: The key or the certificate.
-    ///   - context: What the client has shown.
-    /// - Throws: `param` where the item has none; as ``secret(of:with:)``.
+    ///   - context: The authentication of the client.
+    /// - Throws: `param` if the item has none; as ``secret(of:with:)``.
     package func publicKey(
         of item: KeychainItem,
         with context: AuthenticationContext? = nil
@@ -82,11 +82,11 @@ extension KeychainStore {
         guard item.attributes.itemClass == .key, item.attributes.text(.keyClass) == "private",
             item.attributes.text(.keyType) == type.rawValue
         else {
-            throw CofferError(.param, "\(item.attributes.quoted) is no private key of type '\(type.rawValue)'")
+            throw CofferError(.param, "\(item.attributes.quoted) is not a private key of type '\(type.rawValue)'")
         }
         try checkUsage(item)
         guard let key = SymmetricKey(try secret(of: item, with: context)) else {
-            throw CofferError.damaged(item.attributes.quoted, found: "it has not the bytes of a key")
+            throw CofferError.damaged(item.attributes.quoted, found: "it does not have the size of a key")
         }
         return key
     }

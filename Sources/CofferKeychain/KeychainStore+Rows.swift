@@ -4,7 +4,7 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// How an item becomes a row, and a row an item.
+// Converting items to rows, and rows to items.
 
 extension KeychainStore {
     // MARK: Rows
@@ -50,7 +50,7 @@ extension KeychainStore {
         return id
     }
 
-    /// Gives an item a new secret, under a new key; the old one goes to the history.
+    /// Replaces the secret of an item, under a new key; the old one becomes a former value.
     func replace(
         _ item: KeychainItem,
         _ attributes: ItemAttributes,
@@ -77,7 +77,7 @@ extension KeychainStore {
         }
     }
 
-    /// Changes what an item says of itself, or the wrapping of its key; its secret is not touched.
+    /// Changes the metadata of an item, or the wrapping of its key; its secret is not touched.
     func reseal(
         _ item: KeychainItem,
         _ attributes: ItemAttributes,
@@ -107,7 +107,7 @@ extension KeychainStore {
         }
     }
 
-    /// What is said of an item as it is, and of its sealed secret.
+    /// The metadata of an item and its sealed secret.
     func metadata(of item: KeychainItem, _ sealed: SealedSecret) -> ItemMetadata {
         ItemMetadata(
             attributes: item.attributes,
@@ -118,7 +118,7 @@ extension KeychainStore {
         )
     }
 
-    /// - Parameter wrappedKey: The wrapped key, and what is kept of a password behind it, which stays.
+    /// - Parameter wrappedKey: The wrapped key, and the check value of a password after it, which does not change.
     func rewrap(
         _ wrappedKey: [UInt8],
         of item: KeychainItem,
@@ -183,7 +183,7 @@ extension KeychainStore {
         }
     }
 
-    /// Reads the row of the same primary key.
+    /// Reads the row with the same primary key.
     func row<Result: ~Copyable>(
         of attributes: ItemAttributes,
         read: (borrowing Row) throws -> Result
@@ -212,7 +212,7 @@ extension KeychainStore {
 
     func isTaken(_ attributes: ItemAttributes) throws -> Bool { try row(of: attributes) { _ in true } ?? false }
 
-    /// Sees that no item has a primary key, as far as that can be known.
+    /// Checks that no item has a primary key, as far as that can be known.
     func checkFree(_ attributes: ItemAttributes) throws {
         if try isTaken(attributes) { throw CofferError.isThere(attributes) }
         try connection.faults.refuseNew(attributes.quoted)
@@ -221,7 +221,7 @@ extension KeychainStore {
     /// The item of a row, if there is one.
     ///
     /// - Parameter row: The number of the row.
-    /// - Throws: `decode` where it is damaged; ``DatabaseError``.
+    /// - Throws: `decode` if it is damaged; ``DatabaseError``.
     package func item(at row: Int64) throws -> KeychainItem? {
         try connection.row(
             """

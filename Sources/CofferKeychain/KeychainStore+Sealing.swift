@@ -4,7 +4,7 @@ internal import CofferDatabase
 internal import CofferKeys
 internal import CofferMemory
 
-// The two sealed parts of a row, and what ties them together.
+// The two sealed parts of a row, and what binds them together.
 
 extension KeychainStore {
     // MARK: Sealing
@@ -54,7 +54,7 @@ extension KeychainStore {
         }
     }
 
-    /// - Parameter attributes: What the row was found by; `nil` where all are looked at.
+    /// - Parameter attributes: The attributes by which the row was found; `nil` in a scan of all rows.
     func item(in row: borrowing Row, expecting attributes: ItemAttributes?) throws -> KeychainItem {
         let subject = attributes?.quoted ?? "a keychain item"
         let classKey = try row.integer(2)
@@ -101,7 +101,7 @@ extension KeychainStore {
         }
     }
 
-    /// Every opening of a secret comes by here: nothing but what its access control allows is opened.
+    /// Every secret is opened here, so that none is opened that its access control does not allow.
     func openSecret(
         of item: KeychainItem,
         _ stored: RawSpan,
@@ -127,7 +127,7 @@ extension KeychainStore {
 
     /// Unwraps the key of an item.
     ///
-    /// - Parameter stored: The wrapped key, and what is kept of a password behind it.
+    /// - Parameter stored: The wrapped key, and the check value of a password after it.
     func itemKey(
         in stored: RawSpan,
         of item: KeychainItem,
@@ -168,7 +168,7 @@ extension KeychainStore {
 }
 
 extension Accessibility {
-    /// The accessibility that the code of a class key in a row stands for; `nil` if it stands for none.
+    /// The accessibility of a class key's code in a row; `nil` if there is none.
     init?(classKey: Int64) {
         guard let accessibility = Self.allCases.first(where: { ClassKeyName($0).rawValue == classKey }) else {
             return nil

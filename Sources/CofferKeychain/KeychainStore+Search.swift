@@ -3,33 +3,31 @@ package import CofferCore
 internal import CofferDatabase
 internal import CofferMemory
 
-/// Which items are meant.
+/// A query of items.
 package struct ItemQuery: Sendable {
-    /// The access groups that are looked in: those that the caller holds.
+    /// The access groups to search: those that the caller holds.
     package var groups: [String]
     /// The class; `nil` for all.
     package var itemClass: ItemClass?
     /// Attributes with exactly these values.
     package var exact: [KeychainAttribute: AttributeValue] = [:]
-    /// Attributes that the owner has named, with exactly these values.
+    /// User-defined attributes with exactly these values.
     package var user: [String: String] = [:]
-    /// Texts that begin so.
+    /// Texts with which attributes begin.
     package var prefixes: [KeychainAttribute: String] = [:]
-    /// Texts that have this in them.
+    /// Texts that attributes contain.
     package var substrings: [KeychainAttribute: String] = [:]
     /// The item with this persistent reference only.
     package var reference: ItemID?
-    /// Items whose expiry date is before this one, in milliseconds since 1970.
+    /// Items that expire before this time, in milliseconds since 1970.
     package var expiringBefore: Int64?
 
-    /// Means every item of some groups.
+    /// Creates a query for every item of some groups.
     package init(groups: [String]) { self.groups = groups }
 
-    /// Whether an item is meant.
-    ///
-    /// - Parameter item: The item.
+    /// Whether an item matches.
     package func matches(_ item: KeychainItem) -> Bool {
-        // An identity is a certificate; whether there is a key to it is looked for behind this.
+        // An identity is a certificate; the caller looks for its key.
         let wanted = itemClass == .identity ? .certificate : itemClass
         guard wanted == nil || item.attributes.itemClass == wanted,
             groups.contains(where: { ItemTags.isSame($0, item.attributes.group) }),
@@ -56,34 +54,34 @@ package struct ItemQuery: Sendable {
     }
 }
 
-/// A part of what a query found.
+/// A page of the result of a query.
 package struct SearchPage {
-    /// The items, in the order of their adding.
+    /// The items, in the order in which they were added.
     package var items: [KeychainItem] = []
-    /// Rows that are damaged: what was found, for each.
+    /// The damage of each damaged row.
     package var damaged: [CofferError] = []
     /// The numbers of these rows.
     package var damagedRows: [Int64] = []
-    /// The last row that was looked at; `nil` where none was.
+    /// The last row that was scanned; `nil` if none was.
     package var last: Int64?
-    /// Where to go on; `nil` where everything was looked at.
+    /// Where to continue; `nil` if everything was scanned.
     package var next: Int64?
-    /// How many rows were looked at.
+    /// The number of rows scanned.
     package var lookedAt = 0
 }
 
 extension KeychainStore {
-    /// Looks for items, in every state of the vault.
+    /// Searches items, in every state of the vault.
     ///
-    /// A query with an attribute that has a tag looks at what has it only; any other one looks at all items of the class, or at
-    /// all there are.
+    /// A query with an attribute that has a tag scans only items with that tag; any other query scans all items of the
+    /// class, or all items.
     ///
     /// - Parameters:
-    ///   - query: Which are meant.
-    ///   - place: Where an earlier page has ended; `nil` from the beginning.
-    ///   - limit: The most items to find.
-    ///   - looks: The most rows to look at.
-    /// - Returns: What was found, and where to go on.
+    ///   - query: The query.
+    ///   - place: Where the previous page ended; `nil` at the beginning.
+    ///   - limit: The maximum number of items.
+    ///   - looks: The maximum number of rows to scan.
+    /// - Returns: The items, and where to continue.
     /// - Throws: ``DatabaseError``.
     package func search(
         _ query: ItemQuery,
@@ -111,16 +109,15 @@ extension KeychainStore {
             }
             return true
         }
-        // Stopped short of the end, or exactly there: the next page says which.
+        // It may have stopped exactly at the end: the next page shows that.
         if page.lookedAt == looks || page.items.count == limit { page.next = page.last }
         return page
     }
 
     /// The item with a persistent reference.
     ///
-    /// - Parameter reference: The reference.
-    /// - Returns: The item; `nil` where there is none.
-    /// - Throws: `decode` where its row is damaged; ``DatabaseError``.
+    /// - Returns: The item; `nil` if there is none.
+    /// - Throws: `decode` if its row is damaged; ``DatabaseError``.
     package func find(_ reference: ItemID) throws -> KeychainItem? {
         let found = try connection.row(
             """
@@ -140,13 +137,13 @@ extension KeychainStore {
         ) { row in try self.item(in: row, expecting: nil) }
     }
 
-    /// The private key that makes an identity of a certificate.
+    /// The private key that forms an identity with a certificate.
     ///
     /// - Parameters:
     ///   - certificate: The certificate.
-    ///   - groups: The access groups that are looked in.
-    ///   - attributes: What the key has to have besides.
-    /// - Returns: A key of the same public key; `nil` where there is none.
+    ///   - groups: The access groups to search.
+    ///   - attributes: Further attributes that the key must have.
+    /// - Returns: A key with the same public key; `nil` if there is none.
     /// - Throws: ``DatabaseError``.
     package func privateKey(
         of certificate: KeychainItem,
@@ -158,13 +155,13 @@ extension KeychainStore {
         query.itemClass = .key
         query.exact = [.applicationLabel: hash, .keyClass: .text("private")]
         for (attribute, value) in attributes {
-            // Another value than the one that it has to have anyway is that of no key.
+            // If the query demands another value than the one that the key must have, no key matches.
             guard query.exact.updateValue(value, forKey: attribute).map({ $0 == value }) ?? true else { return nil }
         }
         return try search(query, limit: 1, lookingAt: .max).items.first
     }
 
-    /// Looks at the rows that may be meant, by ascending number.
+    /// Reads the rows that may match, in ascending order of their numbers.
     private func forEachCandidate(
         of query: ItemQuery,
         after place: Int64,
@@ -203,9 +200,9 @@ extension KeychainStore {
         )
     }
 
-    /// The tag that the fewest items have, among those that the query asks for.
+    /// The tag that the fewest items have, among those of the query.
     private func selectiveTag(of query: ItemQuery, in group: String) -> [UInt8]? {
-        // An account or a label is rarer than a service, and any of them than a class.
+        // An account or a label is rarer than a service, and each of them rarer than a class.
         let order: [KeychainAttribute] = [
             .applicationLabel, .publicKeyHash, .applicationTag, .account, .label, .service, .server,
         ]

@@ -4,21 +4,19 @@ package import CofferDatabase
 package import CofferKeys
 package import CofferMemory
 
-/// The keychain: small secrets, each under a key of its own, found by tags that say nothing to whoever has only the disk.
+/// The keychain: small secrets, each encrypted under its own key, and looked up by keyed hashes, which are opaque
+/// without the vault key.
 ///
-/// A row has two sealed parts. The metadata opens in every state, so that a locked item can be told from a missing one; the
-/// secret opens when its class key is there. Both are bound to the row, and the metadata to the very secret.
+/// A row has two sealed parts. The metadata can be opened in every state, so that a locked item is distinguished from a
+/// missing one; the secret can be opened when its class key is in memory. Both are bound to the row, and the metadata
+/// to that very secret.
 package final class KeychainStore {
     let connection: Connection
     let keys: VaultKeys
-    /// Whether the passcode is being removed: no item that wants one can be added.
+    /// Whether the passcode is being removed: no item that requires one can be added meanwhile.
     package var isLosingPasscode = false
 
-    /// Opens the store in a catalog that was migrated.
-    ///
-    /// - Parameters:
-    ///   - connection: The catalog.
-    ///   - keys: The vault's keys.
+    /// Opens the store in a catalog after its migrations.
     package init(connection: Connection, keys: VaultKeys) {
         self.connection = connection
         self.keys = keys
@@ -31,14 +29,14 @@ package final class KeychainStore {
 
     /// Finds a generic password, in every state of the vault.
     ///
-    /// - Parameter key: What identifies it.
-    /// - Returns: The item without its secret; `nil` where there is none.
-    /// - Throws: `decode` where the row is damaged; ``DatabaseError``.
+    /// - Parameter key: The key of the password.
+    /// - Returns: The item without its secret; `nil` if there is none.
+    /// - Throws: `decode` if the row is damaged; ``DatabaseError``.
     package func find(_ key: GenericPasswordKey) throws -> KeychainItem? {
         try find(ItemAttributes(key))
     }
 
-    /// Finds the item of the same primary key, in every state of the vault.
+    /// Finds the item with the same primary key, in every state of the vault.
     func find(_ attributes: ItemAttributes) throws -> KeychainItem? {
         try row(of: attributes) { row in try self.item(in: row, expecting: attributes) }
     }
@@ -46,9 +44,9 @@ package final class KeychainStore {
     /// Finds a generic password and opens its secret.
     ///
     /// - Parameters:
-    ///   - key: What identifies it.
-    ///   - context: What the client has shown.
-    /// - Returns: The item with its secret; `nil` where there is no such item.
+    ///   - key: The key of the password.
+    ///   - context: The authentication of the client.
+    /// - Returns: The item with its secret; `nil` if there is none.
     /// - Throws: As ``secret(of:with:)``.
     package func open(
         _ key: GenericPasswordKey,
@@ -65,10 +63,10 @@ package final class KeychainStore {
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - context: What the client has shown.
-    /// - Throws: `interactionNotAllowed` where its class key is not there; `interactionRequired` where its access control is
-    ///   not met, `authFailed` where an application password is wrong, or a passcode is wanted in a vault without one;
-    ///   `itemNotFound` where it is gone; `decode`; ``DatabaseError``.
+    ///   - context: The authentication of the client.
+    /// - Throws: `interactionNotAllowed` if its class key is not in memory; `interactionRequired` if its access control
+    ///   is not met, `authFailed` if an application password is wrong, or a passcode is required in a vault without
+    ///   one; `itemNotFound` if it was removed; `decode`; ``DatabaseError``.
     package func secret(of item: KeychainItem, with context: AuthenticationContext? = nil) throws -> SecretBytes {
         let secret = try connection.row(
             """
@@ -77,20 +75,20 @@ package final class KeychainStore {
             """,
             .integer(item.row)
         ) { row in try self.openSecret(of: item, in: row, with: context) }
-        guard let secret else { throw CofferError(.itemNotFound, "\(item.attributes.quoted) is gone") }
+        guard let secret else { throw CofferError(.itemNotFound, "\(item.attributes.quoted) was removed") }
         return secret
     }
 
     /// Finds a generic password and opens its secret.
     ///
-    /// - Parameter key: What identifies it.
-    /// - Returns: The secret; `nil` where there is no such item.
+    /// - Parameter key: The key of the password.
+    /// - Returns: The secret; `nil` if there is no such item.
     /// - Throws: As ``open(_:with:)``.
     package func secret(of key: GenericPasswordKey) throws -> SecretBytes? { try open(key)?.takeSecret() }
 
-    /// Looks at every item of the store, in no order.
+    /// Calls a closure for every item of the store, in no particular order.
     ///
-    /// - Parameter each: Gets an item, or the error where its row is damaged.
+    /// - Parameter each: Called with an item, or with the error if its row is damaged.
     package func forEachItem(_ each: (Result<KeychainItem, CofferError>) throws -> Void) throws {
         try connection.rows(
             "SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items"
@@ -102,7 +100,7 @@ package final class KeychainStore {
                 connection.faults.note(ifDamage: error)
                 outcome = .failure(error)
             } catch let error as DatabaseError where error.kind == .damaged {
-                // A value of another type than the schema lets in: it is this row's damage, and no other's.
+                // A value of a type that the schema does not allow: damage of this row only.
                 connection.faults.note(ifDamage: error)
                 outcome = .failure(error.cofferError)
             }
@@ -111,24 +109,24 @@ package final class KeychainStore {
         }
     }
 
-    /// How many items there are.
+    /// The number of items.
     package func count() throws -> Int {
         try connection.row("SELECT items FROM keychain_count") { max(0, Int(try $0.integer(0))) } ?? 0
     }
 
     // MARK: Changing
 
-    /// Adds a generic password, or gives the one of that name a new secret.
+    /// Adds a generic password, or replaces the secret of the existing one.
     ///
     /// - Parameters:
-    ///   - key: What identifies it.
+    ///   - key: The key of the password.
     ///   - secret: The secret, of at most ``Limits/secretBytes``.
-    ///   - accessibility: In which states it is to be there; its class key has to be there now, and to replace an item
-    ///     that item's as well.
-    ///   - kind: What the owner says it is.
-    ///   - created: When it was made, where it comes from elsewhere; now if nothing is said.
+    ///   - accessibility: Its accessibility. The class key must be in memory, and so must that of an item that is
+    ///     replaced.
+    ///   - kind: The kind that its owner states.
+    ///   - created: The creation date of an item that comes from elsewhere; by default now.
     ///   - now: Milliseconds since 1970.
-    ///   - context: What the client has shown.
+    ///   - context: The authentication of the client.
     /// - Throws: As ``add(_:secret:accessibility:now:with:)`` and ``update(_:to:secret:accessibility:now:with:)``.
     package func put(
         _ key: GenericPasswordKey,
@@ -154,16 +152,16 @@ package final class KeychainStore {
     /// Adds an item.
     ///
     /// - Parameters:
-    ///   - attributes: What it says of itself.
+    ///   - attributes: Its attributes.
     ///   - secret: The secret, of at most ``Limits/secretBytes``.
-    ///   - accessibility: In which states it is to be there; its class key has to be there now.
+    ///   - accessibility: Its accessibility, whose class key must be in memory.
     ///   - now: Milliseconds since 1970.
-    ///   - context: What the client has shown: the new application password, if there is to be one.
+    ///   - context: The authentication of the client, with the application password of the new item, if it gets one.
     /// - Returns: The persistent reference.
-    /// - Throws: `duplicateItem` where one of the same primary key is there, be it locked or damaged;
-    ///   `interactionNotAllowed`, `authFailed` for an item that wants a passcode in a vault without one, `dataTooLarge`,
-    ///   `interactionRequired` where an application password is missing, `param` for an access control that makes no sense;
-    ///   ``DatabaseError``. Nothing is changed then.
+    /// - Throws: `duplicateItem` if an item with the same primary key exists, even a locked or damaged one;
+    ///   `interactionNotAllowed`, `authFailed` for an item that requires a passcode in a vault without one,
+    ///   `dataTooLarge`, `interactionRequired` if an application password is missing, `param` for an invalid access
+    ///   control; ``DatabaseError``. Nothing is changed then.
     package func add(
         _ attributes: ItemAttributes,
         secret: borrowing SecretBytes,
@@ -175,21 +173,21 @@ package final class KeychainStore {
         return try insert(attributes, secret, accessibility, now, now, context)
     }
 
-    /// Gives an item other attributes, another accessibility or another secret, or several of them.
+    /// Changes the attributes, the accessibility or the secret of an item, or several of them.
     ///
-    /// The secret that it had goes to its history.
+    /// The old secret becomes a former value.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - attributes: What it says of itself from now on.
-    ///   - secret: The new secret; the old one stays if there is none.
-    ///   - accessibility: In which states it is to be there.
+    ///   - attributes: The new attributes.
+    ///   - secret: The new secret; `nil` to keep the old one.
+    ///   - accessibility: The new accessibility.
     ///   - now: Milliseconds since 1970.
-    ///   - context: What the client has shown. Another access control, or another accessibility of an item that has one,
-    ///     wants all that reading wants.
-    /// - Throws: `duplicateItem` where the new primary key is that of another item; `interactionNotAllowed` where a class
-    ///   key is not there; `interactionRequired`, `authFailed`, `dataTooLarge`, `decode`; ``DatabaseError``. What was
-    ///   changed of the item until then is undone by the caller's transaction.
+    ///   - context: The authentication of the client. Changing the access control, or the accessibility of an item that
+    ///     has one, requires the same authentication as reading.
+    /// - Throws: `duplicateItem` if the new primary key is that of another item; `interactionNotAllowed` if a class key
+    ///   is not in memory; `interactionRequired`, `authFailed`, `dataTooLarge`, `decode`; ``DatabaseError``. The caller
+    ///   must roll back its transaction then.
     package func update(
         _ item: KeychainItem,
         to attributes: ItemAttributes,
@@ -208,7 +206,7 @@ package final class KeychainStore {
         }
     }
 
-    /// Sees whether an item may be changed so, and gives it its new access control.
+    /// Checks whether an item may be changed in this way, and changes its access control.
     private func prepared(
         _ item: KeychainItem,
         for attributes: ItemAttributes,
@@ -226,18 +224,18 @@ package final class KeychainStore {
         return item
     }
 
-    /// Gives an item another accessibility: its key is wrapped anew, its secret is not touched.
+    /// Changes the accessibility of an item: its key is rewrapped, its secret is not touched.
     ///
-    /// An item that has the accessibility already is left as it is, in every state of the vault.
+    /// If the item has the accessibility already, nothing changes, in every state of the vault.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - accessibility: In which states its secret is to be there.
+    ///   - accessibility: The new accessibility.
     ///   - now: Milliseconds since 1970.
-    ///   - context: What the client has shown.
-    /// - Throws: `interactionNotAllowed` where the class key of either accessibility is not there, `authFailed` for one
-    ///   that wants a passcode in a vault without one, `interactionRequired` where its access control is not met, `decode`;
-    ///   ``DatabaseError``. Nothing is changed then.
+    ///   - context: The authentication of the client.
+    /// - Throws: `interactionNotAllowed` if the class key of either accessibility is not in memory, `authFailed` for
+    ///   one that requires a passcode in a vault without one, `interactionRequired` if its access control is not met,
+    ///   `decode`; ``DatabaseError``. Nothing is changed then.
     package func protect(
         _ item: KeychainItem,
         as accessibility: Accessibility,
@@ -250,14 +248,14 @@ package final class KeychainStore {
         try reseal(item, item.attributes, accessibility, now)
     }
 
-    /// Gives a generic password another name, in every state of the vault: its secret and its history are not touched.
+    /// Renames a generic password, in every state of the vault: its secret and its history are not touched.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - key: What is to identify it.
-    ///   - context: What the client has shown.
-    /// - Throws: `duplicateItem` where that is another item's; `interactionRequired` where its access control is to be met
-    ///   for this, too; `dataTooLarge` where the name is too long for it; ``DatabaseError``. Nothing is changed then.
+    ///   - key: The new key.
+    ///   - context: The authentication of the client.
+    /// - Throws: `duplicateItem` if another item has that key; `interactionRequired` if its access control protects it
+    ///   against this; `dataTooLarge` if the name is too long; ``DatabaseError``. Nothing is changed then.
     package func rename(
         _ item: KeychainItem,
         to key: GenericPasswordKey,
@@ -274,9 +272,9 @@ package final class KeychainStore {
     /// Removes a generic password, in every state of the vault.
     ///
     /// - Parameters:
-    ///   - key: What identifies it.
-    ///   - context: What the client has shown.
-    /// - Returns: Whether there was one.
+    ///   - key: The key of the password.
+    ///   - context: The authentication of the client.
+    /// - Returns: Whether it existed.
     /// - Throws: As ``remove(_:with:)``.
     package func remove(_ key: GenericPasswordKey, with context: AuthenticationContext? = nil) throws -> Bool {
         do {
@@ -289,7 +287,7 @@ package final class KeychainStore {
         }
     }
 
-    /// Removes a row that can't be opened; its history goes by the reference that stands in it.
+    /// Removes a row that can't be opened, and its history by the reference in the row.
     private func removeDamaged(_ attributes: ItemAttributes) throws {
         let tag = primaryTag(attributes)
         try connection.transaction {
@@ -312,8 +310,8 @@ package final class KeychainStore {
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - context: What the client has shown.
-    /// - Throws: `interactionRequired` where its access control is to be met for this, too; ``DatabaseError``.
+    ///   - context: The authentication of the client.
+    /// - Throws: `interactionRequired` if its access control protects it against this; ``DatabaseError``.
     package func remove(_ item: KeychainItem, with context: AuthenticationContext? = nil) throws {
         try authorizeWrite(item, context)
         try connection.transaction {
@@ -378,15 +376,16 @@ package final class KeychainStore {
 
     // MARK: Items that want a passcode
 
-    /// How many items there are of ``Accessibility/whenPasscodeSetThisDeviceOnly``.
+    /// The number of items with ``Accessibility/whenPasscodeSetThisDeviceOnly``.
     package func countWantingPasscode() throws -> Int {
         try connection.row("SELECT count(*) FROM keychain_items WHERE class_key = 22") { Int(try $0.integer(0)) } ?? 0
     }
 
-    /// Removes the items of ``Accessibility/whenPasscodeSetThisDeviceOnly``: their key went with the passcode.
+    /// Removes the items with ``Accessibility/whenPasscodeSetThisDeviceOnly``, whose key was destroyed with the
+    /// passcode.
     package func removeWantingPasscode() throws {
         try connection.transaction {
-            // All tags are looked at for that.
+            // This scans all tags.
             if try countWantingPasscode() > 0 {
                 try connection.execute(
                     """
@@ -394,7 +393,7 @@ package final class KeychainStore {
                     """
                 )
             }
-            // A former value of another class has no item any more.
+            // A former value of another class has lost its item.
             try connection.execute(
                 """
                 DELETE FROM keychain_history WHERE uuid IN (SELECT uuid FROM keychain_items WHERE class_key = 22)
@@ -408,11 +407,11 @@ package final class KeychainStore {
 }
 
 extension CofferError {
-    /// The answer where the primary key is that of another item, be it locked or not.
+    /// The error if another item has the primary key, locked or not.
     static func isThere(_ attributes: ItemAttributes) -> CofferError {
         CofferError(
             .duplicateItem,
-            "there is a \(attributes.itemClass.rawValue) already with the primary key of \(attributes.quoted)",
+            "a \(attributes.itemClass.rawValue) with the primary key of \(attributes.quoted) exists already",
             hint: "update it, or choose another name",
             operation: .write
         )

@@ -2,26 +2,26 @@ package import CofferCore
 internal import CofferCrypto
 package import CofferMemory
 
-/// What an item that is added has to be, and what it gets by itself.
+/// The rules for new items, and the attributes that the daemon derives.
 package enum NewItem {
-    /// Attributes that are fields of the item, and not values among the others.
+    /// Attributes that are fields of the item, and not stored as values.
     package static let fields: Set<KeychainAttribute> = [
         .accessGroup, .accessible, .synchronizable, .creationDate, .modificationDate,
     ]
-    /// Attributes that come from the item's content.
+    /// Attributes that are derived from a certificate.
     private static let fromCertificate: Set<KeychainAttribute> = [
         .certificateType, .certificateEncoding, .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash,
     ]
     private static let fromKey: Set<KeychainAttribute> = [.keySizeInBits, .effectiveKeySize]
-    /// What a key of a pair has besides.
+    /// Attributes that are derived from a key of a pair.
     private static let fromPair: Set<KeychainAttribute> = [
         .keyType, .applicationLabel, .canSign, .canVerify, .canDerive,
     ]
 
-    /// Refuses attributes that nobody may set.
+    /// Refuses attributes that clients can't set.
     ///
     /// - Parameters:
-    ///   - attributes: What is to be set.
+    ///   - attributes: The attributes to be set.
     ///   - itemClass: The class of the item.
     /// - Throws: `param`.
     package static func check(
@@ -54,12 +54,12 @@ package enum NewItem {
         }
     }
 
-    /// Refuses a change after which an item would say of itself what is not true, or let out what stays inside.
+    /// Refuses a change that would make derived attributes wrong, or make a private key extractable.
     ///
     /// - Parameters:
     ///   - item: The item.
-    ///   - attributes: What it is to say.
-    ///   - removed: What it is to say no more.
+    ///   - attributes: The new attributes.
+    ///   - removed: The attributes to be removed.
     /// - Throws: `param`.
     package static func check(
         _ attributes: [KeychainAttribute: AttributeValue],
@@ -76,7 +76,7 @@ package enum NewItem {
             isInside = !item.isExtractable
         }
         for attribute in removed.sorted(by: { $0.rawValue < $1.rawValue }) where fixed.contains(attribute) {
-            throw CofferError(.param, "attribute '\(attribute.rawValue)' can't be taken away: every such item has it")
+            throw CofferError(.param, "attribute '\(attribute.rawValue)' can't be removed: every such item has it")
         }
         for attribute in fixed.subtracting(fields).sorted(by: { $0.rawValue < $1.rawValue }) {
             guard let value = attributes[attribute], value != item.attributes.values[attribute] else { continue }
@@ -89,15 +89,15 @@ package enum NewItem {
         if isInside && (removed.contains(.isExtractable) || attributes[.isExtractable] == .bool(true)) {
             throw CofferError(
                 .param,
-                "\(item.attributes.quoted) is a key that stays inside: 'isExtractable' can't be changed any more",
+                "\(item.attributes.quoted) is not extractable: 'isExtractable' can't be set to true",
                 hint: "make another key"
             )
         }
     }
 
-    /// A certificate and a key are what their attributes say: another content is another item.
+    /// Refuses to replace a certificate or a key, whose attributes are derived from the content.
     ///
-    /// - Parameter item: The item that is to get another secret.
+    /// - Parameter item: The item whose secret is to be replaced.
     /// - Throws: `param`.
     package static func checkReplaceable(_ item: KeychainItem) throws(CofferError) {
         guard item.attributes.itemClass != .certificate, item.attributes.itemClass != .key else {
@@ -109,13 +109,15 @@ package enum NewItem {
         }
     }
 
-    /// The secret of a new item: what came, or what is made; what it says of itself goes to the attributes.
+    /// The secret of a new item: the payload, or a generated key.
+    ///
+    /// Derived attributes are added.
     ///
     /// - Parameters:
-    ///   - payload: What came.
-    ///   - generates: The type of the key that is to be made instead.
-    ///   - attributes: What the owner says of the item.
-    /// - Throws: `param` where the content is not one of the class.
+    ///   - payload: The payload of the request.
+    ///   - generates: The type of the key to generate instead.
+    ///   - attributes: The attributes of the item.
+    /// - Throws: `param` if the content is not valid for the class.
     package static func secret(
         _ payload: consuming SecretBytes?,
         _ generates: KeyType?,
@@ -124,7 +126,7 @@ package enum NewItem {
         if let generates { return try generated(generates, replacing: payload, for: &attributes) }
         guard let secret = payload else {
             guard attributes.itemClass == .genericPassword || attributes.itemClass == .internetPassword else {
-                throw CofferError(.param, "a \(attributes.itemClass.rawValue) comes as the payload, and none came")
+                throw CofferError(.param, "the payload is missing: a \(attributes.itemClass.rawValue) is expected")
             }
             do { return try SecretBytes(zeros: 0) } catch { throw .noSecretMemory }
         }
@@ -147,19 +149,19 @@ package enum NewItem {
             throw CofferError(.param, "parameter 'generate' is for items of class 'key'")
         }
         guard payload.byteCount == 0 else {
-            throw CofferError(.param, "a key is to be generated, and one came as well")
+            throw CofferError(.param, "'generate' excludes a payload")
         }
         let secret: SecretBytes
         do { secret = try SecretBytes(random: KeyType.keyBytes) } catch { throw .noSecretMemory }
         attributes.values[.keyType] = .text(type.rawValue)
         attributes.values[.keyClass] = .text("private")
-        // It has never been outside, and stays inside unless somebody says otherwise.
+        // A generated key has never left the daemon, and does not unless the caller says otherwise.
         attributes.values[.isExtractable] = attributes.values[.isExtractable] ?? .bool(false)
         try describeKey(secret, &attributes)
         return secret
     }
 
-    /// Fills in what follows from a key.
+    /// Adds the attributes that are derived from a key.
     private static func describeKey(
         _ secret: borrowing SecretBytes,
         _ attributes: inout ItemAttributes
@@ -181,15 +183,15 @@ package enum NewItem {
             )
         }
         guard secret.count == KeyType.keyBytes else {
-            throw CofferError(.param, "a key of type '\(name)' has \(KeyType.keyBytes) bytes, and \(secret.count) came")
+            throw CofferError(.param, "a key of type '\(name)' has \(KeyType.keyBytes) bytes, not \(secret.count)")
         }
         let publicKey = keyClass == "public" ? secret.exposeBytes() : try publicKey(of: secret, type)
-        // A certificate is joined with its key by it.
+        // A certificate and its key share this hash.
         let hash = AttributeValue.bytes(publicKeyHash(of: publicKey))
         guard attributes.values[.applicationLabel].map({ $0 == hash }) ?? true else {
             throw CofferError(
                 .param,
-                "attribute 'applicationLabel' is the hash of the public key, and another one came",
+                "attribute 'applicationLabel' must be the hash of the public key",
                 hint: "leave it out; 'applicationTag' is free"
             )
         }
@@ -218,7 +220,7 @@ package enum NewItem {
 }
 
 extension KeychainItem {
-    /// Whether its secret may be given out: a private key can be kept inside.
+    /// Whether its secret may be returned: a private key can be kept in the daemon.
     package var isExtractable: Bool { attributes.values[.isExtractable] != .bool(false) }
 
     /// Every attribute with a value.

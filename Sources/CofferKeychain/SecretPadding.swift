@@ -1,7 +1,7 @@
 internal import CofferCore
 internal import CofferMemory
 
-/// Hides the length of a secret before it is sealed: a count in front, zeros behind.
+/// Hides the length of a secret before it is sealed: a length before it, zeros after it.
 enum SecretPadding {
     private static let countBytes = 4
 
@@ -27,7 +27,7 @@ enum SecretPadding {
         return padded
     }
 
-    /// - Returns: The secret; `nil` where the count does not fit.
+    /// - Returns: The secret; `nil` if the length is invalid.
     static func unpad(_ padded: borrowing SecretBytes) throws(SecretMemoryError) -> SecretBytes? {
         try padded.withBytes { (bytes) throws(SecretMemoryError) -> SecretBytes? in
             guard bytes.byteCount >= countBytes else { return nil }

@@ -3,16 +3,16 @@ internal import CofferCrypto
 internal import CofferMemory
 internal import CofferSystem
 
-/// What another thread needs to try a credential, and to do what it is shown for.
+/// A check of a credential, and of the change that it authorizes, on another thread.
 ///
-/// Only one at a time may be performed for a vault: it counts on what it has found.
+/// Only one may be performed at a time for a vault, because its result depends on the count of attempts.
 package struct Authentication: Sendable {
     let keybag: Keybag
     let deviceKey: DeviceKey
     let attempts: PasscodeAttempts
     let directory: Directory
 
-    /// What came of it, for ``VaultKeys/settle(_:at:)``.
+    /// The result, for ``VaultKeys/settle(_:at:)``.
     package struct Outcome: ~Copyable, Sendable {
         let attempts: PasscodeAttempts
         fileprivate let access: Access
@@ -25,32 +25,31 @@ package struct Authentication: Sendable {
         }
     }
 
-    /// Whether the credential was right, and what it gave.
+    /// Whether the credential was right, and what it unlocked.
     fileprivate enum Access: ~Copyable, Sendable {
         case granted(Granted)
         case refused(CofferError)
     }
 
-    /// What a right credential gives.
+    /// The result of a right credential.
     package struct Granted: ~Copyable, Sendable {
         fileprivate let keys: UnlockedKeys
-        /// The keybag as it is now.
+        /// The current keybag.
         let keybag: Keybag
         /// The number of the slot that was opened.
         package let slot: Int
 
-        /// Takes the keys out, for ``VaultKeys/adopt(_:)``.
+        /// Takes the keys, for ``VaultKeys/adopt(_:)``.
         package consuming func takeKeys() -> UnlockedKeys { keys }
     }
 
-    /// Tries a credential, and changes the keybag where it is right; when this returns, the change is on the disk.
+    /// Checks a credential, and changes the keybag if it is right; when this returns, the change is on the disk.
     ///
     /// Stretches passcodes, so it is not for the event loop.
     ///
     /// - Parameters:
-    ///   - credential: What the person gave.
-    ///   - change: What is to become different; nothing to unlock, or to see whether the credential is right.
-    /// - Returns: What came of it.
+    ///   - credential: The presented credential.
+    ///   - change: The change to be made; empty to unlock, or only to check the credential.
     package func perform(
         _ credential: borrowing GivenCredential,
         _ change: borrowing KeybagChange? = nil
@@ -79,13 +78,13 @@ package struct Authentication: Sendable {
         }
     }
 
-    /// Makes the change of an opened keybag, and stores it.
+    /// Makes the change to an opened keybag, and stores it.
     func make(
         _ change: borrowing KeybagChange,
         of opened: borrowing OpenedKeybag
     ) throws(CofferError) -> Granted {
         let next = try opened.changed(change, deviceKey: deviceKey)
-        // Under a keybag that erases, ten that are known to be wrong would be the end of the vault.
+        // With a keybag that erases, ten wrong passcodes on record would make the daemon erase the vault.
         if change.replacesPasscode && attempts.areUsedUp {
             try store(
                 attempts.withoutTags,
@@ -93,8 +92,8 @@ package struct Authentication: Sendable {
             )
         }
         try next.keybag.store(in: directory, deviceKey: deviceKey)
-        // The wrong guesses were at the passcode before: they are let go when nobody can guess at it any more. The change is made,
-        // also where the disk is full.
+        // The wrong passcodes were guesses at the old passcode, and are cleared once it is replaced. The change has
+        // been made, so a full disk is not an error here.
         if change.replacesPasscode { try? store(.none, orSay: "") }
         return try Self.grant(next, slot: opened.slot)
     }
@@ -127,7 +126,9 @@ package struct Authentication: Sendable {
         do { return try deviceKey.deviceKEK() } catch { throw .noMemory }
     }
 
-    /// Tries a passcode, which counts from before it is even stretched: ending the daemon gains nothing.
+    /// Tries a passcode.
+    ///
+    /// It is counted before it is stretched, so that killing the daemon gains nothing.
     private func open(
         _ passcode: borrowing SecretBytes,
         _ attempts: inout PasscodeAttempts
@@ -149,12 +150,13 @@ package struct Authentication: Sendable {
         do throws(KeybagError) {
             let opened = try keybag.open(guess.takeKEK())
             attempts = .none
-            // A person who knows the passcode is let in, also where the disk is full.
+            // A user who knows the passcode is admitted, even if the disk is full.
             try? store(.none, orSay: "")
             return opened
         } catch .wrongCredential {
             attempts = before.after(wrong: tag)
-            // It counts on the disk already: what can't be stored is only that the same one again is no new one.
+            // The attempt is counted on the disk already; if this fails, only a repeated wrong passcode is not
+            // recognised.
             try? store(attempts, orSay: "")
             throw .wrongPasscode(attempts, hasRecoveryKey: keybag.hasRecoveryKey)
         } catch {
@@ -163,15 +165,15 @@ package struct Authentication: Sendable {
         }
     }
 
-    /// Lets a guess that was not answered not count; where that can't be stored, it does.
+    /// Does not count a guess that was not answered; if that can't be stored, it counts.
     private func takeBack(_ before: PasscodeAttempts, _ attempts: inout PasscodeAttempts) {
         if (try? store(before, orSay: "")) != nil { attempts = before }
     }
 
-    /// A passcode that was stretched.
+    /// A stretched passcode.
     private struct Guess: ~Copyable {
         let kek: SymmetricKey
-        /// Tells the same passcode again, without telling which it is.
+        /// Identifies the same passcode without revealing it.
         let tag: [UInt8]
 
         consuming func takeKEK() -> SymmetricKey { kek }
@@ -199,7 +201,7 @@ extension CofferError {
     init(_ error: KeybagError, _ refusal: String) {
         switch error {
         case .wrongCredential: self.init(.authFailed, refusal, hint: "coffer slot list shows what opens the vault")
-        case .damaged: self = .damagedKeybag("what its slot opens is not what was put there")
+        case .damaged: self = .damagedKeybag("its slot opens with a wrong content")
         case .noMemory: self = .noSecretMemory
         }
     }
@@ -209,7 +211,7 @@ extension CofferError {
         return .passcodeRefused("wrong passcode", delay, hasRecoveryKey: hasRecoveryKey)
     }
 
-    /// The answer to a passcode that was wrong, or that came too soon.
+    /// The error for a passcode that was wrong, or presented too early.
     static func passcodeRefused(
         _ reason: String,
         _ delay: PasscodeAttempts.Delay,
@@ -219,7 +221,7 @@ extension CofferError {
         switch delay {
         case .none: return CofferError(.authFailed, subject, hint: "repeat the command and try again")
         case .seconds(let seconds):
-            let wait = "the next passcode is taken in \(durationForDisplay(seconds: seconds))"
+            let wait = "the next passcode is accepted in \(durationForDisplay(seconds: seconds))"
             return CofferError(
                 .authFailed,
                 subject,
@@ -229,10 +231,10 @@ extension CofferError {
         case .never:
             return CofferError(
                 .authFailed,
-                "\(subject), and no more passcodes are taken",
+                "\(subject), and no more passcodes are accepted",
                 hint: hasRecoveryKey
                     ? "a recovery key still opens it: 'coffer passcode change --recovery-key'"
-                    : "nothing opens it any more, as it has no recovery key: 'coffer erase' makes room for a new one"
+                    : "it can't be opened any more, because it has no recovery key: 'coffer erase' removes it"
             )
         }
     }

@@ -2,18 +2,19 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 
-/// The keys that a daemon leaves to the one after it: those of class C and their like, and no others.
+/// The keys that a daemon leaves to the next one: those of class C and their keychain counterparts, and no others.
 ///
-/// They leave the process, so they are wrapped under a key of this machine. The bytes are in proto-docs/FORMATS.md.
+/// They leave the process, so they are wrapped under a key that is derived from the device key. proto-docs/FORMATS.md
+/// describes the bytes.
 package enum CarriedKeys {
-    /// How many bytes they are.
+    /// The size of the carried-over keys.
     package static let byteCount = magic.count + 2 + 8 + names.count * KeyWrap.wrappedBytes
 
     fileprivate static let magic = Array("COFFERCO".utf8)
     fileprivate static let version: UInt16 = 1
     fileprivate static let names: [ClassKeyName] = [.c, .ck, .cku]
 
-    /// What a key is bound to: its vault and class, and the time, so that none of them can be exchanged.
+    /// The context of a key: its vault and class, and the time, so that none of them can be exchanged.
     fileprivate static func context(_ vaultID: ItemID, _ lockedSince: UInt64, _ name: ClassKeyName) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: "coffer carry-over v1".utf8)
@@ -25,7 +26,7 @@ package enum CarriedKeys {
 }
 
 extension VaultKeys {
-    /// Whether there is something to carry over: a vault with a passcode, after its first unlock.
+    /// Whether there are keys to carry over: in a vault with a passcode, after its first unlock.
     package var hasKeysToCarry: Bool {
         switch state {
         case .unlocked, .locking, .locked, .lockedExpired: true
@@ -33,11 +34,11 @@ extension VaultKeys {
         }
     }
 
-    /// Wraps the keys that the next daemon is to have.
+    /// Wraps the keys for the next daemon.
     ///
-    /// - Parameter lockedSince: When the vault was locked, in nanoseconds of boot time; `nil` where it is not.
+    /// - Parameter lockedSince: When the vault was locked, in nanoseconds of boot time; `nil` if it is not.
     /// - Returns: ``CarriedKeys/byteCount`` bytes.
-    /// - Throws: `locked` where there is nothing to carry over.
+    /// - Throws: `locked` if there are no keys to carry over.
     package func carriedKeys(lockedSince: UInt64?) throws(KeyError) -> [UInt8] {
         let time = lockedSince ?? 0
         let wrapping = try carryOverKey()
@@ -54,11 +55,11 @@ extension VaultKeys {
         return writer.bytes
     }
 
-    /// Takes the keys that an earlier daemon has left: before the first unlock becomes locked, class CX expired.
+    /// Restores the keys that an earlier daemon has left: the vault becomes locked, with class CX expired.
     ///
-    /// - Parameter bytes: What ``carriedKeys(lockedSince:)`` returned there.
-    /// - Returns: When the vault was locked; `nil` where it was not.
-    /// - Throws: `damaged` where they are not whole, or another vault's or machine's.
+    /// - Parameter bytes: The result of ``carriedKeys(lockedSince:)``.
+    /// - Returns: When the vault was locked; `nil` if it was not.
+    /// - Throws: `damaged` if they are not authentic, or belong to another vault or machine.
     package func restore(carried bytes: [UInt8]) throws(KeyError) -> UInt64? {
         let time: UInt64
         var wrapped: [ClassKeyName: [UInt8]] = [:]

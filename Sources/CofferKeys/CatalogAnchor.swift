@@ -2,10 +2,10 @@ package import CofferCore
 internal import CofferCrypto
 internal import CofferSystem
 
-/// How far the audit had come when the lock state changed last, kept in a file beside the keybag.
+/// The end of the audit when the lock state last changed, stored in a file beside the keybag.
 ///
-/// The file is written after the catalog: a crash leaves one that the catalog has passed already, and never one that it has
-/// yet to reach. So a catalog that has not come as far is an older one.
+/// The file is written after the catalog: after a crash the anchor may lag behind the catalog, but is never ahead of
+/// it. So a catalog whose audit ends before the anchor is an older one.
 package struct CatalogAnchor: Equatable, Sendable {
     static let fileName = "anchor"
     private static let magic = Array("COFFERAN".utf8)
@@ -15,28 +15,23 @@ package struct CatalogAnchor: Equatable, Sendable {
     private static let linkBytes = 32
     private static let byteCount = magic.count + 2 + 8 + linkBytes + tagBytes
 
-    /// The number of the record that came next.
+    /// The number of the next record.
     package let nextRecord: Int64
-    /// The link of the block before it.
+    /// The link of the last block.
     package let link: [UInt8]
 
-    /// Notes where the audit ends.
-    ///
-    /// - Parameters:
-    ///   - nextRecord: The number of the record that comes next.
-    ///   - link: The link of the block before it, of 32 bytes.
     package init(nextRecord: Int64, link: [UInt8]) {
         self.nextRecord = nextRecord
         self.link = link
     }
 
-    /// What the file says.
+    /// The result of reading the file.
     package enum Reading: Equatable, Sendable {
-        /// There is none.
+        /// The file does not exist.
         case missing
-        /// It can't be read, or was not written for this vault.
+        /// The file can't be read, or was not written for this vault.
         case damaged
-        /// It was written for this vault.
+        /// The file was written for this vault.
         case found(CatalogAnchor)
     }
 
@@ -68,7 +63,8 @@ package struct CatalogAnchor: Equatable, Sendable {
         guard nextRecord >= 1 else { throw ByteReader.Malformed() }
     }
 
-    /// The key is the vault's own: the anchor stays valid when the vault gets the device key of another machine.
+    /// The key belongs to the vault, so that the anchor stays valid when the vault gets the device key of another
+    /// machine.
     private static func tag(of body: [UInt8], _ keys: VaultKeys) -> [UInt8] {
         KeyedHash.tag(
             under: keys.catalog.audit,
@@ -80,7 +76,7 @@ package struct CatalogAnchor: Equatable, Sendable {
     }
 
     fileprivate static func load(_ keys: VaultKeys) -> Reading {
-        // One byte more than there are, so that a longer file is seen.
+        // One byte more, so that a longer file is detected.
         guard let bytes = try? keys.directory.contents(of: fileName, limit: byteCount + 1) else {
             return keys.directory.contains(fileName) ? .damaged : .missing
         }
@@ -89,17 +85,17 @@ package struct CatalogAnchor: Equatable, Sendable {
 }
 
 extension VaultKeys {
-    /// Reads how far the audit had come.
+    /// Reads the anchor.
     package func readAnchor() -> CatalogAnchor.Reading { CatalogAnchor.load(self) }
 
-    /// Stores how far the audit has come: when this returns, it outlives a power cut.
+    /// Stores the anchor: when this returns, it survives a power cut.
     ///
-    /// - Parameter anchor: What is on the disk already.
+    /// - Parameter anchor: The end of the audit, which is on the disk already.
     package func store(_ anchor: CatalogAnchor) throws(CofferError) {
         do {
             unsafe try directory.replace(CatalogAnchor.fileName, with: anchor.encoded(self).span.bytes)
         } catch {
-            throw error.cofferError("can't store how far the audit has come")
+            throw error.cofferError("can't store the file 'anchor'")
         }
     }
 }

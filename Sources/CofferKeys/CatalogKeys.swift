@@ -2,7 +2,7 @@ internal import CofferCore
 internal import CofferCrypto
 package import CofferMemory
 
-/// The keys of the catalog: the seals on names and attributes, and the tags that they are searched by.
+/// The keys of the catalog: they seal names and attributes, and make the tags for searching.
 package struct CatalogKeys: ~Copyable, Sendable {
     /// Seals the metadata of keychain items.
     package let keychainMetadata: SymmetricKey

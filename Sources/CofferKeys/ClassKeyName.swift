@@ -1,8 +1,8 @@
 package import CofferCore
 
-/// The class keys, by the names of section 4 of the semantics.
+/// The class keys, with the names of `proto-docs/KEYS.md`.
 ///
-/// The raw value is the key's code in the keybag.
+/// The raw value is the code in the keybag.
 package enum ClassKeyName: UInt8, CaseIterable, Sendable {
     case a = 1
     case bPrivate = 2
@@ -18,7 +18,7 @@ package enum ClassKeyName: UInt8, CaseIterable, Sendable {
     case akpu = 22
     case store = 32
 
-    /// Whether the device key wraps it as well, so that it is there in every state.
+    /// Whether the device key wraps it as well, so that it is in memory in every state.
     package var isHeldByDeviceKey: Bool {
         switch self {
         case .d, .dk, .dku, .store: true
@@ -27,8 +27,6 @@ package enum ClassKeyName: UInt8, CaseIterable, Sendable {
     }
 
     /// The key of a keychain item.
-    ///
-    /// - Parameter accessibility: The item's accessibility.
     package init(_ accessibility: Accessibility) {
         switch accessibility {
         case .whenUnlocked: self = .ak
@@ -42,8 +40,6 @@ package enum ClassKeyName: UInt8, CaseIterable, Sendable {
     }
 
     /// The key that unwraps the key of a file.
-    ///
-    /// - Parameter protectionClass: The file's class.
     package init(_ protectionClass: ProtectionClass) {
         switch protectionClass {
         case .complete: self = .a

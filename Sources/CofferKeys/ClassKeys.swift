@@ -2,11 +2,12 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 
-// The class keys, grouped by how long they stay: a state of the vault is which of these groups are in memory.
+// The class keys, grouped by how long they stay in memory: a state of the vault is a set of these groups.
 //
-// The initialisers go through constants because the compiler can't take back a half-made noncopyable value on a throw.
+// The initialisers go through constants, because the compiler can't destroy a partly initialised noncopyable value on a
+// throw.
 
-/// There in every state: wrapped by the device key alone.
+/// In memory in every state: wrapped by the device key alone.
 struct DeviceClassKeys: ~Copyable {
     let d, dk, dku, store: SymmetricKey
 
@@ -22,7 +23,7 @@ struct DeviceClassKeys: ~Copyable {
     }
 }
 
-/// There from the first unlock on, until the vault has been locked for days.
+/// In memory from the first unlock until the vault has been locked for days.
 package struct AfterFirstUnlockKeys: ~Copyable, Sendable {
     let c, ck, cku: SymmetricKey
 
@@ -36,16 +37,16 @@ package struct AfterFirstUnlockKeys: ~Copyable, Sendable {
     }
 }
 
-/// There while locked, until the key of class CX expires.
+/// In memory while locked, until the key of class CX expires.
 struct LockedKeys: ~Copyable {
     let afterFirstUnlock: AfterFirstUnlockKeys
     let cx: SymmetricKey
 
-    /// Lets go of the key of class CX, which is wiped on the spot.
+    /// Drops the key of class CX, which wipes it.
     consuming func forgettingInactive() -> AfterFirstUnlockKeys { afterFirstUnlock }
 }
 
-/// There while unlocked; gone, wiped, when the grace after a lock ends.
+/// In memory while unlocked; wiped when the grace after a lock ends.
 struct WhenUnlockedKeys: ~Copyable {
     let a, bPrivate, ak, aku, akpu: SymmetricKey
 
@@ -63,7 +64,7 @@ struct WhenUnlockedKeys: ~Copyable {
     }
 }
 
-/// All the keys that an unlocked keyslot gives.
+/// All keys that a keyslot unlocks.
 package struct UnlockedKeys: ~Copyable, Sendable {
     let afterFirstUnlock: AfterFirstUnlockKeys
     let cx: SymmetricKey
@@ -81,6 +82,6 @@ package struct UnlockedKeys: ~Copyable, Sendable {
     /// The public half of class B.
     var classBPublicKey: [UInt8] { KeyAgreement.publicKey(of: whenUnlocked.bPrivate) }
 
-    /// Lets go of what is there while unlocked only; its keys are wiped on the spot.
+    /// Drops the keys that are in memory only while unlocked, which wipes them.
     consuming func forgettingWhenUnlocked() -> LockedKeys { LockedKeys(afterFirstUnlock: afterFirstUnlock, cx: cx) }
 }

@@ -3,15 +3,12 @@ internal import CofferCrypto
 package import CofferMemory
 package import CofferSystem
 
-/// The 32 random bytes that never leave this machine.
+/// The device key: 32 random bytes that never leave this machine.
 package final class DeviceKey: Sendable {
     static let fileName = "device.key"
 
     private let key: SymmetricKey
 
-    /// Takes the bytes over.
-    ///
-    /// - Parameter key: The bytes.
     package init(_ key: consuming SymmetricKey) { self.key = key }
 
     /// Reads the key from a file.
@@ -20,9 +17,9 @@ package final class DeviceKey: Sendable {
         from directory: Directory
     ) throws(CofferError) -> DeviceKey? {
         do {
-            // Who may read a credential is the service manager's doing: its directory is not ours.
+            // The service manager decides who may read a credential: its directory is not checked.
             guard let file = try directory.openIfPresent(name, isSecret: true) else { return nil }
-            // One byte more than a key has, so that a longer file is seen.
+            // One byte more than a key has, so that a longer file is detected.
             var bytes = try SecretBytes(zeros: SymmetricKey.byteCount + 1)
             let count = unsafe try bytes.withUnsafeMutableBytes { (buffer) throws(SystemError) in
                 unsafe try file.read(into: buffer, at: 0)
@@ -41,7 +38,7 @@ package final class DeviceKey: Sendable {
         }
     }
 
-    /// A key for one purpose, entangled with this machine.
+    /// Derives a key for one purpose from the device key.
     func subkey(
         for purpose: StaticString,
         mixing input: borrowing SymmetricKey? = nil
@@ -49,13 +46,14 @@ package final class DeviceKey: Sendable {
         try KeyDerivation.subkey(of: key, for: purpose, mixing: input)
     }
 
-    /// A tag under a key of this machine.
+    /// A tag under a key that is derived from the device key.
     func tag(for purpose: StaticString, byteCount: Int, _ fields: [UInt8]) -> [UInt8] {
         KeyedHash.tag(under: key, for: purpose, byteCount: byteCount, fields)
     }
 }
 
-/// Where a device key is looked for: what the service manager gives goes before the file in the state directory.
+/// The places of the device key: the service manager's credential takes precedence over the file in the state
+/// directory.
 package struct DeviceKeySource: Sendable {
     /// The name of the service manager's credential.
     package static let credentialName = "device-key"
@@ -63,11 +61,11 @@ package struct DeviceKeySource: Sendable {
     private let directory: Directory
     private let credentials: Directory?
 
-    /// Names the places.
+    /// Opens the directories.
     ///
     /// - Parameters:
     ///   - directory: The state directory.
-    ///   - credentialsPath: The directory of the service manager's credentials, if it gave any.
+    ///   - credentialsPath: The directory of the service manager's credentials, if there is one.
     package init(in directory: Directory, credentialsPath: String?) throws(CofferError) {
         self.directory = directory
         do throws(SystemError) {
@@ -77,14 +75,14 @@ package struct DeviceKeySource: Sendable {
         }
     }
 
-    /// The key that a keybag was made with; `nil` where it is not here.
+    /// The key with which a keybag was made; `nil` if it is not here.
     func key(of keybag: Keybag) throws(CofferError) -> DeviceKey? {
         if let key = try passed(), keybag.belongs(to: key) { return key }
         if let key = try stored(), keybag.belongs(to: key) { return key }
         return nil
     }
 
-    /// The key for a new keybag; made and stored, synced, where there is none.
+    /// The key for a new keybag; created and stored, synced, if there is none.
     func keyForNewKeybag() throws(CofferError) -> DeviceKey {
         if let key = try passed() { return key }
         if let key = try stored() { return key }
@@ -102,7 +100,7 @@ package struct DeviceKeySource: Sendable {
 }
 
 extension DeviceKey {
-    /// Makes a new key and stores it, synced.
+    /// Creates a key and stores it, synced.
     fileprivate static func create(in directory: Directory) throws(CofferError) -> DeviceKey {
         do {
             let key = try SymmetricKey()

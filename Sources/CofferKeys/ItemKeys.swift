@@ -2,25 +2,25 @@ package import CofferCore
 internal import CofferCrypto
 package import CofferMemory
 
-/// A new key of an item or a file, and the same key wrapped for storing.
+/// A new key of an item or a file, together with its wrapped form.
 package struct WrappedItemKey: ~Copyable, Sendable {
     /// The key itself.
     package let key: SymmetricKey
-    /// What is stored.
+    /// The wrapped key, for storing.
     package let wrapped: [UInt8]
 
-    /// Takes the key out.
+    /// Takes the key.
     package consuming func takeKey() -> SymmetricKey { key }
 }
 
-// Every item and every file has a random key of its own; nothing else is ever wrapped under a class key.
+// Every item and every file has its own random key; a class key wraps nothing else.
 
 extension VaultKeys {
-    /// Makes the key of a keychain item.
+    /// Creates the key of a keychain item.
     ///
     /// - Parameters:
-    ///   - accessibility: Decides the class key, which has to be there.
-    ///   - id: The item: the wrapped key is bound to it.
+    ///   - accessibility: Decides the class key, which must be in memory.
+    ///   - id: The item, to which the wrapped key is bound.
     package func newItemKey(
         for accessibility: Accessibility,
         of id: ItemID
@@ -31,7 +31,7 @@ extension VaultKeys {
     /// Unwraps the key of a keychain item.
     ///
     /// - Parameters:
-    ///   - wrapped: What is stored.
+    ///   - wrapped: The wrapped key.
     ///   - accessibility: The item's accessibility.
     ///   - id: The item.
     package func itemKey(
@@ -45,13 +45,13 @@ extension VaultKeys {
         }
     }
 
-    /// Makes the key of a file.
+    /// Creates the key of a file.
     ///
-    /// For class B this works in every state: its public half is always there.
+    /// For class B this works in every state, because its public key is always in memory.
     ///
     /// - Parameters:
     ///   - protectionClass: Decides the class key.
-    ///   - id: The file's content: the wrapped key is bound to it.
+    ///   - id: The content of the file, to which the wrapped key is bound.
     package func newFileKey(
         for protectionClass: ProtectionClass,
         of id: ItemID
@@ -62,9 +62,9 @@ extension VaultKeys {
     /// Unwraps the key of a file.
     ///
     /// - Parameters:
-    ///   - wrapped: What is stored.
+    ///   - wrapped: The wrapped key.
     ///   - protectionClass: The file's class.
-    ///   - id: The file's content.
+    ///   - id: The content of the file.
     package func fileKey(
         unwrapping wrapped: RawSpan,
         for protectionClass: ProtectionClass,
@@ -81,15 +81,15 @@ extension VaultKeys {
 
     // MARK: Changing a protection
 
-    /// Wraps the key of a keychain item for another accessibility: the key itself stays what it is.
+    /// Rewraps the key of a keychain item for another accessibility.
     ///
     /// - Parameters:
-    ///   - wrapped: What is stored.
+    ///   - wrapped: The wrapped key.
     ///   - old: The item's accessibility.
-    ///   - new: The one that it is to have.
+    ///   - new: The new accessibility.
     ///   - id: The item.
-    /// - Returns: What is to be stored.
-    /// - Throws: `locked` where the class key of either is not there; `damaged`.
+    /// - Returns: The new wrapped key.
+    /// - Throws: `locked` if the class key of either is not in memory; `damaged`.
     package func rewrapItemKey(
         _ wrapped: RawSpan,
         from old: Accessibility,
@@ -99,17 +99,17 @@ extension VaultKeys {
         try wrap(try itemKey(unwrapping: wrapped, for: old, of: id), for: new, of: id)
     }
 
-    /// Wraps the key of a file for another class: the key itself stays what it is.
+    /// Rewraps the key of a file for another class.
     ///
     /// To class B this works in every state in which the old class can be unwrapped.
     ///
     /// - Parameters:
-    ///   - wrapped: What is stored.
+    ///   - wrapped: The wrapped key.
     ///   - old: The file's class.
-    ///   - new: The one that it is to have.
-    ///   - id: The file's content.
-    /// - Returns: What is to be stored.
-    /// - Throws: `locked` where the key for unwrapping, or the one for wrapping, is not there; `damaged`.
+    ///   - new: The new class.
+    ///   - id: The content of the file.
+    /// - Returns: The new wrapped key.
+    /// - Throws: `locked` if the key for unwrapping, or the one for wrapping, is not in memory; `damaged`.
     package func rewrapFileKey(
         _ wrapped: RawSpan,
         from old: ProtectionClass,

@@ -2,24 +2,25 @@ package import CofferCore
 package import CofferSystem
 
 extension VaultKeys {
-    /// Destroys the keys of the vault in a state directory: when this returns, nothing opens it any more, with passcode,
-    /// recovery key and all.
+    /// Destroys the keys of the vault in a state directory: when this returns, nothing opens it, neither passcode nor
+    /// recovery key.
     ///
-    /// May be repeated after it was interrupted. A device key that the service manager gives is not the vault's to destroy.
+    /// It may be repeated after an interruption. A device key from the service manager does not belong to the vault and
+    /// is not destroyed.
     ///
     /// - Parameter directory: The state directory.
-    /// - Throws: `io`, after all was destroyed that can be.
+    /// - Throws: `io`, after everything was destroyed that can be.
     package static func destroy(in directory: Directory) throws(CofferError) {
         let names = [Keybag.fileName, DeviceKey.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName]
         try shred(names, in: directory)
     }
 
-    /// Destroys the keybag of a vault whose making was cut off.
+    /// Destroys the keybag of a vault whose creation was interrupted.
     ///
-    /// The device key stays, which may be older than it.
+    /// The device key stays, because it may be older than the keybag.
     ///
     /// - Parameter directory: The state directory.
-    /// - Throws: `io`, after all was destroyed that can be.
+    /// - Throws: `io`, after everything was destroyed that can be.
     package static func takeBack(in directory: Directory) throws(CofferError) {
         try shred([Keybag.fileName, PasscodeAttempts.fileName, CatalogAnchor.fileName], in: directory)
     }

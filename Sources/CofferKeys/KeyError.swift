@@ -2,11 +2,11 @@ package import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 
-/// Why a key could not be had or used.
+/// Why a key is not available or can't be used.
 package enum KeyError: Error, Equatable, Sendable {
-    /// It is not there in the vault's present state.
+    /// It is not in memory in the current state of the vault.
     case locked
-    /// What it wraps is not what was wrapped.
+    /// What it opens is not authentic.
     case damaged
     /// Memory for it could not be locked.
     case noMemory
@@ -23,7 +23,7 @@ package enum KeyError: Error, Equatable, Sendable {
     /// - Parameters:
     ///   - subject: The item, in words.
     ///   - state: The state of the vault.
-    ///   - operation: What was to be done with the item.
+    ///   - operation: What the request was going to do with the item.
     package func cofferError(_ subject: String, in state: VaultState, for operation: ItemOperation) -> CofferError {
         switch self {
         case .locked: .locked(subject, in: state, for: operation)

@@ -2,29 +2,29 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 
-/// The small file that holds every wrapped class key and the keyslots.
+/// The file with every wrapped class key and the keyslots.
 ///
-/// Its bytes are in proto-docs/FORMATS.md. A keybag is never changed: each change of its keyslots makes another one, with a
-/// keybag key of its own.
+/// proto-docs/FORMATS.md describes its bytes. A keybag is never changed: each change of its keyslots creates a new one,
+/// with a new keybag key.
 package struct Keybag: Equatable, Sendable {
     let vaultID: ItemID
-    /// Tells this machine's device key from another's without using it.
+    /// Identifies the device key of this machine without using it.
     let deviceKeyCheck: [UInt8]
-    /// The public half of class B, which new files of the class are wrapped to in every state.
+    /// The public key of class B, to which new files of the class are wrapped in every state.
     let classBPublicKey: [UInt8]
     /// Whether the tenth wrong passcode erases the vault.
     let erasesData: Bool
-    /// Whether the catalog says where its audit ends: one that does not has lost that.
+    /// Whether the catalog records the end of its audit: if it does not, that record was lost.
     let isWitnessed: Bool
-    /// The first is the one of the device key or of the passcode, the others are of recovery keys.
+    /// The first is the slot of the device key or of the passcode, the others are of recovery keys.
     let slots: [Keyslot]
-    /// Class keys under the keybag key: all of them, so that a recovery key needs no device key.
+    /// The class keys under the keybag key: all of them, so that a recovery key needs no device key.
     ///
-    /// In version 1 only those that the device key does not hold.
+    /// In version 1, only those that the device key does not wrap.
     let underKeybagKey: [ClassKeyName: [UInt8]]
-    /// The class keys that the device key holds, under the device wrap key.
+    /// The class keys that the device key wraps, under the device wrap key.
     let underDeviceKey: [ClassKeyName: [UInt8]]
-    /// A tag under the keybag key over all of the above; none in version 1.
+    /// A tag under the keybag key over everything above; none in version 1.
     var innerTag: [UInt8]?
 
     /// The slot of the device key or of the passcode.
@@ -35,24 +35,24 @@ package struct Keybag: Equatable, Sendable {
     var hasRecoveryKey: Bool { slots.contains { $0.kind == .recoveryKey } }
 
     static let checkBytes = 16
-    /// The bytes of each of its closing tags.
+    /// The size of each of its tags.
     package static let tagBytes = 32
 
     static func deviceKeyCheck(_ deviceKey: DeviceKey, _ vaultID: ItemID) -> [UInt8] {
         deviceKey.tag(for: "coffer device key check v1", byteCount: checkBytes, vaultID.bytes)
     }
 
-    /// Whether the keybag was made with a device key.
+    /// Whether the keybag was made with this device key.
     func belongs(to deviceKey: DeviceKey) -> Bool {
         isEqualInConstantTime(deviceKeyCheck, Self.deviceKeyCheck(deviceKey, vaultID))
     }
 
-    /// What a wrapped class key is bound to.
+    /// The context of a wrapped class key.
     static func context(_ vaultID: ItemID, _ name: ClassKeyName) -> [UInt8] {
         Array("coffer class key v1".utf8) + vaultID.bytes + [name.rawValue]
     }
 
-    /// Unwraps the class keys that the device key holds.
+    /// Unwraps the class keys that the device key wraps.
     func deviceClassKeys(_ deviceKey: DeviceKey) throws(CryptoError) -> DeviceClassKeys {
         let wrapping = try deviceKey.wrapping()
         return try DeviceClassKeys { (name) throws(CryptoError) in
@@ -73,7 +73,7 @@ package struct Keybag: Equatable, Sendable {
 
 // MARK: Making one
 
-/// How the first slot is opened, with the key that opens it.
+/// How the first slot is opened, and the key that opens it.
 struct PrimaryLock: ~Copyable {
     let lock: Keyslot.Lock
     let kek: SymmetricKey
@@ -83,16 +83,16 @@ struct PrimaryLock: ~Copyable {
         self.kek = kek
     }
 
-    /// That of the device key alone.
+    /// Opens a slot with the device key alone.
     init(_ deviceKey: DeviceKey) throws(CofferError) {
         let kek: SymmetricKey
         do { kek = try deviceKey.deviceKEK() } catch { throw .noSecretMemory }
         self.init(.device(.unused()), kek: kek)
     }
 
-    /// That of a new passcode, which is stretched here.
+    /// Opens a slot with a new passcode, which is stretched here.
     ///
-    /// The stretching has a salt of its own.
+    /// The stretching uses a new salt.
     init(
         _ passcode: borrowing SecretBytes,
         _ stretching: Keyslot.Stretching,
@@ -106,19 +106,19 @@ struct PrimaryLock: ~Copyable {
 }
 
 extension DeviceKey {
-    /// What opens the slot of a vault without a passcode.
+    /// The key that opens the slot of a vault without a passcode.
     func deviceKEK() throws(CryptoError) -> SymmetricKey { try subkey(for: "coffer KEK device v1") }
 
-    /// What opens the slot of a passcode.
+    /// The key that opens the slot of a passcode.
     func passcodeKEK(_ stretched: borrowing SymmetricKey?) throws(CryptoError) -> SymmetricKey {
         try subkey(for: "coffer KEK passcode v1", mixing: stretched)
     }
 
-    /// What wraps the class keys that are there in every state.
+    /// The key that wraps the class keys that are in memory in every state.
     func wrapping() throws(CryptoError) -> SymmetricKey { try subkey(for: "coffer device wrap v1") }
 }
 
-/// The slot of a recovery key, as far as it is not the keybag key's.
+/// The slot of a recovery key, without what depends on the keybag key.
 struct RecoverySlot {
     let id: UInt8
     let publicKey: [UInt8]
@@ -127,15 +127,15 @@ struct RecoverySlot {
 extension Keybag {
     static let primarySlotID: UInt8 = 1
 
-    /// Makes a keybag under a new random keybag key: whoever had the old one has nothing of it.
+    /// Creates a keybag under a new random keybag key, so that the old keybag key is useless.
     ///
     /// - Parameters:
     ///   - vaultID: The vault.
     ///   - deviceKey: The device key of this machine.
     ///   - primary: The slot of the device key or of the passcode.
-    ///   - recoverySlots: The others.
+    ///   - recoverySlots: The other slots.
     ///   - erasesData: Whether the tenth wrong passcode erases the vault.
-    ///   - classKey: Gives each class key.
+    ///   - classKey: Returns each class key.
     static func make(
         of vaultID: ItemID,
         deviceKey: DeviceKey,
@@ -181,7 +181,7 @@ extension Keybag {
         return OpenedKeybag(keybag, keybagKey, slot: primarySlotID, primary: nil)
     }
 
-    /// Whoever has the device key but no way to open a slot can't add one of his own: the next who opens the keybag sees it.
+    /// An attacker who has the device key but can't open a slot can't add one undetected: the next unlock detects it.
     func innerTag(under keybagKey: borrowing SymmetricKey) -> [UInt8] {
         KeyedHash.tag(under: keybagKey, for: "coffer keybag inner tag v1", byteCount: Self.tagBytes, body)
     }

@@ -1,9 +1,9 @@
 package import CofferCore
 package import CofferMemory
 
-/// What is to become different in the next keybag.
+/// The changes for the next keybag.
 package struct KeybagChange: ~Copyable, Sendable {
-    /// What becomes of the slot of the device key or of the passcode.
+    /// The change of the slot of the device key or of the passcode.
     enum Primary: ~Copyable, Sendable {
         case keep
         case device
@@ -12,7 +12,7 @@ package struct KeybagChange: ~Copyable, Sendable {
 
     let primary: Primary
 
-    /// Whether the passcode is another one or none, so that the wrong ones before count no more.
+    /// Whether the passcode is replaced or removed, so that earlier wrong passcodes no longer count.
     var replacesPasscode: Bool {
         switch primary {
         case .passcode: true
@@ -21,7 +21,7 @@ package struct KeybagChange: ~Copyable, Sendable {
         }
     }
 
-    /// The number of the slot that comes to be.
+    /// The number of the added slot.
     package var addedSlot: Int? { addedRecoverySlot.map { Int($0.id) } }
 
     let erasesData: Bool?
@@ -40,16 +40,16 @@ package struct KeybagChange: ~Copyable, Sendable {
         removedSlot = removed
     }
 
-    /// Sets a passcode, or another one.
+    /// Sets or replaces a passcode.
     ///
     /// - Parameters:
-    ///   - new: The passcode.
-    ///   - erasesData: Whether the tenth wrong passcode is to erase the vault; as before if nothing is said.
+    ///   - new: The new passcode.
+    ///   - erasesData: Whether the tenth wrong passcode erases the vault; `nil` to keep the setting.
     package static func passcode(_ new: consuming NewPasscode, erasesData: Bool?) -> KeybagChange {
         KeybagChange(primary: .passcode(new), erasesData: erasesData)
     }
 
-    /// Takes the passcode away: the device key alone opens the vault from then on.
+    /// Removes the passcode: from then on the device key alone opens the vault.
     package static func removingPasscode() -> KeybagChange { KeybagChange(primary: .device, erasesData: false) }
 
     /// Removes the slot of a recovery key.
@@ -59,25 +59,21 @@ package struct KeybagChange: ~Copyable, Sendable {
     static func adding(_ slot: RecoverySlot) -> KeybagChange { KeybagChange(primary: .keep, added: slot) }
 }
 
-/// A passcode that is to be set.
+/// A passcode to be set.
 package struct NewPasscode: ~Copyable, Sendable {
     let passcode: SecretBytes
     let cost: PasscodeCost?
 
-    /// Takes a passcode.
-    ///
-    /// - Parameters:
-    ///   - passcode: What the person typed.
-    ///   - cost: The cost of a guess; if nothing is said, that of the passcode before it, or moderate.
+    /// Creates a new passcode; `nil` as its cost keeps the current one.
     package init(_ passcode: consuming SecretBytes, cost: PasscodeCost?) {
         self.passcode = passcode
         self.cost = cost
     }
 }
 
-/// What somebody shows to be let in.
+/// A presented credential.
 package enum GivenCredential: ~Copyable, Sendable {
-    /// Nothing: enough where there is no passcode.
+    /// None: enough if there is no passcode.
     case nothing
     /// A passcode.
     case passcode(SecretBytes)

@@ -2,7 +2,7 @@ package import CofferCore
 internal import CofferCrypto
 internal import CofferSystem
 
-// The bytes of the keybag: proto-docs/FORMATS.md has the tables.
+// The bytes of the keybag, as in proto-docs/FORMATS.md.
 
 extension Keybag {
     static let fileName = "keybag"
@@ -12,13 +12,13 @@ extension Keybag {
     private static let erasesDataFlag: UInt8 = 1
     private static let witnessedFlag: UInt8 = 2
 
-    /// What wraps a class key, as the file says it.
+    /// The code of the key that wraps a class key.
     private enum Wrapper: UInt8 {
         case deviceKey = 1
         case keybagKey = 2
     }
 
-    /// All but the tags.
+    /// Everything except the tags.
     var body: [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
@@ -48,8 +48,8 @@ extension Keybag {
         return writer.bytes
     }
 
-    /// The file, closed by a tag under the keybag key and by one under the device key: whoever has only the disk can't exchange
-    /// the public key of class B for his own.
+    /// The file, with a tag under the keybag key and one under the device key at the end: an attacker who has only the
+    /// disk can't replace the public key of class B by his own.
     package func encoded(deviceKey: DeviceKey) -> [UInt8] {
         let tagged = body + (innerTag ?? [])
         return tagged + Self.outerTag(of: tagged, deviceKey)
@@ -59,7 +59,7 @@ extension Keybag {
         deviceKey.tag(for: "coffer keybag tag v1", byteCount: tagBytes, tagged)
     }
 
-    /// Reads the file of a keybag, if there is one.
+    /// Reads the keybag file, if there is one.
     static func load(from directory: Directory) throws(CofferError) -> StoredKeybag? {
         let bytes: [UInt8]?
         do throws(SystemError) {
@@ -70,7 +70,7 @@ extension Keybag {
         return try bytes.map { (bytes) throws(CofferError) in try StoredKeybag(bytes) }
     }
 
-    /// Stores the keybag, synced, over an older one that is then gone from the disk.
+    /// Stores the keybag, synced, and overwrites and removes an older one.
     func store(in directory: Directory, deviceKey: DeviceKey) throws(CofferError) {
         do {
             unsafe try directory.replace(Self.fileName, shreddingOldFor: encoded(deviceKey: deviceKey).span.bytes)
@@ -85,16 +85,15 @@ extension Keybag {
     }
 }
 
-/// A keybag as it was read, before anything has shown that it is authentic.
+/// A keybag as it was read, before it is verified.
 package struct StoredKeybag: Sendable {
-    /// What it says.
+    /// The unverified keybag.
     package let keybag: Keybag
     private let bytes: [UInt8]
 
-    /// Reads the bytes of a keybag.
+    /// Parses the bytes of a keybag.
     ///
-    /// - Parameter bytes: The file.
-    /// - Throws: `decode` where they are none.
+    /// - Throws: `decode` if they are not a keybag.
     package init(_ bytes: [UInt8]) throws(CofferError) {
         self.bytes = bytes
         do {
@@ -104,9 +103,9 @@ package struct StoredKeybag: Sendable {
         }
     }
 
-    /// The keybag, which was made with that device key.
+    /// The keybag, after it is verified with the device key with which it was made.
     ///
-    /// - Throws: `decode` where it was changed without it.
+    /// - Throws: `decode` if it is not authentic.
     package func verified(with deviceKey: DeviceKey) throws(CofferError) -> Keybag {
         let tagged = Array(bytes.dropLast(Keybag.tagBytes))
         let tag = Array(bytes.suffix(Keybag.tagBytes))
@@ -154,13 +153,13 @@ extension Keybag {
         guard reader.isAtEnd, flags & ~(Self.erasesDataFlag | Self.witnessedFlag) == 0, isComplete(version) else {
             throw ByteReader.Malformed()
         }
-        // Of two spellings of one keybag, the tag under the keybag key would be right for one only.
+        // If a keybag had two encodings, the tag under the keybag key would be right for one of them only.
         guard version == 1 || body.elementsEqual(bytes.dropLast(2 * Self.tagBytes)) else {
             throw ByteReader.Malformed()
         }
     }
 
-    /// Whether everything is there that is needed, once.
+    /// Whether everything that is required is present exactly once.
     private func isComplete(_ version: UInt16) -> Bool {
         let heldByDeviceKey = Set(ClassKeyName.allCases.filter(\.isHeldByDeviceKey))
         let expected = Set(ClassKeyName.allCases).subtracting(version == 1 ? heldByDeviceKey : [])

@@ -2,25 +2,26 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferMemory
 
-/// One way to the keybag key.
+/// One way to obtain the keybag key.
 struct Keyslot: Equatable, Sendable {
     let id: UInt8
     let lock: Lock
     let wrappedKeybagKey: [UInt8]
 
-    /// How a slot is opened, with what is not secret of it.
+    /// How a slot is opened, with its parameters that are not secret.
     enum Lock: Equatable, Sendable {
         /// By the device key alone: a vault without a passcode.
         case device(Stretching)
         /// By the device key and a passcode.
         case passcode(Stretching)
-        /// By a recovery key alone, whose public half this is: no device key.
+        /// By the recovery key with this public key alone, without the device key.
         case recoveryKey(publicKey: [UInt8])
     }
 
-    /// How a passcode is stretched.
+    /// The parameters for stretching a passcode.
     ///
-    /// A slot of the device key has one, too, which says 0: version 1 of the keybag gave all slots the same fields.
+    /// A slot of the device key has them as well, as zeros, because version 1 of the keybag gave all slots the same
+    /// fields.
     struct Stretching: Equatable, Sendable {
         /// Argon2id's passes.
         let operations: UInt32
@@ -28,14 +29,10 @@ struct Keyslot: Equatable, Sendable {
         let memoryKiB: UInt32
         let salt: [UInt8]
 
-        /// That of the device key's slot, which nobody reads: kept for the fields that version 1 gave all slots.
+        /// Those of the device key's slot, which are never used.
         static func unused() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
 
-        /// That of a new passcode.
-        ///
-        /// - Parameters:
-        ///   - cost: The cost of a guess; if nothing is said, that of the passcode before it, or moderate.
-        ///   - lock: How the slot was opened before.
+        /// Those of a new passcode.
         init(_ cost: PasscodeCost?, replacing lock: Lock?) {
             if cost == nil, case .passcode(let before) = lock {
                 self.init(operations: before.operations, memoryKiB: before.memoryKiB, salt: Self.newSalt())
@@ -65,7 +62,7 @@ struct Keyslot: Equatable, Sendable {
 
     var kind: KeyslotKind { lock.kind }
 
-    /// What the wrapped key is bound to: a slot can't be passed off as another, or as a cheaper one.
+    /// The context of the wrapped key: a slot can't be passed off as another, or as one with a lower cost.
     private static func context(_ vaultID: ItemID, _ id: UInt8, _ lock: Lock) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: "coffer keyslot v1".utf8)
@@ -76,7 +73,7 @@ struct Keyslot: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Makes a slot that a KEK opens: that of the device key, or of the device key and a passcode.
+    /// Creates a slot that a KEK opens: that of the device key, or of the device key and a passcode.
     init(
         id: UInt8,
         _ lock: Lock,
@@ -88,7 +85,7 @@ struct Keyslot: Equatable, Sendable {
         self.init(id: id, lock: lock, wrappedKeybagKey: KeyWrap.wrap(keybagKey, under: kek, context: context))
     }
 
-    /// Makes a slot that a recovery key opens; the key itself is not needed for it.
+    /// Creates a slot that a recovery key opens, from its public key.
     init(
         id: UInt8,
         recoveryPublicKey: [UInt8],
@@ -139,7 +136,7 @@ extension Keyslot.Lock {
         }
     }
 
-    /// Writes what is not secret of it, as it stands in the keybag.
+    /// Writes the parameters, as they are in the keybag.
     func write(to writer: inout ByteWriter) {
         switch self {
         case .device(let stretching), .passcode(let stretching):
@@ -151,7 +148,7 @@ extension Keyslot.Lock {
         }
     }
 
-    /// Reads it.
+    /// Reads the parameters.
     init(_ kind: KeyslotKind, reading reader: inout ByteReader) throws(ByteReader.Malformed) {
         switch kind {
         case .device: self = .device(try Keyslot.Stretching(reading: &reader))
@@ -187,7 +184,7 @@ extension CofferError {
 }
 
 extension KeyslotKind {
-    /// The kind's code in the keybag; 4 and 5 are kept for FIDO2 and TPM2.
+    /// The code of the kind in the keybag; 4 and 5 are reserved for FIDO2 and TPM2.
     var code: UInt8 {
         switch self {
         case .device: 1

@@ -3,7 +3,7 @@ internal import CofferMemory
 
 /// Which keys are in memory.
 ///
-/// Locking is assignment, so wiping is `deinit`; a state can't be without the keys it means, or with others.
+/// A transition is an assignment, so that wiping is done by `deinit`: a state always has exactly its keys.
 enum LockState: ~Copyable {
     case beforeFirstUnlock
     case lockedExpired(AfterFirstUnlockKeys)
@@ -30,7 +30,7 @@ enum LockState: ~Copyable {
         }
     }
 
-    /// Wipes what is there while unlocked only.
+    /// Wipes the keys that are in memory only while unlocked.
     mutating func lock() {
         switch consume self {
         case .unlocked(let keys): self = .locked(keys.forgettingWhenUnlocked())
@@ -39,7 +39,7 @@ enum LockState: ~Copyable {
         }
     }
 
-    /// Wipes the key of class CX, where the vault is locked.
+    /// Wipes the key of class CX, if the vault is locked.
     mutating func expireInactive() {
         switch consume self {
         case .locked(let keys): self = .lockedExpired(keys.forgettingInactive())
@@ -47,7 +47,7 @@ enum LockState: ~Copyable {
         }
     }
 
-    /// Takes keys of an earlier daemon, where there are none.
+    /// Restores the keys of an earlier daemon, before the first unlock.
     mutating func restore(_ keys: consuming AfterFirstUnlockKeys) {
         switch consume self {
         case .beforeFirstUnlock: self = .lockedExpired(keys)
@@ -55,10 +55,10 @@ enum LockState: ~Copyable {
         }
     }
 
-    /// Uses the keys that are there from the first unlock on.
+    /// Calls a closure with the keys that are in memory from the first unlock on.
     ///
-    /// - Parameter body: Gets the keys.
-    /// - Returns: What `body` returns; `nil` before the first unlock.
+    /// - Parameter body: Called with the keys.
+    /// - Returns: The result of `body`; `nil` before the first unlock.
     func withAfterFirstUnlockKeys<Result: ~Copyable, Failure: Error>(
         _ body: (borrowing AfterFirstUnlockKeys) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -71,12 +71,12 @@ enum LockState: ~Copyable {
         }
     }
 
-    /// Uses a class key where it lies.
+    /// Calls a closure with a class key.
     ///
     /// - Parameters:
-    ///   - name: One that the keybag key wraps.
-    ///   - body: Gets the key.
-    /// - Returns: What `body` returns; `nil` where the key is not there in this state.
+    ///   - name: A key that the keybag key wraps.
+    ///   - body: Called with the key.
+    /// - Returns: The result of `body`; `nil` if the key is not in memory in this state.
     func withKey<Result: ~Copyable, Failure: Error>(
         _ name: ClassKeyName,
         _ body: (borrowing SymmetricKey) throws(Failure) -> Result

@@ -1,38 +1,38 @@
 package import CofferCore
 internal import CofferSystem
 
-/// A vault whose device key is not on this machine: it was moved, or the key was lost.
+/// A vault whose device key is not on this machine, because it was moved or the key was lost.
 ///
-/// The passcode is of no use without that device key. A recovery key needs none.
+/// Without that device key the passcode is useless; a recovery key does not need it.
 package struct MovedVault: Sendable {
     let keybag: Keybag
     let directory: Directory
     let deviceKeys: DeviceKeySource
 
-    /// Identifies the vault.
+    /// The id of the vault.
     package var vaultID: ItemID { keybag.vaultID }
 
-    /// The ways to open the vault, those that need the lost device key among them.
+    /// The keyslots of the vault, including those that need the lost device key.
     package var slots: [KeyslotInfo] { keybag.slots.map { KeyslotInfo(number: Int($0.id), kind: $0.kind) } }
 
-    /// Opens the vault with a recovery key and makes it one of this machine, with a new passcode; when this returns, that is on
-    /// the disk.
+    /// Opens the vault with a recovery key and binds it to this machine, with a new passcode; when this returns, that
+    /// is on the disk.
     ///
     /// Stretches the passcode, so it is not for the event loop.
     ///
     /// - Parameters:
-    ///   - recoveryKey: What the person has written down.
+    ///   - recoveryKey: The recovery key as it was entered.
     ///   - change: Sets the new passcode.
     /// - Returns: The keys for ``VaultKeys/adopt(_:)``.
-    /// - Throws: `authFailed` where the recovery key is not one of this vault.
+    /// - Throws: `authFailed` if the recovery key does not belong to this vault.
     package func recover(
         with recoveryKey: borrowing RecoveryKey,
         _ change: borrowing KeybagChange
     ) throws(CofferError) -> UnlockedKeys {
         let opened = try open(recoveryKey)
         let deviceKey = try deviceKeys.keyForNewKeybag()
-        // Under this machine's device key, the count that came along would be a damaged one. It goes first, which gives nobody a
-        // guess at the passcode before: under the device key of that one, what is stored here is damaged.
+        // Under this machine's device key, the copied count of attempts is invalid. It is replaced first. That does not
+        // allow guesses at the old passcode: under its device key, the new file is invalid as well.
         try PasscodeAttempts.none.store(
             in: directory,
             of: vaultID,

@@ -3,13 +3,13 @@ internal import CofferCrypto
 package import CofferMemory
 package import CofferSystem
 
-/// A recovery key that was just made, for a slot and to be printed once.
+/// A new recovery key, for a keyslot and to be printed once.
 package struct NewRecoveryKey: ~Copyable, Sendable {
-    /// The public half, which is all that the vault keeps.
+    /// The public key, which is all that the vault stores.
     package let publicKey: [UInt8]
     private let text: SecretBytes
 
-    /// Makes one.
+    /// Creates a recovery key.
     package init() throws(CofferError) {
         do {
             let key = try RecoveryKey()
@@ -21,22 +21,16 @@ package struct NewRecoveryKey: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the text out that a person writes down.
+    /// Takes the text for printing.
     package consuming func takeText() -> SecretBytes { text }
 }
 
-/// What a vault is made with.
+/// The parameters of a new vault.
 package struct VaultPlan: ~Copyable, Sendable {
     let passcode: NewPasscode?
     let recoveryPublicKey: [UInt8]?
     let erasesData: Bool
 
-    /// Makes a plan.
-    ///
-    /// - Parameters:
-    ///   - passcode: What protects the class keys; `nil` for a vault without a passcode.
-    ///   - recoveryPublicKey: The public half of a recovery key, if there is to be one.
-    ///   - erasesData: Whether the tenth wrong passcode erases the vault.
     package init(
         passcode: consuming NewPasscode?,
         recoveryPublicKey: [UInt8]? = nil,
@@ -49,16 +43,16 @@ package struct VaultPlan: ~Copyable, Sendable {
 }
 
 extension VaultKeys {
-    /// Makes a vault's keys, random and never derived, and stores them, synced.
+    /// Creates a vault's keys, random and never derived, and stores them, synced.
     ///
     /// Stretches the passcode, so it is not for the event loop.
     ///
     /// - Parameters:
     ///   - directory: The state directory, without a vault.
-    ///   - deviceKeys: Where the device key is looked for.
-    ///   - plan: What the vault is made with.
-    /// - Returns: The keys for ``adopt(_:)``: whoever makes a vault has unlocked it.
-    /// - Throws: `duplicateItem` where there is a keybag already.
+    ///   - deviceKeys: The places of the device key.
+    ///   - plan: The parameters of the vault.
+    /// - Returns: The keys for ``adopt(_:)``: a new vault is unlocked.
+    /// - Throws: `duplicateItem` if there is a keybag already.
     package static func create(
         in directory: Directory,
         _ deviceKeys: DeviceKeySource,
@@ -69,12 +63,12 @@ extension VaultKeys {
         }
         let deviceKey = try deviceKeys.keyForNewKeybag()
         let opened = try NewVault.keybag(plan, deviceKey)
-        // A count that an older vault left is not this one's.
+        // The count of attempts of an earlier vault does not apply.
         try PasscodeAttempts.none.store(
             in: directory,
             of: opened.keybag.vaultID,
             deviceKey,
-            orSay: "can't store the count of wrong passcodes, so no vault is made"
+            orSay: "can't store the count of wrong passcodes, so no vault is created"
         )
         try opened.keybag.store(in: directory, deviceKey: deviceKey)
         do { return try opened.keys() } catch { throw .noSecretMemory }

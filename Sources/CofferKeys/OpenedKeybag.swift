@@ -4,9 +4,9 @@ internal import CofferMemory
 
 /// Why a keybag did not open.
 enum KeybagError: Error, Equatable {
-    /// No slot fits what was given.
+    /// No slot matches the credential.
     case wrongCredential
-    /// A slot was opened, and what is behind it is not what was put there.
+    /// A slot was opened, but its content is not authentic.
     case damaged
     /// Memory for a key could not be locked.
     case noMemory
@@ -16,13 +16,13 @@ enum KeybagError: Error, Equatable {
     init(atSlot error: CryptoError) { self = error == .noMemory ? .noMemory : .wrongCredential }
 }
 
-/// A keybag with its key: for as long as it takes to unlock, or to make the next keybag of it.
+/// A keybag with its key, while it is being unlocked or changed.
 struct OpenedKeybag: ~Copyable, Sendable {
     let keybag: Keybag
     fileprivate let keybagKey: SymmetricKey
     /// The slot that was opened.
     let slot: UInt8
-    /// What opens the first slot, if that was the one.
+    /// The key of the first slot, if that one was opened.
     private let primary: PrimaryLock?
 
     init(_ keybag: Keybag, _ keybagKey: consuming SymmetricKey, slot: UInt8, primary: consuming PrimaryLock?) {
@@ -42,20 +42,20 @@ struct OpenedKeybag: ~Copyable, Sendable {
         } catch {
             throw KeybagError(behindSlot: error)
         }
-        // Version 1 has no inner tag: who has the device key could have put a public key of his own there.
+        // Version 1 has no inner tag: an attacker with the device key could have inserted his own public key.
         guard keys.classBPublicKey == keybag.classBPublicKey else { throw .damaged }
         return keys
     }
 
-    /// Makes the next keybag: the same class keys under a new keybag key.
+    /// Creates the next keybag: the same class keys under a new keybag key.
     ///
     /// - Parameters:
-    ///   - change: What becomes different.
-    ///   - deviceKey: The device key of this machine; another one than the keybag's where a recovery key has opened it.
+    ///   - change: The change.
+    ///   - deviceKey: The device key of this machine; it differs from the keybag's after an unlock by a recovery key.
     func changed(_ change: borrowing KeybagChange, deviceKey: DeviceKey) throws(CofferError) -> OpenedKeybag {
         switch change.primary {
         case .keep:
-            // Only what has opened the first slot can wrap for it again.
+            // Only the credential that opened the first slot can wrap for it again.
             switch primary {
             case .some(let primary): return try made(primary, change, deviceKey)
             case .none: throw CofferError(KeybagError.damaged, "")
@@ -86,8 +86,9 @@ struct OpenedKeybag: ~Copyable, Sendable {
     ) throws(CryptoError) -> OpenedKeybag {
         var recoverySlots = keybag.recoverySlots.filter { $0.id != change.removedSlot }
         if let added = change.addedRecoverySlot { recoverySlots.append(added) }
-        // A vault without a passcode has no item that wants one. Its key is a new one whenever a passcode goes, whatever becomes of
-        // the rows, and whenever one comes: what the device key alone ever opened must not be what protects such items.
+        // A vault without a passcode has no items that require one. Their class key is replaced whenever a passcode is
+        // removed, regardless of the rows, and whenever one is set: a key that the device key alone once opened must
+        // not protect such items.
         let isOpenToDeviceKey = primary.lock.kind == .device || keybag.primarySlot.kind == .device
         return try Keybag.make(
             of: keybag.vaultID,
@@ -101,7 +102,7 @@ struct OpenedKeybag: ~Copyable, Sendable {
     }
 
     private func classKey(_ name: ClassKeyName, _ deviceKey: DeviceKey) throws(CryptoError) -> SymmetricKey {
-        // Version 1 has what the device key holds in one place only.
+        // Version 1 has the keys that the device key wraps in one place only.
         guard keybag.underKeybagKey[name] == nil else {
             return try keybag.unwrap(name, from: keybag.underKeybagKey, under: keybagKey)
         }
@@ -112,7 +113,7 @@ struct OpenedKeybag: ~Copyable, Sendable {
 // MARK: Opening
 
 extension Keybag {
-    /// The slots that recovery keys open.
+    /// The slots of recovery keys.
     var recoverySlots: [RecoverySlot] {
         slots.compactMap { slot in
             guard case .recoveryKey(let publicKey) = slot.lock else { return nil }
@@ -132,7 +133,7 @@ extension Keybag {
         return try verified(OpenedKeybag(self, keybagKey, slot: primarySlot.id, primary: primary))
     }
 
-    /// Opens the slot that a recovery key fits.
+    /// Opens the slot that a recovery key matches.
     func open(_ recoveryKey: borrowing RecoveryKey) throws(KeybagError) -> OpenedKeybag {
         for slot in slots where slot.kind == .recoveryKey {
             let keybagKey: SymmetricKey

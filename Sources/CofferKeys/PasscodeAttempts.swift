@@ -3,46 +3,46 @@ internal import CofferCrypto
 internal import CofferMemory
 internal import CofferSystem
 
-/// The passcodes that were tried in vain since the last right one: what the file `attempts` says.
+/// The wrong passcodes since the last right one: the content of the file `attempts`.
 struct PasscodeAttempts: Equatable, Sendable {
     static let fileName = "attempts"
     static let none = PasscodeAttempts(failures: 0, wrongTags: [])
-    /// What a count says that can't be read: one guess is left, after the longest delay.
+    /// The value of an invalid file: one guess is left, after the longest delay.
     static let damaged = PasscodeAttempts(failures: Limits.passcodeAttempts - 1, wrongTags: [])
 
     private static let magic = Array("COFFERAT".utf8)
     private static let tagBytes = 32
 
-    /// How many count.
+    /// The number of wrong passcodes.
     private(set) var failures: Int
-    /// What tells the same wrong passcode again: as dear to guess by as the keybag itself.
+    /// Tags that identify repeated wrong passcodes: guessing from them is as expensive as from the keybag.
     private(set) var wrongTags: [[UInt8]]
 
-    /// With one more, which is taken back if it turns out to be nothing new.
+    /// The count with one more, which is undone if the passcode turns out to be a repeated one.
     var withOneMore: PasscodeAttempts {
         PasscodeAttempts(failures: min(failures + 1, Limits.passcodeAttempts), wrongTags: wrongTags)
     }
 
-    /// Whether there were as many as there may be, each of them known to be wrong: none was cut off before it was answered.
+    /// Whether the maximum is reached and each is known to be wrong: none was interrupted before it was answered.
     var areUsedUp: Bool { failures == Limits.passcodeAttempts && wrongTags.count == failures }
 
-    /// The same number, without what tells a wrong one again, or shows that it was one.
+    /// The same number without tags.
     var withoutTags: PasscodeAttempts { PasscodeAttempts(failures: failures, wrongTags: []) }
 
-    /// After a wrong passcode.
+    /// The count after a wrong passcode.
     func after(wrong tag: [UInt8]) -> PasscodeAttempts {
         wrongTags.contains(tag)
             ? self : PasscodeAttempts(failures: withOneMore.failures, wrongTags: wrongTags + [tag])
     }
 
-    /// When the next passcode is taken.
+    /// When the next passcode is accepted.
     enum Delay: Equatable, Sendable {
         case none
         case seconds(Int)
         case never
     }
 
-    /// How long to wait after so many failures: section 7 of the semantics.
+    /// The delay after a number of failures.
     static func delay(afterFailures failures: Int) -> Delay {
         switch failures {
         case ...3: .none
@@ -56,18 +56,18 @@ struct PasscodeAttempts: Equatable, Sendable {
         }
     }
 
-    /// Why no passcode is taken now; a damaged count looks like nine guesses that were cut off.
+    /// Why no passcode is accepted now; an invalid file can't be distinguished from nine interrupted guesses.
     var refusal: String {
         self == .damaged ? "nine wrong passcodes, or a damaged count of them" : "too many wrong passcodes"
     }
 
     // MARK: The file
 
-    /// Stores the count: when this returns, it outlives a power cut.
+    /// Stores the count: when this returns, it survives a power cut.
     ///
-    /// It is written in place, so that a person is let in on a full disk, too.
+    /// It is written in place, so that a full disk does not lock the owner out.
     ///
-    /// - Parameter subject: What has failed, in words, where it can't be stored.
+    /// - Parameter subject: What has failed, in words, if it can't be stored.
     func store(
         in directory: Directory,
         of vaultID: ItemID,
@@ -83,17 +83,17 @@ struct PasscodeAttempts: Equatable, Sendable {
         }
     }
 
-    /// Makes the file, if it is missing or of version 1, while there may be room: the first guess needs none then.
+    /// Creates the file, if it is missing or of version 1, while there is space: later guesses then need none.
     func prepareFile(in directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) {
         if self == .damaged { return }
         if case .record? = try? Self.file(in: directory, of: vaultID, deviceKey).load() { return }
-        // Without room, the first guess that there is room for makes it.
+        // Without space, it is created by the first guess after there is space.
         try? store(in: directory, of: vaultID, deviceKey, orSay: "")
     }
 
-    /// Reads the count; none where there is no file.
+    /// Reads the count; zero if there is no file.
     ///
-    /// One that can't be read, or is not what was stored, is ``damaged``: not none, and not the end of all guesses either.
+    /// An invalid file is ``damaged``: it counts neither as zero nor as the end of all attempts.
     static func load(from directory: Directory, of vaultID: ItemID, _ deviceKey: DeviceKey) -> PasscodeAttempts {
         do throws(SystemError) {
             switch try file(in: directory, of: vaultID, deviceKey).load() {
@@ -112,7 +112,7 @@ struct PasscodeAttempts: Equatable, Sendable {
         }
     }
 
-    /// Reads a file of version 1, which was replaced as a whole with each guess.
+    /// Parses a file of version 1, which was replaced as a whole with each guess.
     private init?(version1 bytes: [UInt8], _ vaultID: ItemID, _ deviceKey: DeviceKey) {
         let body = Array(bytes.dropLast(Self.tagBytes))
         let tag = deviceKey.tag(for: "coffer attempts tag v1", byteCount: Self.tagBytes, vaultID.bytes + body)

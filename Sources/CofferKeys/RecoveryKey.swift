@@ -2,10 +2,10 @@ package import CofferCore
 internal import CofferCrypto
 package import CofferMemory
 
-/// A random key that a person keeps on paper: it opens the keybag without the passcode and without the device key.
+/// A random key that the owner keeps on paper: it opens the keybag without the passcode and without the device key.
 ///
-/// As text it is 36 symbols of Crockford's base32 in groups of four: 160 random bits, and 20 bits by which a slip of the pen
-/// is told from a wrong key.
+/// As text it is 36 symbols of Crockford's base32 in groups of four: 160 random bits, and a checksum of 20 bits that
+/// distinguishes a typing error from a wrong key.
 package struct RecoveryKey: ~Copyable, Sendable {
     private static let randomBytes = 20
     private static let symbolBits = 5
@@ -14,13 +14,13 @@ package struct RecoveryKey: ~Copyable, Sendable {
     private static let groupSymbols = 4
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
-    /// The bytes of the text, with a `-` between the groups.
+    /// The size of the text, with a `-` between the groups.
     package static let textBytes = (keySymbols + checkSymbols) * (groupSymbols + 1) / groupSymbols - 1
 
-    /// The random bytes, filled up with zeros to the length of a key.
+    /// The random bytes, padded with zeros to the size of a key.
     private let root: SymmetricKey
 
-    /// Makes a new one.
+    /// Creates a random recovery key.
     init() throws(CryptoError) {
         do {
             var bytes = try SecretBytes(random: SymmetricKey.byteCount)
@@ -34,10 +34,9 @@ package struct RecoveryKey: ~Copyable, Sendable {
         }
     }
 
-    /// Reads one that a person has typed: without regard to case, `-` and white space, an O for a 0, an I or L for a 1.
+    /// Parses a key as it was typed: case, `-` and white space are ignored, an O is read as 0, an I or L as 1.
     ///
-    /// - Parameter text: What was typed.
-    /// - Throws: `param` where it can't be a recovery key: it was mistyped.
+    /// - Throws: `param` if it was mistyped.
     package init(_ text: borrowing SecretBytes) throws(CofferError) {
         var symbols = try Self.secretMemory(Self.keySymbols + Self.checkSymbols)
         var bytes = try Self.secretMemory(SymmetricKey.byteCount)
@@ -90,7 +89,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         return text
     }
 
-    /// The X25519 private key that a keyslot's public key belongs to.
+    /// The X25519 private key for the public key of a keyslot.
     func privateKey() throws(CryptoError) -> SymmetricKey {
         try KeyDerivation.subkey(of: root, for: "coffer recovery key v1")
     }
@@ -114,7 +113,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
         return (0..<checkSymbols).map { unsafe symbol($0, of: tag.span.bytes) }
     }
 
-    /// - Returns: How many symbols were typed, also if there are more than there is room for.
+    /// - Returns: The number of typed symbols, even if there are too many.
     private static func readSymbols(
         _ typed: RawSpan,
         into buffer: UnsafeMutableRawBufferPointer
@@ -144,7 +143,7 @@ package struct RecoveryKey: ~Copyable, Sendable {
 }
 
 extension CofferError {
-    /// Says nothing of what was typed.
+    /// The error must not reveal anything that was typed.
     fileprivate static func mistypedRecoveryKey(_ finding: String) -> CofferError {
         CofferError(
             .param,

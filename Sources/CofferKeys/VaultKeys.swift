@@ -3,23 +3,23 @@ internal import CofferCrypto
 internal import CofferMemory
 package import CofferSystem
 
-/// A vault's keys: which are in memory, and what they are used for.
+/// The keys of a vault: which are in memory, and operations with them.
 ///
-/// Lives on one actor.
+/// It lives on the daemon's thread.
 package final class VaultKeys {
     private var keybag: Keybag { didSet { hasPasscode = keybag.hasPasscode } }
-    /// Kept beside the keybag, which would be copied each time that a request asks for the state.
+    /// Stored separately, because the keybag would be copied whenever a request asks for the state.
     private var hasPasscode: Bool
     let deviceKey: DeviceKey
     let directory: Directory
     private var attempts: PasscodeAttempts
-    /// What the delay after wrong passcodes counts from, in nanoseconds of boot time.
+    /// When the delay after wrong passcodes began, in nanoseconds of boot time.
     private var delayStart: UInt64
     private let deviceKeys: DeviceClassKeys
     var lockState: LockState
-    /// Whether a key that the passcode protects was used since somebody asked.
+    /// Whether a key that the passcode protects was used since the last ``takeUse()``.
     var wasUsed = false
-    /// The keys of the catalog's own data: there in every state, so that names can be searched while locked.
+    /// The keys of the catalog: in memory in every state, so that names can be searched while locked.
     package let catalog: CatalogKeys
 
     private init(_ keybag: Keybag, _ deviceKey: DeviceKey, in directory: Directory, at now: UInt64) throws(KeyError) {
@@ -49,10 +49,10 @@ package final class VaultKeys {
         }
     }
 
-    /// Whether the catalog has said where its audit ends ever since the keybag was made.
+    /// Whether the catalog has recorded the end of its audit ever since the keybag was created.
     package var isWitnessed: Bool { keybag.isWitnessed }
 
-    /// Identifies the vault: the catalog carries the same.
+    /// The id of the vault, which is also in the catalog.
     package var vaultID: ItemID { keybag.vaultID }
 
     /// The state that clients see.
@@ -60,7 +60,7 @@ package final class VaultKeys {
 
     // MARK: Coming up
 
-    /// What is found in a state directory.
+    /// The content of a state directory.
     package enum Opening {
         /// No keybag.
         case noVault
@@ -74,9 +74,9 @@ package final class VaultKeys {
     ///
     /// - Parameters:
     ///   - directory: The state directory.
-    ///   - deviceKeys: Where the device key is looked for.
-    ///   - now: Nanoseconds of boot time: a delay after wrong passcodes starts over.
-    /// - Throws: `decode` where the keybag is damaged, `io`.
+    ///   - deviceKeys: The places of the device key.
+    ///   - now: Nanoseconds of boot time, at which a delay after wrong passcodes starts again.
+    /// - Throws: `decode` if the keybag is damaged, `io`.
     package static func open(
         in directory: Directory,
         _ deviceKeys: DeviceKeySource,
@@ -90,7 +90,7 @@ package final class VaultKeys {
         do throws(SystemError) { try directory.requireOwner(of: PasscodeAttempts.fileName) } catch {
             throw error.cofferError("can't read the count of wrong passcodes")
         }
-        // What an interrupted change left of an older keybag goes before anything is opened.
+        // Removes what an interrupted change left of an older keybag, before anything is opened.
         try? directory.shredLeftovers(of: Keybag.fileName)
         do throws(KeyError) {
             let keys = try VaultKeys(keybag, deviceKey, in: directory, at: now)
@@ -103,12 +103,12 @@ package final class VaultKeys {
 
     // MARK: Credentials and keyslots
 
-    /// What another thread needs to try a credential.
+    /// Prepares the check of a credential on another thread.
     ///
     /// - Parameters:
-    ///   - credential: What kind: only passcodes have to wait after wrong ones.
+    ///   - credential: Its kind: only passcodes are throttled.
     ///   - now: Nanoseconds of boot time.
-    /// - Throws: `authFailed` where no passcode is taken now.
+    /// - Throws: `authFailed` if passcodes are throttled now.
     package func authentication(
         with credential: Credential,
         at now: UInt64
@@ -120,13 +120,13 @@ package final class VaultKeys {
         return Authentication(keybag: keybag, deviceKey: deviceKey, attempts: attempts, directory: directory)
     }
 
-    /// Takes over what came of trying a credential.
+    /// Applies the result of checking a credential.
     ///
     /// - Parameters:
-    ///   - outcome: What came of it.
+    ///   - outcome: The result.
     ///   - now: Nanoseconds of boot time.
-    /// - Returns: What it gives.
-    /// - Throws: Why the credential was refused.
+    /// - Returns: What the credential unlocked.
+    /// - Throws: The reason if the credential was refused.
     package func settle(
         _ outcome: consuming Authentication.Outcome,
         at now: UInt64
@@ -138,19 +138,19 @@ package final class VaultKeys {
         return granted
     }
 
-    /// The wrong passcodes since the last right one; nine where their count is damaged.
+    /// The wrong passcodes since the last right one; nine if their count is damaged.
     package var failedAttempts: Int { attempts.failures }
 
-    /// Whether no passcode is taken any more.
+    /// Whether no more passcodes are accepted.
     package var attemptsEnded: Bool { PasscodeAttempts.delay(afterFailures: failedAttempts) == .never }
 
     /// Whether the tenth wrong passcode erases the vault.
     package var erasesData: Bool { keybag.erasesData }
 
-    /// Whether the tenth wrong passcode was to erase the vault, and the erase did not come to pass.
+    /// Whether the tenth wrong passcode was to erase the vault, and the erase was not completed.
     package var hasErasureDue: Bool { erasesData && keybag.hasPasscode && attempts.areUsedUp }
 
-    /// Seconds until the next passcode is taken; `nil` where it is taken now, or never.
+    /// Seconds until the next passcode is accepted; `nil` if it is accepted now, or never.
     ///
     /// - Parameter now: Nanoseconds of boot time.
     package func secondsToNextAttempt(at now: UInt64) -> Int? {
@@ -165,20 +165,19 @@ package final class VaultKeys {
         return end > now ? .seconds(Int((end - now + 999_999_999) / 1_000_000_000)) : .none
     }
 
-    /// The ways to open the vault.
+    /// The keyslots of the vault.
     package var slots: [KeyslotInfo] { keybag.slots.map { KeyslotInfo(number: Int($0.id), kind: $0.kind) } }
 
-    /// The change that adds the slot of a new recovery key.
+    /// The change that adds a slot for a new recovery key.
     ///
-    /// - Parameter recoveryKey: The key.
-    /// - Throws: `param` where there are as many as there may be.
+    /// - Throws: `param` if the maximum number of slots is reached.
     package func addingSlot(_ recoveryKey: borrowing NewRecoveryKey) throws(CofferError) -> KeybagChange {
         let taken = Set(keybag.slots.map(\.id))
         guard taken.count < Limits.keyslots, let free = (UInt8(1)...UInt8.max).first(where: { !taken.contains($0) })
         else {
             throw CofferError(
                 .param,
-                "there are \(Limits.keyslots) keyslots already, which is the most",
+                "there are \(Limits.keyslots) keyslots already, which is the maximum",
                 hint: "remove one with 'coffer slot remove'"
             )
         }
@@ -188,13 +187,13 @@ package final class VaultKeys {
     /// The change that removes the slot of a recovery key.
     ///
     /// - Parameter number: The slot's number.
-    /// - Throws: `itemNotFound` where there is none, `param` where it is the one that the vault can't be without.
+    /// - Throws: `itemNotFound` if there is none, `param` if it is the slot of the device key or of the passcode.
     package func removingSlot(_ number: Int) throws(CofferError) -> KeybagChange {
         guard let slot = keybag.slots.first(where: { Int($0.id) == number }) else {
             throw CofferError(
                 .itemNotFound,
                 "there is no keyslot \(number)",
-                hint: "'coffer slot list' shows what there is"
+                hint: "'coffer slot list' shows the keyslots"
             )
         }
         switch slot.kind {
@@ -202,24 +201,24 @@ package final class VaultKeys {
         case .passcode:
             throw CofferError(
                 .param,
-                "keyslot \(number) is the passcode's, which the vault can't be without",
-                hint: "'coffer passcode change' and 'coffer passcode remove' are for it"
+                "keyslot \(number) is that of the passcode and can't be removed",
+                hint: "change or remove the passcode with 'coffer passcode change' or 'coffer passcode remove'"
             )
         case .device:
             throw CofferError(
                 .param,
-                "keyslot \(number) is the device key's, which the vault can't be without",
-                hint: "'coffer passcode set' puts a passcode in its place"
+                "keyslot \(number) is that of the device key and can't be removed",
+                hint: "'coffer passcode set' replaces it by a passcode"
             )
         }
     }
 
     // MARK: Class keys
 
-    /// The public half of class B.
+    /// The public key of class B.
     var classBPublicKey: [UInt8] { keybag.classBPublicKey }
 
-    /// Uses a class key where it lies.
+    /// Calls a closure with a class key.
     func withKey<Result: ~Copyable>(
         _ name: ClassKeyName,
         _ body: (borrowing SymmetricKey) throws(CryptoError) -> Result

@@ -2,48 +2,45 @@ internal import CSodium
 internal import CofferCore
 internal import Synchronization
 
-/// Locked memory could not be had.
+/// Locked memory is not available.
 package struct SecretMemoryError: Error, Sendable {
-    /// The bytes that were asked for.
+    /// The requested size.
     package let byteCount: Int
 }
 
-/// Locked, guarded, undumpable memory, handed out in pieces.
+/// An allocator of locked, guarded, undumpable memory.
 ///
-/// `sodium_malloc` costs four system calls a piece and is silently unlocked past `RLIMIT_MEMLOCK`. So small pieces are cut
-/// from slabs that it made, large ones are its own, and each of its regions is locked again in the open, so that a
-/// failure is seen. A piece is wiped when it comes back.
+/// `sodium_malloc` costs four system calls per allocation, and beyond `RLIMIT_MEMLOCK` it silently returns unlocked
+/// memory. So small allocations are cut from slabs of `sodium_malloc`, large ones are regions of their own, and each
+/// region is locked again explicitly, so that a failure is detected. Memory is wiped when it is released.
 @safe
 package final class SecretArena: Sendable {
     /// The arena of the process.
     package static let shared = SecretArena()
 
-    /// The sizes that slabs are cut into; anything larger has a region of its own.
+    /// The sizes into which slabs are divided; a larger allocation has its own region.
     private static let pieceSizes = [32, 128, 512, 4096]
     private static let slabBytes = 64 << 10
-    /// Regions of this size come and go with each part of a file that is read: some are kept.
+    /// Regions of this size are allocated for each part of a file that is read: some are cached.
     private static let keptBytes = Limits.chunkBytes
     private static let mostKept = 8
 
-    /// The addresses of the pieces that are free, by size.
+    /// The addresses of the free pieces, by size.
     private let free = Mutex<[[UInt]]>(Array(repeating: [], count: SecretArena.pieceSizes.count))
-    /// The addresses of the regions that are kept, wiped.
+    /// The addresses of the cached regions, which are wiped.
     private let kept = Mutex<[UInt]>([])
     private let onRelease: (@Sendable (RawSpan) -> Void)?
 
-    /// Makes an arena.
-    ///
-    /// - Parameter onRelease: Sees each piece after it was wiped and before it can be handed out again: for the test that
-    ///   reads the memory back.
+    /// Creates an arena.
     package init(onRelease: (@Sendable (RawSpan) -> Void)? = nil) {
         Sodium.prepare()
         self.onRelease = onRelease
     }
 
-    /// Hands out zeroed memory.
+    /// Allocates zeroed memory.
     ///
-    /// - Parameter byteCount: How much; may be 0.
-    /// - Throws: ``SecretMemoryError`` where the system does not let it be locked.
+    /// - Parameter byteCount: The size; may be 0.
+    /// - Throws: ``SecretMemoryError`` if it can't be locked.
     func allocate(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         guard let index = Self.pieceSizes.firstIndex(where: { $0 >= byteCount }) else {
             if byteCount == Self.keptBytes, let region = kept.withLock({ $0.popLast() }),
@@ -65,11 +62,11 @@ package final class SecretArena: Sendable {
         return unsafe slab
     }
 
-    /// Takes memory back, wiped.
+    /// Wipes and frees memory.
     ///
     /// - Parameters:
-    ///   - address: What ``allocate(_:)`` gave.
-    ///   - byteCount: What it was asked for.
+    ///   - address: The result of ``allocate(_:)``.
+    ///   - byteCount: The size that was requested.
     func release(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
         let index = Self.pieceSizes.firstIndex { $0 >= byteCount }
         let size = index.map { Self.pieceSizes[$0] } ?? byteCount
@@ -93,7 +90,7 @@ package final class SecretArena: Sendable {
 
     private static func lockedRegion(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         guard let region = unsafe sodium_malloc(byteCount) else { throw SecretMemoryError(byteCount: byteCount) }
-        // sodium_malloc shrugs when its own lock fails; locking pages twice costs nothing and tells.
+        // sodium_malloc ignores a failure of its own lock. Locking pages twice costs nothing and reports the failure.
         guard unsafe sodium_mlock(region, byteCount) == 0 else {
             unsafe sodium_free(region)
             throw SecretMemoryError(byteCount: byteCount)

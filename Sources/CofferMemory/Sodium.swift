@@ -1,17 +1,17 @@
 internal import CSodium
 
-/// The one place that initialises libsodium.
+/// Initialises libsodium.
 ///
-/// Everything that calls into it asks here first.
+/// Every caller of libsodium uses this first.
 package enum Sodium {
-    /// Initialised, once and for the process, when first looked at.
+    /// Whether libsodium is initialised; it is initialised on first use, once per process.
     ///
-    /// libsodium fails here only where the kernel gives no random numbers, and then nothing can be trusted.
+    /// libsodium fails here only if the kernel provides no random numbers, and then nothing can be trusted.
     package static let isReady: Bool = {
         guard sodium_init() >= 0 else { fatalError("libsodium could not be initialised: no source of random numbers") }
         return true
     }()
 
-    /// Initialises libsodium if that was not done yet.
+    /// Initialises libsodium if necessary.
     package static func prepare() { precondition(isReady) }
 }

@@ -1,11 +1,11 @@
 package import CofferCore
 
-/// What content shows itself to be, where nobody has said what it is.
+/// The format that content is recognised as, if no kind is stated.
 ///
-/// Each is told by bytes that its format prescribes, at places that it prescribes: what merely mentions a key is none. The raw
-/// value stands on the wire.
+/// A format is recognised by bytes that it prescribes, at the places that it prescribes: text that merely mentions a
+/// key is not one. The raw value appears on the wire.
 package enum ContentSignature: String, CaseIterable, Sendable {
-    /// PEM with a private or public key in it, whatever else there is.
+    /// PEM that contains a private or public key.
     case pemKey
     /// PEM with certificates, and no key.
     case pemCertificate
@@ -24,7 +24,7 @@ package enum ContentSignature: String, CaseIterable, Sendable {
     /// PDF, or a document of an older office program.
     case document
 
-    /// What the matrix takes it for.
+    /// The kind that the matrix assumes.
     package var kind: ItemKind {
         switch self {
         case .pemKey, .keyLine: .key
@@ -36,7 +36,7 @@ package enum ContentSignature: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it is, for a sentence.
+    /// The format, for a sentence.
     package var words: String {
         switch self {
         case .pemKey: "a key in PEM"
@@ -51,12 +51,12 @@ package enum ContentSignature: String, CaseIterable, Sendable {
         }
     }
 
-    /// Looks at content where it lies: a copy of a secret would be one more to wipe.
+    /// Examines content in place: a copy of a secret would have to be wiped.
     ///
     /// - Parameters:
     ///   - bytes: The content, or the beginning of it.
-    ///   - isWhole: Whether there is no more of it: keys, certificates and tokens are told by their end, too.
-    /// - Returns: `nil` where it shows nothing.
+    ///   - isWhole: Whether that is all of it: keys, certificates and tokens are recognised by their end as well.
+    /// - Returns: `nil` if no format is recognised.
     package init?(of bytes: RawSpan, isWhole: Bool) {
         let bytes = Span<UInt8>(_bytes: bytes)
         if let magic = Self.magic(bytes) {
@@ -92,9 +92,9 @@ package enum ContentSignature: String, CaseIterable, Sendable {
             return true
         }
         if bytes.has("RIFF") && bytes.has("WEBP", at: 8) { return true }
-        // Two letters prove little: the reserved fields of the header are zero, and its length one of a few.
+        // Two letters prove little: the reserved fields of the header are zero, and its length is one of a few.
         if bytes.has("BM") && bytes.has([0, 0, 0, 0], at: 6) && bytes.has([0, 0, 0], at: 15) { return true }
-        // JPEG XL in its container: two bytes, as without it, a random key may begin with.
+        // Only JPEG XL in its container: the two bytes without it may begin a random key.
         if bytes.has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) { return true }
         let brands = ["heic", "heix", "hevc", "mif1", "msf1", "avif", "avis"]
         return bytes.has("ftyp", at: 4) && brands.contains { bytes.has($0, at: 8) }
@@ -113,7 +113,7 @@ package enum ContentSignature: String, CaseIterable, Sendable {
 
     // MARK: Text
 
-    /// PEM: blocks from the first line to the last, behind what OpenSSL may write before them.
+    /// PEM: blocks from the first line to the last, after the text that OpenSSL may write before them.
     private static func pem(_ text: Span<UInt8>) -> ContentSignature? {
         let beginning = "-----BEGIN "
         guard text.has(beginning) || text.has("Bag Attributes") || text.has("Certificate:"),
@@ -165,7 +165,7 @@ extension Span<UInt8> {
         return false
     }
 
-    /// All but the white space before and behind.
+    /// The range without leading and trailing white space.
     fileprivate var trimmedRange: Range<Int> {
         var range = 0..<count
         while let first = range.first, self[first].isWhiteSpace { range.removeFirst() }
@@ -173,8 +173,8 @@ extension Span<UInt8> {
         return range
     }
 
-    /// Whether it is the DER of a certificate: a sequence of this very length that begins with two more, the second of them
-    /// with a version or a serial number.
+    /// Whether it is the DER of a certificate: a sequence of exactly this length that begins with two more, the second
+    /// of them with a version or a serial number.
     fileprivate var isCertificate: Bool {
         guard count > 128, self[0] == 0x30, self[1] == 0x82, Int(self[2]) << 8 | Int(self[3]) == count - 4 else {
             return false

@@ -2,18 +2,18 @@ package import CofferCore
 
 /// The decision matrix: from facts to a store, a protection and the reason.
 package enum Routing {
-    /// Decides where an item goes and how it is protected there.
+    /// Decides where an item is stored and how it is protected.
     ///
-    /// A total function of its arguments: the same question always gets the same answer, which is what lets `explain`
-    /// promise what `put` will do.
+    /// It is a total function of its arguments: the same facts always give the same answer, so that `explain` predicts
+    /// what `put` will do.
     ///
     /// - Parameters:
-    ///   - facts: What is known of the item.
-    ///   - wishes: What was said about it.
+    ///   - facts: The facts about the item.
+    ///   - wishes: The options and defaults that apply to it.
     ///   - bounds: The sizes that decide.
     /// - Returns: The verdict.
-    /// - Throws: `dataTooLarge` where the item would have to be in the keychain and does not fit; `param` where the
-    ///   caller named two protections.
+    /// - Throws: `dataTooLarge` if the item must go to the keychain and does not fit; `param` if the caller named two
+    ///   protections.
     package static func route(
         _ facts: RoutingFacts,
         wishes: RoutingWishes = RoutingWishes(),
@@ -44,7 +44,7 @@ package enum Routing {
         scenario: Scenario?
     ) -> (Protection, ProtectionSource) {
         if let named { return (named, .caller) }
-        // Replacing a file is making a new one in its directory. What comes out of the keychain keeps its policy.
+        // Replacing a file creates a new one in its directory. An item that comes from the keychain keeps its policy.
         if store == .file, wishes.existing?.store != .keychain, let directory = wishes.directory {
             return (.file(directory), .directory)
         }

@@ -1,40 +1,30 @@
 package import CofferCore
 
-/// Everything that the matrix may look at.
+/// Everything on which the matrix may depend.
 package struct RoutingFacts: Hashable, Sendable {
-    /// How much is known of an item's size.
+    /// What is known about an item's size.
     package enum Size: Hashable, Sendable {
-        /// The whole item was seen, or its file says so.
+        /// The size is known.
         case exactly(Int64)
-        /// A pipe whose end was not seen after that many bytes.
+        /// A pipe that did not end within that many bytes.
         case moreThan(Int64)
     }
 
-    /// What its owner says it is.
+    /// The kind that its owner states.
     package let kind: ItemKind?
-    /// How many bytes it has.
+    /// Its size.
     package let size: Size
-    /// Whether the caller handed it over as fields with names.
+    /// Whether the caller declares that it consists of named fields.
     package let isDeclaredStructured: Bool
-    /// Whether nobody said so, and its text parses as fields with names: the answer of ``looksStructured(_:)``.
+    /// Whether it is not declared, and its text parses as named fields: the result of ``looksStructured(_:)``.
     package let looksStructured: Bool
-    /// What its content shows it to be: the answer of ``ContentSignature``.
+    /// The format of its content: the result of ``ContentSignature``.
     package let signature: ContentSignature?
-    /// Whether it came as a file, by name or by descriptor, rather than as a value.
+    /// Whether it is presented as a file, by name or by descriptor, and not as a value.
     package let isPresentedAsFile: Bool
-    /// What it is used for.
+    /// The stated use.
     package let scenario: Scenario?
 
-    /// Gathers the facts.
-    ///
-    /// - Parameters:
-    ///   - kind: What its owner says it is.
-    ///   - size: How many bytes it has.
-    ///   - isDeclaredStructured: Whether the caller handed it over as fields with names.
-    ///   - looksStructured: Whether its text parses as fields with names.
-    ///   - signature: What its content shows it to be.
-    ///   - isPresentedAsFile: Whether it came as a file.
-    ///   - scenario: What it is used for.
     package init(
         kind: ItemKind? = nil,
         size: Size,
@@ -53,9 +43,9 @@ package struct RoutingFacts: Hashable, Sendable {
         self.scenario = scenario
     }
 
-    /// The kind that its content was found to be of, where its owner said nothing that tells.
+    /// The kind that was recognised in its content, if its owner stated none.
     ///
-    /// What looks like a secret and is too large for the keychain is none of a stated kind, and not to be refused.
+    /// Content that looks like a secret and is too large for the keychain has no kind, so that it is not refused.
     package var foundKind: ItemKind? {
         guard kind == nil, !isDeclaredStructured, let found = signature?.kind else { return nil }
         return found.isSecret && !size.fits(in: Limits.secretBytes) ? nil : found
@@ -65,11 +55,11 @@ package struct RoutingFacts: Hashable, Sendable {
 extension RoutingFacts.Size {
     /// Whether the item is known to have at most `limit` bytes.
     ///
-    /// What is not known to fit does not: a wrong guess here would overfill the keychain, while the file store takes
-    /// any size.
+    /// A size that is not known to fit does not fit: a wrong guess would exceed the keychain's limit, while the file
+    /// store takes any size.
     ///
     /// - Parameter limit: A number of bytes.
-    /// - Returns: `false` also where it is not known.
+    /// - Returns: `false` also if that is not known.
     package func fits(in limit: Int) -> Bool {
         switch self {
         case .exactly(let count): count <= Int64(limit)

@@ -1,63 +1,52 @@
 package import CofferCore
 
-/// What the administrator has set for the matrix: its bounds, and the protections of items of which nobody says more.
+/// The administrator's settings for the matrix: its bounds, and default protections.
 package struct RoutingPolicy: Hashable, Sendable {
-    /// The sizes that the matrix decides by.
+    /// The sizes by which the matrix decides.
     package var bounds: RoutingBounds
-    /// The protections by name and by client; the first that fits is the default.
+    /// The protections by name and by client; the first that matches is the default.
     package var defaults: [ProtectionDefault]
 
-    /// The policy of a machine where nothing was set.
+    /// The policy without settings.
     package static let standard = RoutingPolicy()
 
-    /// Makes a policy.
-    ///
-    /// - Parameters:
-    ///   - bounds: The sizes that the matrix decides by.
-    ///   - defaults: The protections by name and by client.
     package init(bounds: RoutingBounds = RoutingBounds(), defaults: [ProtectionDefault] = []) {
         self.bounds = bounds
         self.defaults = defaults
     }
 
-    /// The default of an item.
+    /// The default protection of an item.
     ///
     /// - Parameters:
-    ///   - name: Its name; `nil` where it has none yet, and only what is for all names fits.
-    ///   - client: Who stores it.
+    ///   - name: Its name; `nil` if it has none yet, so that only settings for all names match.
+    ///   - client: The client that stores it.
     package func protection(of name: ItemName?, from client: ClientIdentity) -> Protection? {
         defaults.first { $0.fits(name, from: client) }?.protection
     }
 }
 
-/// The sizes that the matrix decides by, in bytes.
+/// The sizes by which the matrix decides, in bytes.
 package struct RoutingBounds: Hashable, Sendable {
-    /// Up to which an item of no kind is taken for a secret (R6).
+    /// Up to this size, an item without a kind is a secret (R6).
     package var smallBytes = 1 << 10
-    /// Above which what comes as a file stays one (R5).
+    /// Above this size, an item that is presented as a file stays one (R5).
     package var fileBytes = 1 << 10
-    /// Up to which fields with names are a secret (R3, R7): above it, they are more likely a configuration file.
+    /// Up to this size, named fields are a secret (R3, R7): a larger text is more likely a configuration file.
     package var structuredBytes = Limits.structuredBytes
 
-    /// The bounds of semantics.
+    /// Creates the default bounds.
     package init() {}
 }
 
-/// The protection of items of some names, or of those that some client stores.
+/// A default protection for some names, or for the items of some client.
 package struct ProtectionDefault: Hashable, Sendable {
-    /// Which names; `nil` for all.
+    /// The names; `nil` for all.
     package let pattern: NamePattern?
-    /// Which client; `nil` for all.
+    /// The client; `nil` for all.
     package let client: ClientPattern?
-    /// How they are protected.
+    /// The protection.
     package let protection: Protection
 
-    /// Makes a default.
-    ///
-    /// - Parameters:
-    ///   - pattern: Which names; `nil` for all.
-    ///   - client: Which client; `nil` for all.
-    ///   - protection: How they are protected.
     package init(pattern: NamePattern?, client: ClientPattern?, protection: Protection) {
         self.pattern = pattern
         self.client = client

@@ -1,6 +1,6 @@
 package import CofferCore
 
-/// What was said about where an item goes and how it is protected, apart from what it is.
+/// The options and defaults that decide where an item is stored and how it is protected.
 package struct RoutingWishes: Hashable, Sendable {
     /// The store that the caller named.
     package let store: StoreName?
@@ -10,23 +10,13 @@ package struct RoutingWishes: Hashable, Sendable {
     package let accessibility: Accessibility?
     /// The protection of the item that is being replaced.
     package let existing: Protection?
-    /// The class that new files get where it would be as a file.
+    /// The class of new files in the directory where the item would be as a file.
     package let directory: ProtectionClass?
-    /// The default that the client's entitlements give.
+    /// The default of the client's entitlement.
     package let entitled: Protection?
-    /// The default that the configuration gives.
+    /// The default of the configuration.
     package let configured: Protection?
 
-    /// Gathers the wishes.
-    ///
-    /// - Parameters:
-    ///   - store: The store that the caller named.
-    ///   - protectionClass: The protection class that the caller named.
-    ///   - accessibility: The accessibility that the caller named.
-    ///   - existing: The protection of the item that is being replaced.
-    ///   - directory: The class that new files get where it would be as a file.
-    ///   - entitled: The default that the client's entitlements give.
-    ///   - configured: The default that the configuration gives.
     package init(
         store: StoreName? = nil,
         protectionClass: ProtectionClass? = nil,
@@ -47,9 +37,9 @@ package struct RoutingWishes: Hashable, Sendable {
 
     /// The protection that the caller named.
     ///
-    /// - Returns: `nil` where it named none.
-    /// - Throws: `param` where it named both a class and an accessibility: even two that match would leave open which
-    ///   of them a later move between the stores starts from.
+    /// - Returns: `nil` if it named none.
+    /// - Throws: `param` if it named both a class and an accessibility: even if they correspond, it would be unclear
+    ///   which one applies to a later move between the stores.
     package func named() throws(CofferError) -> Protection? {
         switch (protectionClass, accessibility) {
         case (let protectionClass?, let accessibility?):

@@ -4,24 +4,24 @@ package import CofferCore
 ///
 /// The matrix is in `proto-docs/ROUTING.md`; the raw value is the name there, on the wire and in the log.
 package enum Rule: String, CaseIterable, Sendable {
-    /// A secret by its kind, and small enough.
+    /// A secret by its kind, within the limit.
     case r1 = "R1"
-    /// A secret by its kind, and too large.
+    /// A secret by its kind, beyond the limit.
     case r2 = "R2"
-    /// Declared as fields with names.
+    /// Declared as named fields.
     case r3 = "R3"
     /// A file by its kind.
     case r4 = "R4"
-    /// Came as a file.
+    /// Presented as a file.
     case r5 = "R5"
     /// Small.
     case r6 = "R6"
-    /// Parses as fields with names.
+    /// Parses as named fields.
     case r7 = "R7"
     /// Nothing else applied.
     case r8 = "R8"
 
-    /// The store that the rule gives; none where it refuses.
+    /// The store of the rule; `nil` if it refuses.
     package var store: StoreName? {
         switch self {
         case .r1, .r3, .r6, .r7: .keychain
@@ -30,9 +30,9 @@ package enum Rule: String, CaseIterable, Sendable {
         }
     }
 
-    /// Why, in a sentence for people.
+    /// The reason, in a sentence for people.
     ///
-    /// - Parameter bounds: The sizes that it decided by.
+    /// - Parameter bounds: The sizes by which it decided.
     package func reason(_ bounds: RoutingBounds) -> String {
         switch self {
         case .r1: "a password, token, key or certificate of at most \(Limits.secretBytes) bytes belongs in the keychain"
@@ -48,10 +48,11 @@ package enum Rule: String, CaseIterable, Sendable {
         }
     }
 
-    /// Finds the first row of the matrix that fits: the kind decides where one is stated or found, the size after it.
+    /// Finds the first row of the matrix that matches: the kind decides if one is stated or recognised, the size after
+    /// it.
     ///
     /// - Parameters:
-    ///   - facts: What is known of the item.
+    ///   - facts: The facts about the item.
     ///   - bounds: The sizes that decide.
     package init(for facts: RoutingFacts, _ bounds: RoutingBounds = RoutingBounds()) {
         switch facts.kind ?? facts.foundKind {
@@ -79,7 +80,7 @@ package enum Rule: String, CaseIterable, Sendable {
 }
 
 extension ItemKind {
-    /// Whether the keychain is for it.
+    /// Whether items of the kind belong to the keychain.
     var isSecret: Bool {
         switch self {
         case .password, .token, .key, .certificate: true

@@ -1,7 +1,7 @@
 package import CofferCore
 
 extension Scenario {
-    /// The protection that suits it, in the terms of the store that it is usually kept in.
+    /// The protection that suits the scenario, in the terms of the store that it usually uses.
     package var protection: Protection {
         switch self {
         case .health, .financial, .userDocument, .personalPhoto: .file(.complete)
@@ -17,8 +17,8 @@ extension Scenario {
 extension Protection {
     /// The same policy in the terms of a store.
     ///
-    /// - Parameter store: Where the item goes.
-    /// - Returns: The value itself where the item stays in its store, so that nothing of it is lost.
+    /// - Parameter store: The store of the item.
+    /// - Returns: The value itself if the item stays in its store, so that nothing of it is lost.
     package func converted(to store: StoreName) -> Protection {
         switch (self, store) {
         case (.keychain, .keychain), (.file, .file): self
@@ -27,10 +27,10 @@ extension Protection {
         }
     }
 
-    /// The protection of an item about which nobody said anything.
+    /// The protection of an item without options or defaults.
     ///
-    /// - Parameter store: Where the item goes.
-    /// - Returns: Class C of a file, `WhenUnlocked` of a keychain item.
+    /// - Parameter store: The store of the item.
+    /// - Returns: Class C for a file, `WhenUnlocked` for a keychain item.
     package static func standard(in store: StoreName) -> Protection {
         switch store {
         case .keychain: .keychain(.whenUnlocked)

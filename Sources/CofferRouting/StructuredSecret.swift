@@ -1,14 +1,15 @@
 internal import CofferCore
 
-/// Whether some content is text made of fields with names: one JSON object, or lines such as `NAME=value` and
+/// Whether some content is text that consists of named fields: one JSON object, or lines such as `NAME=value` and
 /// `name: value`.
 ///
-/// A guess for routing, not a parser: it looks at the shape alone, in one pass over the bytes where they are, since a
-/// copy of a secret would be one more to wipe. A JSON object needs one named field, lines need two. Comments, sections
-/// in brackets, blank lines, indentation and `export` are allowed between and before the lines.
+/// This is a guess for routing, not a parser: it tests the shape, in one pass over the bytes in place, because a copy
+/// of a secret would have to be wiped. A JSON object needs one named field, lines need two. Comments, sections in
+/// brackets, blank lines, indentation and `export` are allowed between and before the lines.
 ///
-/// - Parameter bytes: The content, whatever it is.
-/// - Returns: `false` for what is empty, longer than ``Limits/structuredBytes``, not UTF-8, or holds control characters.
+/// - Parameter bytes: Any content.
+/// - Returns: `false` for content that is empty, longer than ``Limits/structuredBytes``, not UTF-8, or contains control
+///   characters.
 package func looksStructured(_ bytes: RawSpan) -> Bool {
     guard bytes.byteCount <= Limits.structuredBytes else { return false }
     let units = Span<UInt8>(_bytes: bytes)
@@ -41,7 +42,7 @@ private struct ObjectShape {
     /// One bit for each open bracket, the innermost lowest: set for `{`.
     private var braces: UInt64 = 0
     private var depth = 0
-    /// The bytes of the string just read, zero after anything else: a colon makes it a name.
+    /// The size of the string just read, zero after anything else: a colon makes it a name.
     private var nameBytes = 0
     private var fields = 0
 
@@ -105,7 +106,7 @@ private struct ObjectShape {
     }
 }
 
-/// The shape of lines each of which is a field: one that is not makes the whole something else, such as prose or code.
+/// The shape of lines of fields: a line that is not a field makes the text something else, such as prose or code.
 private struct LineShape {
     private enum Place {
         case start
@@ -118,14 +119,14 @@ private struct LineShape {
         case elsewhere
     }
 
-    /// Longer names are sentences.
+    /// A longer name is a sentence.
     private static let maximumNameBytes = 64
 
     private var place = Place.start
     private var nameBytes = 0
     private var fields = 0
 
-    /// A colon at the very end has an empty value, as one at the end of a line has.
+    /// A colon at the end of the text has an empty value, as one at the end of a line.
     var isStructured: Bool {
         switch place {
         case .start, .comment, .sectionEnd, .value: fields >= 2
@@ -184,7 +185,7 @@ private struct LineShape {
         }
     }
 
-    /// A colon that no blank follows belongs to an address or a time of day, not to a field.
+    /// A colon without a following blank belongs to an address or a time of day, not to a field.
     private mutating func takeAfterColon(_ byte: UInt8, isEnd: Bool) {
         guard isEnd || byte.isBlank else {
             place = .elsewhere
@@ -204,7 +205,7 @@ extension UInt8 {
 
     fileprivate var beginsComment: Bool { self == UInt8(ascii: "#") || self == UInt8(ascii: ";") }
 
-    /// Any character outside ASCII may be a letter here: names in every language count.
+    /// Any character outside ASCII may be a letter here, so that names in every language count.
     fileprivate var beginsName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), 0x80...:

@@ -1,8 +1,8 @@
 package import CofferCore
 
-/// Whose word decided where an item goes.
+/// What decided the store of an item.
 ///
-/// The raw value stands on the wire.
+/// The raw value appears on the wire.
 package enum StoreSource: String, CaseIterable, Sendable {
     /// The rule of the matrix.
     case matrix
@@ -10,48 +10,48 @@ package enum StoreSource: String, CaseIterable, Sendable {
     case caller
 }
 
-/// Whose word decided how an item is protected.
+/// What decided the protection of an item.
 ///
-/// The first of these that said something wins. The raw value stands on the wire.
+/// The first of these that applies wins. The raw value appears on the wire.
 package enum ProtectionSource: String, CaseIterable, Sendable {
     /// The caller, who named a class or an accessibility.
     case caller
-    /// The directory of a file, which has a class for what is new in it.
+    /// The directory of a file, which has a class for new files.
     case directory
     /// The item that is being replaced.
     case existingItem
-    /// The client's entitlements.
+    /// The client's entitlement.
     case entitlement
     /// The configuration, by the item's name or by the client.
     case configuration
     /// The scenario that the caller named.
     case scenario
-    /// Nobody said anything.
+    /// None of these.
     case standard
 }
 
-/// Where an item goes, how it is protected, and why.
+/// Where an item is stored, how it is protected, and why.
 package struct Verdict: Hashable, Sendable {
     /// The store.
     package let store: StoreName
-    /// Whose word decided the store.
+    /// What decided the store.
     package let storeSource: StoreSource
-    /// The row of the matrix that fits the facts, also where the caller overrode it.
+    /// The row of the matrix that matches the facts, even if the caller overrode it.
     package let rule: Rule
     /// The protection, in the terms of ``store``.
     package let protection: Protection
-    /// Whose word decided the protection.
+    /// What decided the protection.
     package let protectionSource: ProtectionSource
-    /// The protection as it was said, where that was in the terms of the other store.
+    /// The protection as it was stated, if that was in the terms of the other store.
     ///
-    /// The file store knows no `ThisDeviceOnly`, and the keychain no class B: whoever asked for one is to be told.
+    /// The file store has no `ThisDeviceOnly`, and the keychain no class B: a caller that asked for one must be warned.
     package let convertedFrom: Protection?
-    /// What the content shows it to be, where that took part in the decision.
+    /// The recognised format, if the decision depended on it.
     package let signature: ContentSignature?
-    /// The sizes that the rule decided by.
+    /// The sizes by which the rule decided.
     let bounds: RoutingBounds
 
-    /// Why the item goes there, in a sentence for people.
+    /// Why the item is stored there, in a sentence for people.
     package var reason: String {
         let found = signature.map { "; by its content it is \($0.words)" } ?? ""
         let reason = rule.reason(bounds) + found

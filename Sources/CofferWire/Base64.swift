@@ -1,14 +1,11 @@
-/// Bytes as text: the alphabet and the padding of RFC 4648, section 4, in the one form that it has for each.
+/// Bytes as text: base64 of RFC 4648, section 4, padded, in its one canonical form.
 ///
-/// For what may stand in JSON. It is not written for secrets: its time depends on the bytes.
+/// It is for JSON, and not for secrets: its time depends on the bytes.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
 
-    /// Writes bytes.
-    ///
-    /// - Parameter bytes: Any bytes.
-    /// - Returns: Four characters for every three bytes begun.
+    /// Encodes bytes.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -22,11 +19,10 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads a text.
+    /// Decodes a text.
     ///
-    /// - Parameter text: What ``encode(_:)`` gave.
-    /// - Returns: The bytes; `nil` for anything else: another alphabet, white space, padding that is missing or too much,
-    ///   bits that mean nothing.
+    /// - Returns: The bytes; `nil` for anything that ``encode(_:)`` does not produce: another alphabet, white space,
+    ///   missing or excess padding, unused bits that are set.
     package static func decode(_ text: String) -> [UInt8]? {
         let symbols = Array(text.utf8)
         guard symbols.count.isMultiple(of: 4) else { return nil }

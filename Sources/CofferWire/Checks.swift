@@ -1,7 +1,6 @@
 package import CofferCore
 
-// What has to hold of the parameters of a method together, and no single one of them says. The generated readers call
-// `check` at their end.
+// Rules over all parameters of a method together. The generated readers call `check` at their end.
 
 extension VaultEraseParameters {
     func check() throws(CofferError) {
@@ -56,7 +55,7 @@ extension KeychainFindParameters {
 }
 
 extension KeychainAgreeParameters {
-    /// The bytes of a public key.
+    /// The size of a public key.
     private static var keyBytes: Int { 32 }
 
     func check() throws(CofferError) {

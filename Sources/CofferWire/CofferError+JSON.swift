@@ -2,20 +2,20 @@ internal import CofferCore
 
 /// The codes that JSON-RPC 2.0 reserves.
 ///
-/// Every other error travels under its `OSStatus`.
+/// Every other error has its `OSStatus` as its code.
 package enum RPCCode {
-    /// The text is no JSON.
+    /// The text is not JSON.
     package static let parseError = -32700
-    /// The JSON is no request.
+    /// The JSON is not a request.
     package static let invalidRequest = -32600
-    /// There is no such method.
+    /// The method is unknown.
     package static let methodNotFound = -32601
-    /// The parameters are not those of the method.
+    /// The parameters are not valid for the method.
     package static let invalidParams = -32602
 }
 
 extension CofferError {
-    /// The JSON-RPC code that follows from the error alone.
+    /// The JSON-RPC code of the error itself.
     private var rpcCode: Int {
         switch code {
         case .unimplemented: RPCCode.methodNotFound
@@ -26,8 +26,7 @@ extension CofferError {
 
     /// The `error` member of a response.
     ///
-    /// - Parameter rpcCode: The JSON-RPC code; `nil` for the one that follows from the error.
-    /// - Returns: The member.
+    /// - Parameter rpcCode: The JSON-RPC code; `nil` for that of the error itself.
     func json(rpcCode: Int?) -> JSONObject {
         var data: JSONObject = ["code": .string(code.rawValue), "osStatus": .integer(Int64(code.osStatus))]
         if let cocoaCode { data.set("cocoaCode", .integer(Int64(cocoaCode))) }
@@ -47,9 +46,8 @@ extension CofferError {
         ]
     }
 
-    /// Reads the `error` member of a response, whatever is missing: an error must not get lost over its details.
-    ///
-    /// - Parameter json: The member.
+    /// Parses the `error` member of a response, even if parts are missing: an error must not be lost because of its
+    /// details.
     init(json: JSONObject) {
         let data = json["data"]?.objectValue ?? [:]
         self.init(
@@ -62,7 +60,7 @@ extension CofferError {
         )
     }
 
-    /// The code of an error that came without the name of one, from a peer that knows JSON-RPC only.
+    /// The code of an error without a name, from a peer that knows JSON-RPC only.
     private static func code(forRPC value: JSONValue?) -> ErrorCode {
         switch value?.integerValue.flatMap(Int.init(exactly:)) {
         case RPCCode.parseError, RPCCode.invalidRequest, RPCCode.invalidParams: .param
@@ -80,7 +78,7 @@ extension CofferError {
             } else {
                 .never
             }
-        // A word of a newer peer: nothing can be promised.
+        // A word of a newer peer: a retry is not promised.
         default: .never
         }
     }

@@ -1,25 +1,22 @@
 package import CofferCore
 package import CofferMemory
 
-/// A payload that carries more than one secret: each behind its count of bytes as a big-endian 16-bit integer.
+/// A payload with more than one secret, each after its length, a big-endian 16-bit integer.
 package struct CountedPayload: ~Copyable {
     private static let countBytes = 2
 
     private let payload: SecretBytes?
     private var offset = 0
 
-    /// Begins to read.
-    ///
-    /// - Parameter payload: What came.
+    /// Begins to read a payload.
     package init(_ payload: consuming SecretBytes?) { self.payload = payload }
 
-    /// Puts two secrets behind one another.
+    /// Concatenates two secrets, each after its length.
     ///
     /// - Parameters:
     ///   - first: At most 65,535 bytes.
     ///   - second: At most 65,535 bytes.
-    /// - Returns: The payload.
-    /// - Throws: `internal` where memory for it can't be locked.
+    /// - Throws: `internal` if memory for it can't be locked.
     package static func encode(
         _ first: borrowing SecretBytes,
         _ second: borrowing SecretBytes
@@ -41,9 +38,9 @@ package struct CountedPayload: ~Copyable {
 
     /// Takes the next secret.
     ///
-    /// - Parameter subject: What it is, for the error, such as `the new passcode`.
+    /// - Parameter subject: The secret, for the error, such as `the new passcode`.
     /// - Returns: Its bytes, possibly none.
-    /// - Throws: `param` where the payload ends before it does; `internal` where memory for it can't be locked.
+    /// - Throws: `param` if the payload ends early; `internal` if memory for it can't be locked.
     package mutating func next(_ subject: String) throws(CofferError) -> SecretBytes {
         let start = offset
         switch payload {
@@ -59,7 +56,7 @@ package struct CountedPayload: ~Copyable {
 
     /// Ends reading.
     ///
-    /// - Throws: `param` where something is left.
+    /// - Throws: `param` if something is left.
     package func finish() throws(CofferError) {
         if offset < payload.byteCount {
             throw CofferError(.param, "the payload goes on behind its last secret")

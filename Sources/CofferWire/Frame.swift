@@ -1,39 +1,39 @@
 package import CofferCore
 package import CofferMemory
 
-/// What travels at once: a message, and bytes that must not ride inside JSON.
+/// A frame: a message, and bytes that must not be inside JSON.
 ///
-/// On the wire it is a ``FrameHeader``, the message as JSON, and the payload as it is.
+/// On the wire it is a ``FrameHeader``, the message as JSON, and the raw payload.
 package struct Frame: ~Copyable, Sendable {
     /// The message.
     ///
-    /// A text that is no JSON inside a frame that is one is its sender's concern alone: the stream goes on.
+    /// A malformed text inside a valid frame is an error of that message only: the stream continues.
     package let json: Result<JSONValue, JSONError>
-    /// The bytes that the message had as text.
+    /// The size of the message as text.
     package let jsonByteCount: Int
-    /// The payload; `nil` where it has no bytes, so that the many frames without one cost no locked memory.
+    /// The payload; `nil` if it is empty, so that frames without one cost no locked memory.
     package var payload: SecretBytes?
-    /// Whether it had a payload that was wiped before all of it had come: what it asks for can't be done.
+    /// Whether a lock wiped its incomplete payload, so that the request can't be carried out.
     package let isPayloadWiped: Bool
 
-    /// The bytes of both.
+    /// The size of both.
     package var byteCount: Int { jsonByteCount + payload.byteCount }
 
-    /// Takes the payload out.
+    /// Takes the payload.
     package consuming func takePayload() -> SecretBytes? { payload }
 }
 
-/// The eight bytes before a frame: the byte counts of its JSON and of its payload, each as a big-endian 32-bit integer.
+/// The eight bytes before a frame: the sizes of its JSON and of its payload, each as a big-endian 32-bit integer.
 package struct FrameHeader: Equatable, Sendable {
-    /// The bytes of a header.
+    /// The size of a header.
     package static let byteCount = 8
 
-    /// The bytes of the JSON.
+    /// The size of the JSON.
     package let jsonCount: UInt32
-    /// The bytes of the payload.
+    /// The size of the payload.
     package let payloadCount: UInt32
 
-    /// Takes a header apart.
+    /// Parses a header.
     ///
     /// - Parameter word: The eight bytes, as one big-endian integer.
     init(word: UInt64) {
@@ -43,12 +43,11 @@ package struct FrameHeader: Equatable, Sendable {
 
     /// Writes a header.
     ///
-    /// Whether the counts are within the limits is for the sender to know.
+    /// The caller checks the limits.
     ///
     /// - Parameters:
-    ///   - jsonCount: The bytes of the JSON, fewer than 2³².
-    ///   - payloadCount: The bytes of the payload, fewer than 2³².
-    /// - Returns: The eight bytes.
+    ///   - jsonCount: The size of the JSON, less than 2³².
+    ///   - payloadCount: The size of the payload, less than 2³².
     package static func encode(jsonCount: Int, payloadCount: Int) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(UInt32(jsonCount))
@@ -57,9 +56,9 @@ package struct FrameHeader: Equatable, Sendable {
     }
 }
 
-/// Why a stream of frames can't be read on.
+/// Why a stream of frames can't be read any further.
 ///
-/// Nothing behind it makes sense: the connection has to be closed.
+/// The rest of the stream is meaningless: the connection must be closed.
 package enum FrameError: Error, Equatable, Sendable {
     /// The header announces that many bytes of JSON, more than the limit.
     case jsonTooLong(UInt32)
@@ -67,14 +66,14 @@ package enum FrameError: Error, Equatable, Sendable {
     case payloadTooLong(UInt32)
     /// The header announces no JSON.
     case emptyJSON
-    /// There is no locked memory for the payload.
+    /// No locked memory is available for the payload.
     case noMemory
-    /// Too much of other frames is on its way.
+    /// The buffer quota is used up by other frames.
     case noRoom
 }
 
 extension FrameError {
-    /// What the peer is told before the connection is closed.
+    /// The error that is sent before the connection is closed.
     package var cofferError: CofferError {
         switch self {
         case .jsonTooLong(let count):
@@ -89,10 +88,10 @@ extension FrameError {
 }
 
 extension CofferError {
-    /// The answer where too much is on its way between the daemon and its clients.
+    /// The error if the buffer quota of all connections is used up.
     package static let noRoomInTransit = CofferError(
         .notAvailable,
-        "too much is on its way between the daemon and its clients",
+        "the daemon's buffers for requests and answers are full",
         hint: "try again in a moment"
     )
 }

@@ -1,11 +1,11 @@
 internal import CofferCore
 internal import CofferMemory
 
-/// Cuts a stream of bytes, arriving in whatever pieces, into frames.
+/// Splits a stream of bytes, arriving in pieces of any size, into frames.
 ///
-/// JSON of a frame that lies whole inside one piece is parsed where it lies; otherwise it is collected in an array that
-/// grows with what has arrived, never by what was announced, and parsed when the frame is complete. A payload goes straight
-/// to the locked memory that it stays in, which is taken at the announced size when the first byte is there.
+/// JSON that is complete inside one piece is parsed in place. Otherwise it is collected in an array that grows with the
+/// bytes received, not with the announced size, and parsed when the frame is complete. A payload is copied directly
+/// into its locked memory, which is allocated at the announced size when its first byte arrives.
 package struct FrameDecoder: ~Copyable, Sendable {
     private let maximumJSONCount: Int
     private let maximumPayloadCount: Int
@@ -13,20 +13,16 @@ package struct FrameDecoder: ~Copyable, Sendable {
     private var failure: FrameError?
     private var headerWord: UInt64 = 0
     private var headerCount = 0
-    /// There once the header is complete, and within the limits.
+    /// The header, once it is complete and within the limits.
     private var header: FrameHeader?
     private var collectedJSON: [UInt8] = []
-    /// There once the payload has begun.
+    /// The payload, once it has begun.
     private var payload: SecretBytes?
     private var payloadCount = 0
-    /// Whether a part of the payload was wiped: what is left of it is counted, and not kept.
+    /// Whether a lock wiped the payload: its remaining bytes are counted, and not stored.
     private var isPayloadWiped = false
 
-    /// Begins with a stream.
-    ///
-    /// - Parameters:
-    ///   - maximumJSONCount: The most bytes of JSON in a frame.
-    ///   - maximumPayloadCount: The most bytes of payload in a frame.
+    /// Begins to decode a stream.
     package init(
         maximumJSONCount: Int = Limits.frameJSONBytes,
         maximumPayloadCount: Int = Limits.framePayloadBytes
@@ -35,31 +31,31 @@ package struct FrameDecoder: ~Copyable, Sendable {
         self.maximumPayloadCount = maximumPayloadCount
     }
 
-    /// Whether no frame is begun: a stream that ends anywhere else was cut off.
+    /// Whether no frame is incomplete: a stream that ends anywhere else was cut off.
     package var isBetweenFrames: Bool { headerCount == 0 && failure == nil }
 
-    /// The bytes of JSON that are kept of a frame that has begun.
+    /// The bytes of JSON that are buffered for an incomplete frame.
     package var heldJSONCount: Int { collectedJSON.count }
-    /// The bytes of the payload that memory was taken for.
+    /// The size of the locked memory that is allocated for its payload.
     package var heldPayloadCount: Int { payload.byteCount }
 
-    /// Wipes what has come of a payload that is not complete: its frame comes to its end without it, and says so.
+    /// Wipes an incomplete payload: its frame is completed without it, and marked.
     package mutating func wipePayload() {
         guard payload != nil else { return }
         payload = nil
         isPayloadWiped = true
     }
 
-    /// Takes bytes of the stream up to the end of a frame, or all there are.
+    /// Consumes bytes of the stream up to the end of a frame, or all of them.
     ///
-    /// Call it again with the same bytes until it returns `nil`: they may hold several frames.
+    /// Call it again with the same bytes until it returns `nil`: they may contain several frames.
     ///
     /// - Parameters:
     ///   - bytes: A piece of the stream.
-    ///   - offset: Where to begin in it; afterwards, the first byte that was not taken. After `nil`, that is the end.
-    ///   - room: The most bytes that may be kept of a frame that is not complete, besides those that are already.
-    /// - Returns: A frame, once its last byte is there.
-    /// - Throws: ``FrameError`` where the stream can't be read on; every later call throws it again.
+    ///   - offset: Where to begin; afterwards, the first byte that was not consumed. After `nil`, that is the end.
+    ///   - room: The quota for an incomplete frame, in addition to the bytes that are buffered already.
+    /// - Returns: A frame, once it is complete.
+    /// - Throws: ``FrameError`` if the stream can't be read any further; every later call throws it again.
     package mutating func decode(
         _ bytes: RawSpan,
         at offset: inout Int,
@@ -72,7 +68,7 @@ package struct FrameDecoder: ~Copyable, Sendable {
             if collectedJSON.isEmpty, bytes.byteCount - offset >= jsonCount + payloadCount {
                 let json = offset..<(offset + jsonCount)
                 offset = json.upperBound
-                // Whole frames come and go with the turn: they need no room beside what handling them takes.
+                // Complete frames are handled in the same turn: they need no quota.
                 _ = try takePayload(payloadCount, from: bytes, at: &offset, room: .max)
                 return finishFrame(Self.parse(bytes.extracting(json)))
             }
@@ -104,20 +100,20 @@ package struct FrameDecoder: ~Copyable, Sendable {
 }
 
 extension FrameDecoder {
-    /// The bytes that may be kept of frames that are not complete.
+    /// The quota for bytes of incomplete frames.
     package struct Room: Sendable {
-        /// Of their JSON.
+        /// For their JSON.
         package let json: Int
-        /// Of their payloads, in locked memory.
+        /// For their payloads, in locked memory.
         package let payload: Int
 
-        /// Room for so much.
+        /// Creates a quota.
         package init(json: Int, payload: Int) {
             self.json = json
             self.payload = payload
         }
 
-        /// Room for all that the limits of a frame allow.
+        /// A quota that only the limits of a frame bound.
         package static let unbounded = Room(json: .max, payload: .max)
     }
 }
@@ -145,7 +141,7 @@ extension FrameDecoder {
         return complete
     }
 
-    /// Says whether the JSON is complete.
+    /// Returns whether the JSON is complete.
     private mutating func takeJSON(
         _ count: Int,
         from bytes: RawSpan,
@@ -164,7 +160,7 @@ extension FrameDecoder {
         do { return .success(try JSONValue(parsing: bytes)) } catch { return .failure(error) }
     }
 
-    /// Says whether the payload is complete.
+    /// Returns whether the payload is complete.
     private mutating func takePayload(
         _ count: Int,
         from bytes: RawSpan,
@@ -188,7 +184,7 @@ extension FrameDecoder {
 }
 
 extension SecretBytes {
-    /// Overwrites a part; traps where `bytes` reaches beyond the end.
+    /// Overwrites a part; traps if `bytes` extends beyond the end.
     fileprivate mutating func copy(_ bytes: RawSpan, to offset: Int) {
         unsafe withUnsafeMutableBytes { memory in
             unsafe bytes.withUnsafeBytes { source in

@@ -1,20 +1,19 @@
 package import CofferCore
 
-/// What a client receives.
+/// A message that a client receives.
 package enum Incoming: Sendable {
-    /// The answer to the request of that identifier; without one, to a request that the daemon could not read.
+    /// The response to the request with that identifier; without one, to a request that the daemon could not read.
     case response(id: RequestID?, Result<JSONValue, CofferError>)
-    /// News that nobody asked for at this moment.
+    /// A notification.
     case notification(method: String, params: JSONObject)
 }
 
 extension Incoming {
-    /// Reads what the daemon sent.
+    /// Parses a message of the daemon.
     ///
     /// Members that this build does not know are ignored.
     ///
-    /// - Parameter value: The message.
-    /// - Throws: `protocolViolation` where it is neither a response nor a notification.
+    /// - Throws: `protocolViolation` if it is neither a response nor a notification.
     package init(_ value: JSONValue) throws(CofferError) {
         guard let message = value.objectValue, message["jsonrpc"] == "2.0" else {
             throw Self.fault("it is not a JSON-RPC 2.0 object")

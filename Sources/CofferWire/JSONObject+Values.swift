@@ -1,6 +1,6 @@
 internal import CofferCore
 
-/// Appends members that no member of the object has the key of. A member without a value is left out.
+/// Appends members whose keys the object does not have. A member without a value is omitted.
 extension JSONObject {
     mutating func append(_ key: String, _ value: JSONValue) { append(uniqueKey: key, value) }
 

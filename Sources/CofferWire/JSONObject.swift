@@ -1,28 +1,24 @@
 /// The members of a JSON object, in their order.
 ///
-/// Keys are compared as UTF-8 bytes. Looking a member up walks the list: the objects of a protocol have few members.
+/// Keys are compared as UTF-8 bytes. A look-up scans the list, because the objects of a protocol have few members.
 package struct JSONObject: Sendable {
-    /// The members, in the order in which they were written; no key occurs twice.
+    /// The members, in their order; no key occurs twice.
     package private(set) var members: [(key: String, value: JSONValue)] = []
 
-    /// Makes an object without members.
+    /// Creates an object without members.
     package init() {}
 
-    /// Makes an object of members; of equal keys, the last counts.
+    /// Creates an object; of equal keys, the last counts.
     init(_ members: [(String, JSONValue)]) {
         for (key, value) in members { set(key, value) }
     }
 
-    /// The value of a member, or `nil` where there is no such member.
+    /// The value of a member, or `nil` if there is none.
     package subscript(key: String) -> JSONValue? {
         members.first { $0.key.hasSameBytes(as: key) }?.value
     }
 
-    /// Gives a member a value: in its old place where there is one of that key, at the end where there is none.
-    ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - value: The value.
+    /// Sets a member: in its place if it exists, otherwise at the end.
     package mutating func set(_ key: String, _ value: JSONValue) {
         if let index = members.firstIndex(where: { $0.key.hasSameBytes(as: key) }) {
             members[index].value = value
@@ -31,7 +27,7 @@ package struct JSONObject: Sendable {
         }
     }
 
-    /// Appends a member without looking whether there is one of that key already: the parser knows.
+    /// Appends a member without checking for an equal key: the parser has done that.
     mutating func append(uniqueKey key: String, _ value: JSONValue) { members.append((key, value)) }
 }
 
@@ -43,6 +39,6 @@ extension JSONObject: Equatable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Makes an object; of equal keys, the last counts.
+    /// Creates an object; of equal keys, the last counts.
     package init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }

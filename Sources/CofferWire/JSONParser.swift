@@ -1,13 +1,12 @@
 internal import CofferCore
 
 extension JSONValue {
-    /// Reads exactly one JSON value, as RFC 8259 has it, and nothing beyond it.
+    /// Parses exactly one JSON value of RFC 8259, and nothing after it.
     ///
-    /// Stricter than the RFC demands where readers disagree, since what two readers understand differently is a way around
-    /// a check: UTF-8 only and well-formed, no byte order mark, no duplicate keys, no lone surrogates, at most
-    /// `Limits.jsonDepth` containers inside one another, no number that a double can't hold.
+    /// It is stricter than the RFC where parsers differ, because a difference between two parsers can circumvent a
+    /// check: well-formed UTF-8 only, no byte order mark, no duplicate keys, no lone surrogates, at most
+    /// `Limits.jsonDepth` nested containers, no number beyond the range of a double.
     ///
-    /// - Parameter bytes: The text.
     /// - Throws: ``JSONError`` with the place and the reason.
     package init(parsing bytes: RawSpan) throws(JSONError) {
         var parser = JSONParser()
@@ -15,7 +14,7 @@ extension JSONValue {
     }
 }
 
-/// A recursive descent over the bytes, which come as an argument because a span can't be stored.
+/// A recursive descent over the bytes, which are an argument because a span can't be stored.
 private struct JSONParser {
     private var position = 0
 
@@ -96,14 +95,14 @@ extension JSONParser {
         skipWhitespace(in: bytes)
     }
 
-    /// Takes the end of a container that has nothing in it.
+    /// Consumes the end of an empty container.
     private mutating func close(_ bracket: UInt8, in bytes: RawSpan) -> Bool {
         guard peek(in: bytes) == bracket else { return false }
         position += 1
         return true
     }
 
-    /// Takes a comma, and says yes, or the end of the container, and says no.
+    /// Consumes a comma and returns `true`, or the end of the container and returns `false`.
     private mutating func separator(before bracket: UInt8, in bytes: RawSpan) throws(JSONError) -> Bool {
         skipWhitespace(in: bytes)
         let byte = peek(in: bytes)
@@ -121,7 +120,7 @@ extension JSONParser {
         }
     }
 
-    /// The next byte, or 0 at the end: a byte that JSON has nowhere, so that no caller can take the end for something.
+    /// The next byte, or 0 at the end: JSON contains no 0, so that no caller misinterprets the end.
     private func peek(in bytes: RawSpan) -> UInt8 { position < bytes.byteCount ? bytes[position] : 0 }
 
     private func fault(_ reason: JSONError.Reason, in bytes: RawSpan) -> JSONError {
@@ -154,10 +153,10 @@ extension JSONParser {
         return .number(value)
     }
 
-    /// Takes the digits before a fraction; `nil` where they don't fit.
+    /// Consumes the digits before a fraction; `nil` if they don't fit.
     private mutating func wholePart(isNegative: Bool, in bytes: RawSpan) throws(JSONError) -> Int64? {
         if peek(in: bytes) == UInt8(ascii: "0") {
-            // A leading zero stands alone; a digit behind it is refused as what can't follow a value.
+            // A leading zero has no further digits; one that follows is refused as data after a value.
             position += 1
             return 0
         }
@@ -175,7 +174,7 @@ extension JSONParser {
         return sum
     }
 
-    /// Takes one digit or more.
+    /// Consumes one or more digits.
     private mutating func digits(in bytes: RawSpan) throws(JSONError) {
         let start = position
         while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(peek(in: bytes)) { position += 1 }
@@ -196,7 +195,7 @@ extension JSONParser {
         return text
     }
 
-    /// Goes on with a string at its first escape.
+    /// Continues with a string at its first escape.
     private mutating func escapedString(from start: Int, in bytes: RawSpan) throws(JSONError) -> String {
         var text: [UInt8] = []
         var runStart = start
@@ -228,7 +227,7 @@ extension JSONParser {
         throw JSONError(offset: index, reason: .unexpectedEnd)
     }
 
-    /// Takes an escape whose backslash was taken.
+    /// Consumes an escape after its backslash.
     private mutating func appendEscape(to text: inout [UInt8], in bytes: RawSpan) throws(JSONError) {
         let byte = peek(in: bytes)
         switch byte {
@@ -247,7 +246,7 @@ extension JSONParser {
         position += 1
     }
 
-    /// Takes four digits, and the escape of the other half where they are the first half of a pair.
+    /// Consumes four digits, and the escape of the second half if they are the first half of a pair.
     private mutating func escapedScalar(in bytes: RawSpan) throws(JSONError) -> Unicode.Scalar {
         let start = position
         let first = try codeUnit(in: bytes)

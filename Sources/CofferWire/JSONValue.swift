@@ -1,13 +1,13 @@
 /// A JSON value.
 ///
-/// Strings and keys are the same only when their bytes are: Unicode's canonical equivalence, which Swift's `==` looks
-/// for, would make two names out of one and one out of two.
+/// Strings and keys are equal only if their bytes are: Unicode's canonical equivalence, which Swift's `==` uses, would
+/// equate different names.
 package enum JSONValue: Sendable {
     /// The literal `null`.
     case null
     /// The literals `true` and `false`.
     case bool(Bool)
-    /// A number without a fraction and an exponent that fits.
+    /// A number without a fraction or an exponent that fits.
     case integer(Int64)
     /// Any other number. Only finite ones can be written.
     case number(Double)
@@ -20,7 +20,7 @@ package enum JSONValue: Sendable {
 }
 
 extension JSONValue: Equatable {
-    /// Whether kind and content are the same; an integer is never a number.
+    /// Whether kind and content are the same; an integer never equals a number.
     package static func == (one: JSONValue, other: JSONValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -36,19 +36,19 @@ extension JSONValue: Equatable {
 }
 
 extension JSONValue {
-    /// The truth value, where it is one.
+    /// The truth value, if it is one.
     package var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The integer, where it is one.
+    /// The integer, if it is one.
     package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
 
-    /// The text, where it is one.
+    /// The text, if it is one.
     package var stringValue: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The list, where it is one.
+    /// The list, if it is one.
     package var arrayValue: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
-    /// The object, where it is one.
+    /// The object, if it is one.
     package var objectValue: JSONObject? { if case .object(let value) = self { value } else { nil } }
 }
 
@@ -67,7 +67,7 @@ extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     /// Makes a list.
     package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Makes an object; of equal keys, the last counts.
+    /// Creates an object; of equal keys, the last counts.
     package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
 

@@ -1,11 +1,11 @@
 /// Writes JSON as UTF-8, without white space.
 package struct JSONWriter: Sendable {
-    /// What was written.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8]
 
-    /// Begins with nothing.
+    /// Creates an empty writer.
     ///
-    /// - Parameter capacity: About how many bytes will be written.
+    /// - Parameter capacity: The approximate size of the output.
     package init(capacity: Int = 0) {
         bytes = []
         bytes.reserveCapacity(capacity)
@@ -13,13 +13,13 @@ package struct JSONWriter: Sendable {
 
     /// Appends a value.
     ///
-    /// - Parameter value: The value. A number that is not finite becomes `null`, as JSON has no word for it.
+    /// - Parameter value: The value. A number that is not finite becomes `null`, because JSON can't represent it.
     package mutating func write(_ value: JSONValue) {
         switch value {
         case .null: write(raw: "null")
         case .bool(let value): write(raw: value ? "true" : "false")
         case .integer(let value): bytes.append(contentsOf: String(value).utf8)
-        // The description of a double is the shortest text that reads back as the same one, and has a form of JSON.
+        // The description of a double is the shortest text that parses as the same number, and is valid JSON.
         case .number(let value): bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
         case .string(let value): write(value)
         case .array(let elements): write(elements)
@@ -28,8 +28,6 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends a list.
-    ///
-    /// - Parameter elements: Its elements.
     package mutating func write(_ elements: [JSONValue]) {
         bytes.append(UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
@@ -40,8 +38,6 @@ package struct JSONWriter: Sendable {
     }
 
     /// Appends an object.
-    ///
-    /// - Parameter object: The object, whose members are written in their order.
     package mutating func write(_ object: JSONObject) {
         bytes.append(UInt8(ascii: "{"))
         for (index, member) in object.members.enumerated() {
@@ -53,9 +49,7 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Appends a text in double quotes, escaped where it has to be.
-    ///
-    /// - Parameter text: The text.
+    /// Appends a text in double quotes, with escapes if necessary.
     package mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         if text.utf8.contains(where: Self.needsEscape) {
@@ -66,7 +60,7 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends what is JSON already: the fixed parts of a message.
+    /// Appends text that is JSON already: the fixed parts of a message.
     mutating func write(raw text: String) { bytes.append(contentsOf: text.utf8) }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {
@@ -90,8 +84,6 @@ package struct JSONWriter: Sendable {
 
 extension JSONValue {
     /// The value as UTF-8 JSON, without white space.
-    ///
-    /// - Returns: The bytes.
     package func serialized() -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.write(self)

@@ -1,7 +1,7 @@
-/// Notices keys that occur twice in an object that is being read.
+/// Detects keys that occur twice in an object that is being parsed.
 ///
-/// The few of an ordinary object are compared one by one; beyond that a set takes over, since comparing a hundred thousand
-/// short keys with each other would cost their sender a megabyte and us minutes.
+/// The few keys of an ordinary object are compared one by one; beyond that a set is used, because comparing a hundred
+/// thousand short keys with each other would take minutes for a megabyte of input.
 struct KeyIndex {
     private struct Key: Hashable {
         let text: String
@@ -16,12 +16,12 @@ struct KeyIndex {
     private static let threshold = 16
     private var keys: Set<Key> = []
 
-    /// Notes a key that is about to be appended to an object.
+    /// Records a key that is about to be appended to an object.
     ///
     /// - Parameters:
     ///   - key: The key.
     ///   - object: The object; the same at every call.
-    /// - Returns: `false` where it has that key already.
+    /// - Returns: `false` if the object has that key already.
     mutating func insert(_ key: String, into object: JSONObject) -> Bool {
         let members = object.members
         if members.count < Self.threshold { return !members.contains { $0.key.hasSameBytes(as: key) } }

@@ -1,7 +1,7 @@
 internal import CofferCore
 
 extension AttributeValue {
-    /// The value as it travels: bytes as base64, a date as a number of milliseconds.
+    /// The value on the wire: bytes as base64, a date as a number of milliseconds.
     var json: JSONValue {
         switch self {
         case .text(let text): .string(text)
@@ -11,11 +11,11 @@ extension AttributeValue {
         }
     }
 
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// - Parameters:
-    ///   - json: The value as it travels.
-    ///   - form: What it is to be; anything else gives `nil`.
+    ///   - json: The value on the wire.
+    ///   - form: The expected form; anything else gives `nil`.
     init?(_ json: JSONValue, as form: Form) {
         switch (form, json) {
         case (.text, .string(let text)): self = .text(text)
@@ -31,7 +31,7 @@ extension AttributeValue {
 }
 
 extension AttributeValue.Form {
-    /// What is expected, for a sentence.
+    /// The expectation, for a sentence.
     fileprivate var words: String {
         switch self {
         case .text: "a string"
@@ -81,12 +81,12 @@ extension KeychainAttribute {
 }
 
 extension ParameterReader {
-    /// Reads attributes and their values; there may be none.
+    /// Reads attributes and their values; the parameter may be absent.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - itemClass: Whose attributes they have to be; of any class where it is not known.
-    ///   - isQuery: Whether items are looked for by them; what an item is to have names its accessibility elsewhere.
+    ///   - itemClass: The class that must have them; `nil` for any class.
+    ///   - isQuery: Whether they are conditions of a query; otherwise the accessibility is a parameter of its own.
     mutating func attributes(
         _ key: String,
         of itemClass: ItemClass?,
@@ -95,7 +95,7 @@ extension ParameterReader {
         try attributesAndGaps(key, of: itemClass, inQuery: isQuery).values
     }
 
-    /// Reads attributes and their values, and those that are to be taken away, by `null`.
+    /// Reads attributes and their values, and those to be removed, which are `null`.
     mutating func attributesAndGaps(
         _ key: String,
         of itemClass: ItemClass?,
@@ -122,12 +122,12 @@ extension ParameterReader {
         return try userAttributes(key)
     }
 
-    /// Reads attributes of the user's own; there may be none.
+    /// Reads user-defined attributes; the parameter may be absent.
     mutating func userAttributes(_ key: String) throws(CofferError) -> [String: String] {
         try userAttributesAndGaps(key).values
     }
 
-    /// Reads attributes of the user's own, and the names of those that are to be taken away, by `null`.
+    /// Reads user-defined attributes, and the names of those to be removed, which are `null`.
     mutating func userAttributesAndGaps(
         _ key: String
     ) throws(CofferError) -> (values: [String: String], gaps: Set<String>) {
@@ -143,7 +143,7 @@ extension ParameterReader {
         }
         for (name, json) in members {
             if name.isEmpty { throw CofferError(.param, "parameter '\(key)': an attribute has an empty name") }
-            // The members differ as bytes, and are compared as characters here, as the store does.
+            // The keys differ as bytes; they are compared as characters here, as in the store.
             if values[name] != nil || gaps.contains(name) {
                 throw CofferError(.param, "parameter '\(key)': attribute \(quotedForDisplay(name)) occurs twice")
             }
@@ -161,7 +161,7 @@ extension ParameterReader {
         return (values, gaps)
     }
 
-    /// Reads texts that attributes are searched for; there may be none.
+    /// Reads texts to search for; the parameter may be absent.
     mutating func searchTexts(
         _ key: String,
         of itemClass: ItemClass?
@@ -181,7 +181,7 @@ extension ParameterReader {
         return texts
     }
 
-    /// Reads attributes that the daemon gives: those that a newer one added are passed over.
+    /// Reads attributes that the daemon returns; unknown ones of a newer daemon are ignored.
     mutating func knownAttributes(_ key: String) throws(CofferError) -> [KeychainAttribute: AttributeValue]? {
         guard let object = try optionalObject(key) else { return nil }
         var values: [KeychainAttribute: AttributeValue] = [:]

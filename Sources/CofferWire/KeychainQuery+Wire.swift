@@ -1,6 +1,6 @@
 package import CofferCore
 
-/// A query is part of the parameters of every method that looks for items, and all of those of `keychain.delete`,
+/// A query is part of the parameters of every method that searches items, and all parameters of `keychain.delete`,
 /// `keychain.sign` and `keychain.publicKey`.
 extension KeychainQuery: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
@@ -49,12 +49,12 @@ extension KeychainQuery: WireObject {
 }
 
 extension ParameterReader {
-    /// Reads what is to be given of each item.
+    /// Reads what is to be returned for each item.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - choices: What can be asked for.
-    ///   - usual: What is given where nothing is said.
+    ///   - choices: The possible values.
+    ///   - usual: The default.
     mutating func returns(
         _ key: String,
         from choices: [KeychainReturn] = KeychainReturn.allCases,
@@ -76,7 +76,7 @@ extension ParameterReader {
 }
 
 extension ParameterReader {
-    /// Reads a number of items, or `all`; one if nothing is said.
+    /// Reads a number of items, or `all`; by default one.
     mutating func keychainLimit(_ key: String) throws(CofferError) -> KeychainLimit {
         switch take(key) {
         case nil: return .count(1)
@@ -130,7 +130,7 @@ extension KeychainChange {
 }
 
 extension ParameterReader {
-    /// Reads what changes of items; it may be absent.
+    /// Reads changes of items; the parameter may be absent.
     mutating func change(_ key: String, of itemClass: ItemClass?) throws(CofferError) -> KeychainChange {
         try KeychainChange(try optionalObject(key) ?? [:], of: itemClass)
     }

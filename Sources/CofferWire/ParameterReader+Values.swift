@@ -2,7 +2,7 @@ internal import CofferCore
 
 /// Readers of the values that CofferCore has.
 extension ParameterReader {
-    /// Reads one of the names that an enumeration has, which has to be there.
+    /// Reads a required name of an enumeration.
     mutating func required<Value: RawRepresentable<String> & CaseIterable>(
         _ key: String,
         as type: Value.Type
@@ -12,7 +12,7 @@ extension ParameterReader {
         throw CofferError(.param, "parameter '\(key)' is missing: expected one of \(names)")
     }
 
-    /// Reads an object of some kind, which has to be there.
+    /// Reads a required object of a type.
     mutating func required<Value: WireObject>(_ key: String, of type: Value.Type) throws(CofferError) -> Value {
         if let value = try value(key, of: type) { return value }
         throw CofferError(.param, "parameter '\(key)' is missing: expected an object")
@@ -57,7 +57,7 @@ extension ParameterReader {
     }
 
     mutating func verbs(_ key: String) throws(CofferError) -> Set<Verb> {
-        // One that a newer daemon knows means nothing here.
+        // An unknown verb of a newer daemon is ignored.
         Set(try strings(key).compactMap(Verb.init))
     }
 
@@ -86,7 +86,7 @@ extension ParameterReader {
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - mayBeEmpty: Whether an empty array takes one away.
+    ///   - mayBeEmpty: Whether an empty array is allowed, which removes it.
     mutating func accessControl(
         _ key: String,
         mayBeEmpty: Bool

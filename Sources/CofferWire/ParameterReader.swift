@@ -1,46 +1,44 @@
 package import CofferCore
 
-/// Reads the parameters of a request by name and kind, and remembers what was asked for, so that ``finish()`` can refuse
-/// what nobody knows: a misspelt parameter must not look as if it had been obeyed.
+/// Reads the parameters of a request by name and type, and records which were read, so that ``finish()`` can refuse
+/// unknown ones: a misspelt parameter must not seem to have been obeyed.
 ///
-/// `null` counts as absent. An integer is never read from a number with a fraction or an exponent. Every error is
-/// `param`, names the parameter and says what was expected.
+/// `null` counts as absent. A number with a fraction or an exponent is not an integer. Every error is `param`, names
+/// the parameter and says what was expected.
 package struct ParameterReader: Sendable {
     private let params: JSONObject
     private var known: [String] = []
 
-    /// Begins to read.
-    ///
-    /// - Parameter params: The parameters of the request.
+    /// Begins to read parameters.
     package init(_ params: JSONObject) { self.params = params }
 
-    /// Reads a text that has to be there.
+    /// Reads a required text.
     ///
     /// - Parameter key: The name of the parameter.
     /// - Returns: The text, possibly empty.
-    /// - Throws: `param` where it is absent or something else.
+    /// - Throws: `param` if it is absent or of another type.
     package mutating func string(_ key: String) throws(CofferError) -> String {
         try required(key, optionalString(key), "a string")
     }
 
-    /// Reads a text that may be absent.
+    /// Reads an optional text.
     ///
     /// - Parameter key: The name of the parameter.
-    /// - Returns: The text, or `nil` where there is none.
-    /// - Throws: `param` where it is something else.
+    /// - Returns: The text, or `nil` if it is absent.
+    /// - Throws: `param` if it is of another type.
     package mutating func optionalString(_ key: String) throws(CofferError) -> String? {
         guard let value = take(key) else { return nil }
         guard let text = value.stringValue else { throw Self.mismatch(key, "a string") }
         return text
     }
 
-    /// Reads an integer that has to be there.
+    /// Reads a required integer.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - range: What it may be.
+    ///   - range: The allowed values.
     /// - Returns: The integer.
-    /// - Throws: `param` where it is absent, something else, or out of range.
+    /// - Throws: `param` if it is absent, of another type, or out of range.
     package mutating func integer(
         _ key: String,
         in range: ClosedRange<Int64> = Int64.min...Int64.max
@@ -48,13 +46,13 @@ package struct ParameterReader: Sendable {
         try required(key, optionalInteger(key, in: range), Self.describe(range))
     }
 
-    /// Reads an integer that may be absent.
+    /// Reads an optional integer.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - range: What it may be.
-    /// - Returns: The integer, or `nil` where there is none.
-    /// - Throws: `param` where it is something else, or out of range.
+    ///   - range: The allowed values.
+    /// - Returns: The integer, or `nil` if it is absent.
+    /// - Throws: `param` if it is of another type, or out of range.
     package mutating func optionalInteger(
         _ key: String,
         in range: ClosedRange<Int64> = Int64.min...Int64.max
@@ -66,30 +64,30 @@ package struct ParameterReader: Sendable {
         return integer
     }
 
-    /// Reads a truth value that may be absent.
+    /// Reads an optional truth value.
     ///
     /// - Parameter key: The name of the parameter.
-    /// - Returns: The truth value, or `nil` where there is none.
-    /// - Throws: `param` where it is something else.
+    /// - Returns: The truth value, or `nil` if it is absent.
+    /// - Throws: `param` if it is of another type.
     package mutating func optionalBool(_ key: String) throws(CofferError) -> Bool? {
         guard let value = take(key) else { return nil }
         guard let bool = value.boolValue else { throw Self.mismatch(key, "true or false") }
         return bool
     }
 
-    /// Reads one of the names that an enumeration has; it may be absent.
+    /// Reads an optional name of an enumeration.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
     ///   - type: The enumeration.
-    /// - Returns: Its case, or `nil` where there is none.
-    /// - Throws: `param`, listing the names, where it is anything else.
+    /// - Returns: Its case, or `nil` if it is absent.
+    /// - Throws: `param`, listing the names, if it is anything else.
     package mutating func value<Value: RawRepresentable<String> & CaseIterable>(
         _ key: String,
         as type: Value.Type
     ) throws(CofferError) -> Value? {
         guard let value = take(key) else { return nil }
-        // Compared as bytes, as keys are, rather than by `init(rawValue:)`, which takes canonical equivalents.
+        // Compared as bytes, as keys are: `init(rawValue:)` would accept canonical equivalents.
         guard let text = value.stringValue,
             let match = type.allCases.first(where: { $0.rawValue.hasSameBytes(as: text) })
         else {
@@ -98,20 +96,20 @@ package struct ParameterReader: Sendable {
         return match
     }
 
-    /// Reads a list of texts that has to be there.
+    /// Reads a required list of texts.
     ///
     /// - Parameter key: The name of the parameter.
     /// - Returns: The texts, possibly none.
-    /// - Throws: `param` where it is absent or something else.
+    /// - Throws: `param` if it is absent or of another type.
     package mutating func strings(_ key: String) throws(CofferError) -> [String] {
         try required(key, optionalStrings(key), "an array of strings")
     }
 
-    /// Reads a list of texts that may be absent.
+    /// Reads an optional list of texts.
     ///
     /// - Parameter key: The name of the parameter.
-    /// - Returns: The texts, or `nil` where there is no list.
-    /// - Throws: `param` where it is something else.
+    /// - Returns: The texts, or `nil` if it is absent.
+    /// - Throws: `param` if it is of another type.
     package mutating func optionalStrings(_ key: String) throws(CofferError) -> [String]? {
         guard let value = take(key) else { return nil }
         guard let elements = value.arrayValue else { throw Self.mismatch(key, "an array of strings") }
@@ -120,22 +118,22 @@ package struct ParameterReader: Sendable {
         return texts
     }
 
-    /// Reads the identifier of a request; it may be absent.
+    /// Reads the optional identifier of a request.
     ///
     /// - Parameter key: The name of the parameter.
-    /// - Returns: The identifier, or `nil` where there is none.
-    /// - Throws: `param` where it is something else.
+    /// - Returns: The identifier, or `nil` if it is absent.
+    /// - Throws: `param` if it is of another type.
     package mutating func optionalID(_ key: String) throws(CofferError) -> RequestID? {
         guard let value = take(key) else { return nil }
         guard let id = RequestID(value) else { throw Self.mismatch(key, "the identifier of a request") }
         return id
     }
 
-    /// Reads a list of objects that has to be there.
+    /// Reads a required list of objects.
     ///
     /// - Parameter key: The name of the parameter.
     /// - Returns: The objects, possibly none.
-    /// - Throws: `param` where it is absent or something else.
+    /// - Throws: `param` if it is absent or of another type.
     package mutating func objects(_ key: String) throws(CofferError) -> [JSONObject] {
         let elements = take(key)?.arrayValue
         let objects = elements?.compactMap(\.objectValue)
@@ -143,24 +141,24 @@ package struct ParameterReader: Sendable {
         return objects
     }
 
-    /// Reads a list of objects of one kind, which has to be there.
+    /// Reads a required list of objects of one type.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - type: What the objects are.
-    /// - Returns: What they describe, possibly nothing.
-    /// - Throws: `param` where it is absent or something else, `protocolViolation` where one is not of that kind.
+    ///   - type: The type of the objects.
+    /// - Returns: The values, possibly none.
+    /// - Throws: `param` if it is absent or of another type, `protocolViolation` if an object is not of that type.
     package mutating func values<Value: WireObject>(_ key: String, of type: Value.Type) throws(CofferError) -> [Value] {
         try objects(key).map { (object) throws(CofferError) in try Value(result: .object(object)) }
     }
 
-    /// Reads a list of objects of one kind, which may be absent.
+    /// Reads an optional list of objects of one type.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - type: What the objects are.
-    /// - Returns: What they describe; nothing if the list is absent.
-    /// - Throws: `param` if it is something else, `protocolViolation` if one is not of that kind.
+    ///   - type: The type of the objects.
+    /// - Returns: The values; none if the list is absent.
+    /// - Throws: `param` if it is of another type, `protocolViolation` if an object is not of that type.
     package mutating func optionalValues<Value: WireObject>(
         _ key: String,
         of type: Value.Type
@@ -168,22 +166,22 @@ package struct ParameterReader: Sendable {
         take(key) == nil ? [] : try values(key, of: type)
     }
 
-    /// Reads an object of some kind, which may be absent.
+    /// Reads an optional object of a type.
     ///
     /// - Parameters:
     ///   - key: The name of the parameter.
-    ///   - type: What the object is.
-    /// - Returns: What it describes, or `nil` where there is none.
-    /// - Throws: `param` where it is something else, `protocolViolation` where it is not of that kind.
+    ///   - type: The type of the object.
+    /// - Returns: The value, or `nil` if it is absent.
+    /// - Throws: `param` if it is not an object, `protocolViolation` if it is not of that type.
     package mutating func value<Value: WireObject>(_ key: String, of type: Value.Type) throws(CofferError) -> Value? {
         try optionalObject(key).map { (object) throws(CofferError) in try Value(result: .object(object)) }
     }
 
-    /// Reads a list of integers that has to be there.
+    /// Reads a required list of integers.
     ///
     /// - Parameter key: The name of the parameter.
     /// - Returns: The integers, possibly none.
-    /// - Throws: `param` where it is absent or something else.
+    /// - Throws: `param` if it is absent or of another type.
     package mutating func integers(_ key: String) throws(CofferError) -> [Int64] {
         let elements = take(key)?.arrayValue
         let integers = elements?.compactMap(\.integerValue)
@@ -193,22 +191,22 @@ package struct ParameterReader: Sendable {
         return integers
     }
 
-    /// Reads an object that may be absent.
+    /// Reads an optional object.
     ///
     /// - Parameter key: The name of the parameter.
-    /// - Returns: The object, or `nil` where there is none.
-    /// - Throws: `param` where it is something else.
+    /// - Returns: The object, or `nil` if it is absent.
+    /// - Throws: `param` if it is of another type.
     package mutating func optionalObject(_ key: String) throws(CofferError) -> JSONObject? {
         guard let value = take(key) else { return nil }
         guard let object = value.objectValue else { throw Self.mismatch(key, "an object") }
         return object
     }
 
-    /// Reads bytes that have to be there.
+    /// Reads required bytes.
     ///
     /// - Parameter key: The name of the parameter.
     /// - Returns: The bytes, possibly none.
-    /// - Throws: `param` where they are absent, or it is no base64.
+    /// - Throws: `param` if they are absent, or not base64.
     package mutating func bytes(_ key: String) throws(CofferError) -> [UInt8] {
         guard let bytes = Base64.decode(try required(key, optionalString(key), "a string of base64")) else {
             throw Self.mismatch(key, "a string of base64")
@@ -218,7 +216,7 @@ package struct ParameterReader: Sendable {
 
     /// Ends reading.
     ///
-    /// - Throws: `param`, naming the first parameter that nobody asked for.
+    /// - Throws: `param`, naming the first parameter that was not read.
     package func finish() throws(CofferError) {
         for member in params.members where !known.contains(where: { $0.hasSameBytes(as: member.key) }) {
             throw CofferError(
@@ -231,7 +229,7 @@ package struct ParameterReader: Sendable {
         }
     }
 
-    /// Takes whatever is there; `nil` where there is nothing.
+    /// Takes the value of a parameter; `nil` if it is absent.
     mutating func take(_ key: String) -> JSONValue? {
         known.append(key)
         let value = params[key]
@@ -256,7 +254,7 @@ package struct ParameterReader: Sendable {
         }
     }
 
-    /// The error for a parameter that is something else.
+    /// The error for a parameter of another type.
     static func mismatch(_ key: String, _ expectation: String) -> CofferError {
         CofferError(.param, "parameter '\(key)': expected \(expectation)")
     }

@@ -1,6 +1,6 @@
 package import CofferCore
 
-// Values that are some of the members of an object: `x-swift.parts` of proto-docs/openrpc.json names them.
+// Values that are a part of the members of an object: `x-swift.parts` of proto-docs/openrpc.json names them.
 
 extension ItemWishes: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {

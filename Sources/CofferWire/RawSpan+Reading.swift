@@ -1,4 +1,4 @@
-/// The only loads from raw memory in this module. Both check their bounds.
+/// The only loads from raw memory in this room. Both check their bounds.
 extension RawSpan {
     /// The byte at an offset; traps outside the span.
     subscript(offset: Int) -> UInt8 {
@@ -6,7 +6,7 @@ extension RawSpan {
         unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 
-    /// The text of a part of the span, or `nil` where it is not well-formed UTF-8.
+    /// The text of a part of the span, or `nil` if it is not well-formed UTF-8.
     func text(in range: Range<Int>) -> String? {
         unsafe extracting(range).withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
     }

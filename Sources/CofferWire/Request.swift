@@ -1,36 +1,29 @@
 package import CofferCore
 
-/// A JSON-RPC 2.0 request, or a notification where it has no identifier.
+/// A JSON-RPC 2.0 request, or a notification if it has no identifier.
 package struct Request: Equatable, Sendable {
-    /// What the response will carry; `nil` where none is wanted.
+    /// The identifier, which the response repeats; `nil` for no response.
     package let id: RequestID?
-    /// What is to be done.
+    /// The method.
     package let method: String
-    /// With what; always an object, since parameters have names here.
+    /// The parameters: always an object, because parameters have names.
     package let params: JSONObject
 
-    /// Makes a request.
-    ///
-    /// - Parameters:
-    ///   - id: What the response will carry; `nil` where none is wanted.
-    ///   - method: What is to be done.
-    ///   - params: With what.
+    /// Creates a request.
     package init(id: RequestID?, method: String, params: JSONObject = [:]) {
         self.id = id
         self.method = method
         self.params = params
     }
 
-    /// Reads a request.
+    /// Parses a request.
     ///
-    /// Members of the message that this build does not know are ignored; those of `params` are for a
-    /// ``ParameterReader`` to refuse.
+    /// Unknown members of the message are ignored; unknown members of `params` are refused by a ``ParameterReader``.
     ///
-    /// - Parameter value: The message.
-    /// - Throws: ``RequestError``, which can be answered with.
+    /// - Throws: ``RequestError``, which can be sent as the answer.
     package init(_ value: JSONValue) throws(RequestError) {
         guard let message = value.objectValue else { throw RequestError("the request is not an object") }
-        // First, so that every other fault is answered under the identifier of its request.
+        // First, so that every other error is answered with the identifier of the request.
         id = try Self.identifier(in: message)
         guard message["jsonrpc"] == "2.0" else { throw RequestError("expected 'jsonrpc' to be '2.0'", id: id) }
         guard let method = message["method"]?.stringValue else {
@@ -52,8 +45,6 @@ package struct Request: Equatable, Sendable {
     }
 
     /// The request as JSON.
-    ///
-    /// - Returns: The bytes.
     package func serialized() -> [UInt8] {
         var writer = JSONWriter(capacity: 128)
         writer.write(raw: #"{"jsonrpc":"2.0""#)
@@ -70,18 +61,18 @@ package struct Request: Equatable, Sendable {
     }
 }
 
-/// Why a frame holds no request, with all that its answer needs.
+/// Why a frame is not a request, with everything that the answer needs.
 package struct RequestError: Error, Sendable {
-    /// The identifier of the request, where it could be read.
+    /// The identifier of the request, if it could be read.
     package let id: RequestID?
     /// The JSON-RPC code: ``RPCCode/parseError`` or ``RPCCode/invalidRequest``.
     package let code: Int
     /// What is wrong.
     package let error: CofferError
 
-    /// Makes the error of a frame whose text is no JSON.
+    /// Creates the error for a frame whose text is not JSON.
     ///
-    /// - Parameter fault: What is wrong with the text.
+    /// - Parameter fault: The error in the text.
     package init(_ fault: JSONError) {
         id = nil
         code = RPCCode.parseError

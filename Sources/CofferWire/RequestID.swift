@@ -1,16 +1,16 @@
-/// What ties a response to its request: chosen by the client, unique among its requests that wait.
+/// The identifier of a request: chosen by the client, and unique among its unanswered requests.
 package enum RequestID: Hashable, Sendable {
     /// A whole number.
     case integer(Int64)
     /// A text of at most ``maximumTextBytes`` bytes.
     case string(String)
 
-    /// The bytes of an identifier that is a text: the daemon keeps it for as long as the request runs.
+    /// The maximum size of a text: the daemon keeps it while the request runs.
     package static let maximumTextBytes = 64
 }
 
 extension RequestID {
-    /// Reads an identifier.
+    /// Parses an identifier.
     ///
     /// - Parameter value: An integer or a short text; anything else gives `nil`.
     init?(_ value: JSONValue) {
@@ -21,7 +21,7 @@ extension RequestID {
         }
     }
 
-    /// The identifier as it stands in a message.
+    /// The identifier in a message.
     var json: JSONValue {
         switch self {
         case .integer(let number): .integer(number)

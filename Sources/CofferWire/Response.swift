@@ -1,13 +1,12 @@
 package import CofferCore
 
-/// Writes what the daemon sends.
+/// Writes the messages of the daemon.
 package enum Response {
-    /// The answer to a request that was carried out.
+    /// The response to a request that succeeded.
     ///
     /// - Parameters:
     ///   - id: The identifier of the request.
-    ///   - result: What came of it.
-    /// - Returns: The JSON.
+    ///   - result: The result.
     package static func successBytes(id: RequestID, result: JSONValue) -> [UInt8] {
         var writer = beginning(id: id)
         writer.write(raw: #","result":"#)
@@ -16,13 +15,12 @@ package enum Response {
         return writer.bytes
     }
 
-    /// The answer to a request that failed.
+    /// The response to a request that failed.
     ///
     /// - Parameters:
-    ///   - id: The identifier of the request; `nil`, which becomes `null`, where it could not be read.
-    ///   - error: Why it failed.
-    ///   - rpcCode: The JSON-RPC code; `nil` for the one that follows from the error.
-    /// - Returns: The JSON.
+    ///   - id: The identifier of the request; `nil`, which becomes `null`, if it could not be read.
+    ///   - error: The error.
+    ///   - rpcCode: The JSON-RPC code; `nil` for that of the error itself.
     package static func failureBytes(id: RequestID?, error: CofferError, rpcCode: Int? = nil) -> [UInt8] {
         var writer = beginning(id: id)
         writer.write(raw: #","error":"#)
@@ -31,12 +29,11 @@ package enum Response {
         return writer.bytes
     }
 
-    /// News that nobody asked for at this moment.
+    /// A notification.
     ///
     /// - Parameters:
-    ///   - method: What kind of news.
-    ///   - params: The news.
-    /// - Returns: The JSON.
+    ///   - method: The name of the notification.
+    ///   - params: Its parameters.
     package static func notificationBytes(method: String, params: JSONObject) -> [UInt8] {
         Request(id: nil, method: method, params: params).serialized()
     }

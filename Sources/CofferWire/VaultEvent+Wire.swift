@@ -14,7 +14,7 @@ extension VaultEvent {
         }
     }
 
-    /// What is told of it.
+    /// The parameters of the notification.
     package var json: JSONObject {
         switch self {
         case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable:
@@ -26,13 +26,13 @@ extension VaultEvent {
         }
     }
 
-    /// Reads what the daemon tells.
+    /// Parses a notification.
     ///
     /// - Parameters:
     ///   - method: The name of a notification.
-    ///   - params: What is told.
-    /// - Returns: `nil` for what is no event, or one that this build does not know. One of a known name that can't be read,
-    ///   from a newer daemon, is one that was missed.
+    ///   - params: The parameters.
+    /// - Returns: `nil` for a notification that is not an event, or is unknown. A known one that can't be parsed, from
+    ///   a newer daemon, is a missed event.
     package init?(notification method: String, _ params: JSONObject) {
         let result = JSONValue.object(params)
         switch Notification(rawValue: method) {

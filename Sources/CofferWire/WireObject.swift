@@ -1,29 +1,23 @@
 package import CofferCore
 
-/// A value that travels as a JSON object: the parameters of a method, or its result.
+/// A value that is a JSON object on the wire: the parameters of a method, or its result.
 package protocol WireObject: Sendable {
-    /// Reads the members it knows.
-    ///
-    /// - Parameter reader: The object.
+    /// Reads the members that it knows.
     init(reading reader: inout ParameterReader) throws(CofferError)
 
-    /// The object. Members without a value are left out.
+    /// The object. Members without a value are omitted.
     var json: JSONObject { get }
 }
 
 extension WireObject {
-    /// Reads the parameters of a request: a member that the method does not know is an error.
-    ///
-    /// - Parameter params: The object.
+    /// Parses the parameters of a request: an unknown member is an error.
     package init(params: JSONObject) throws(CofferError) {
         var reader = ParameterReader(params)
         try self.init(reading: &reader)
         try reader.finish()
     }
 
-    /// Reads the result of a request: a member that a newer daemon added is passed over.
-    ///
-    /// - Parameter result: The value.
+    /// Parses the result of a request: an unknown member of a newer daemon is ignored.
     package init(result: JSONValue) throws(CofferError) {
         guard let object = result.objectValue else {
             throw CofferError(.protocolViolation, "the daemon's answer is not an object")
@@ -37,9 +31,9 @@ extension WireObject {
     }
 }
 
-/// The parameters of one method: they name the method and what it answers.
+/// The parameters of one method, which know the method and the type of its result.
 package protocol MethodParameters: WireObject {
-    /// What the method answers.
+    /// The type of the method's result.
     associatedtype Result: WireObject
     /// The method.
     static var method: Method { get }
@@ -49,13 +43,13 @@ package protocol MethodParameters: WireObject {
 package enum Delivery: String, CaseIterable, Sendable {
     /// As the payload of the reply.
     case payload
-    /// Written to the descriptor that was passed.
+    /// Written to the passed descriptor.
     case descriptor
 }
 
 // MARK: - What the tables of a method say
 
-/// What state the vault has to be in.
+/// The state of the vault that a method requires.
 package enum VaultNeed: Sendable {
     /// Any state.
     case nothing
@@ -63,19 +57,19 @@ package enum VaultNeed: Sendable {
     case noVault
     /// There is a keybag. Its device key may be missing.
     case keybag
-    /// There is a vault that can be used.
+    /// There is a usable vault.
     case vault
-    /// There is one that can be used, with a passcode.
+    /// There is a usable vault with a passcode.
     case passcode
-    /// There is one that can be used, without a passcode.
+    /// There is a usable vault without a passcode.
     case noPasscode
-    /// There is one with a passcode to replace, or one that wants a new passcode with its new device.
+    /// There is a vault with a passcode to replace, or one that needs a new passcode with its new device key.
     case passcodeToReplace
 }
 
-/// What a request has to do with.
+/// What a request depends on.
 package enum MethodClaim: Equatable, Sendable {
-    /// Something that may be changed.
+    /// A subject of reads and changes.
     package enum Subject: Equatable, Sendable {
         /// Everything that is stored.
         case catalog
@@ -87,9 +81,9 @@ package enum MethodClaim: Equatable, Sendable {
         case handle
     }
 
-    /// It waits for nothing, and nothing waits for it.
+    /// It does not wait for other requests, and none waits for it.
     case nothing
-    /// Every earlier request is answered first, and every later one waits.
+    /// All earlier requests are answered first, and all later ones wait.
     case barrier
     /// A barrier which makes, opens or changes the keys: the vault carries out one at a time.
     case keys
@@ -99,15 +93,15 @@ package enum MethodClaim: Equatable, Sendable {
     case changes(Subject)
 }
 
-/// How many bytes a payload has.
+/// The allowed size of a payload.
 package struct PayloadRule: Equatable, Sendable {
-    /// The fewest and the most bytes.
+    /// The minimum and the maximum size.
     package let bytes: ClosedRange<Int>
-    /// Whether the payload has to be there in every case.
+    /// Whether the payload is required.
     package let isRequired: Bool
 }
 
-/// What a descriptor that comes with a request is for.
+/// The use of a descriptor that comes with a request.
 package struct DescriptorRule: Equatable, Sendable {
     /// What the daemon does with a descriptor.
     package enum Access: Sendable {
@@ -119,6 +113,6 @@ package struct DescriptorRule: Equatable, Sendable {
 
     /// What the daemon does with it.
     package let access: Access
-    /// Whether the descriptor has to be there.
+    /// Whether the descriptor is required.
     package let isRequired: Bool
 }

@@ -43,14 +43,14 @@ import Testing
         // It is meant by the second, which gives it nothing: not what a service has without any, either.
         #expect(
             refusal(client(33, "mail.service"), by: policy)
-                == "a process in the container 'web' is not meant by 'a.conf', line 6, which does not name its unit"
+                == "a process in the container 'web' does not match 'a.conf', line 6, which does not name its unit"
         )
         var outside = client(33, "mail.service")
         outside.isContained = false
         #expect(try policy.rights(of: outside).groups == ["others"])
         #expect(
             refusal(client(34, "mail.service"), by: policy)
-                == "the entitlements of this vault say that you may do nothing with it"
+                == "the entitlements of this vault refuse you"
         )
     }
 

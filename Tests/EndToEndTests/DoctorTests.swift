@@ -72,7 +72,7 @@ import Testing
             "keychain item 'service/a'",
             "its secret is not the one that its metadata names",
             "its metadata is not authentic",
-            "file or directory 'letter': what it belongs to is missing or damaged",
+            "file or directory 'letter': its item or directory is missing or damaged",
             "'coffer doctor --repair'"
         )
         try expect("doctor", "--repair", status: 0, "keychain item 'service/a'", "moved into quarantine")

@@ -219,7 +219,7 @@ import Testing
         #expect(isDone(try run("ask(connect())", on: entitled).first))
         let byUser = try run("knock()", by: contained, on: entitled)
         #expect(
-            isRefused(byUser.first, "a process in a container or another pid namespace is not meant by"),
+            isRefused(byUser.first, "a process in a container or another pid namespace does not match"),
             "\(byUser)"
         )
         #expect(isRefused(byUser.first, "a.conf', line 1, which does not name its unit"), "\(byUser)")

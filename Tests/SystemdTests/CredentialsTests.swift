@@ -237,7 +237,7 @@ extension SystemdTests {
             for line in [
                 "item.get 'missing' refused: ", "item.get 'a/-b' refused: ", "credential 'nothing', which is empty",
                 "item.get 'big' refused: credential 'big'; a service manager takes \(most) bytes",
-                "item.get 'nothing' refused: credential 'nothing'; the entitlements of this vault say that you may do nothing",
+                "item.get 'nothing' refused: credential 'nothing'; the entitlements of this vault refuse you",
             ] {
                 #expect(records.contains(line), "\(line): \(records)")
             }

@@ -1,12 +1,12 @@
-// Unlocks a person's vault with the password of the login, and lets its passcode follow passwd(1): pam_coffer.so.
+// pam_coffer.so: unlocks a user's vault with the login password, and changes its passcode with passwd(1).
 //
-//   auth      remembers the password that was given; with "unlock", as for a lock screen, unlocks with it at once
-//   session   unlocks with it, and forgets it
-//   password  changes the passcode as the password was changed
+//   auth      keeps the entered password; with "unlock", as for a lock screen, unlocks with it immediately
+//   session   unlocks with the password, and wipes it
+//   password  changes the passcode when the password is changed
 //
-// It asks for nothing, and its answer is always PAM_IGNORE: a login succeeds or fails as it would without it. What there
-// is to do is done by "coffer login", as the person, with the passwords in pipes, and within a time: timeout=SECONDS, 10 if
-// nothing is said. program=PATH names another coffer than that in /usr/bin.
+// It never prompts, and always returns PAM_IGNORE: a login succeeds or fails as it would without it. "coffer login" does the
+// work, as the user, with the passwords in pipes, and within a time: timeout=SECONDS, 10 by default.
+// program=PATH names a program other than /usr/bin/coffer.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static struct options read_options(pam_handle_t *pamh, int argc, const char **ar
     return options;
 }
 
-// What is remembered
+// Kept passwords
 
 static void forget(pam_handle_t *pamh, void *data, int status) {
     (void)pamh, (void)status;
@@ -112,7 +112,7 @@ static void set_variable(struct person *person, const char *name, const char *va
     }
 }
 
-// Everything that a new process must not look up any more.
+// Everything that the new process needs, prepared before the fork.
 static int find_person(pam_handle_t *pamh, struct person *person) {
     const char *name = NULL;
     memset(person, 0, sizeof *person);
@@ -134,17 +134,17 @@ static int find_person(pam_handle_t *pamh, struct person *person) {
     return 0;
 }
 
-// Gives up what the program that we are part of may do and the person may not.
+// Drops the privileges of the calling program that the user does not have.
 static int become(const struct person *person) {
     uid_t user = person->entry->pw_uid;
     gid_t group = person->entry->pw_gid;
-    // A lock screen runs as the person already.
+    // A lock screen already runs as the user.
     if (geteuid() == 0 && setgroups((size_t)person->group_count, person->groups) < 0) return -1;
     if (setresgid(group, group, group) < 0 || setresuid(user, user, user) < 0) return -1;
     return 0;
 }
 
-// In the new process: puts descriptors in their places, from standard error on, closes all others, and becomes the program.
+// In the new process: moves descriptors to their numbers, from standard error on, closes all others, and executes the program.
 static void carry_out(
     const struct person *person, const char *program, char *const *arguments, const int *descriptors, int count) {
     int moved[3];
@@ -165,7 +165,7 @@ static void carry_out(
     _exit(127);
 }
 
-// Waits for a process, and ends it when the time is over. Its status; -1 where it had to be ended or can't be told.
+// Waits for a process, and kills it when the time is over. Returns its status; -1 if it was killed or the status is unknown.
 static int wait_for(pid_t process, int seconds) {
     const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
     struct timespec now, end;
@@ -185,7 +185,7 @@ static int wait_for(pid_t process, int seconds) {
     return -1;
 }
 
-// The end of a pipe that a secret can be read from. It has room for all of it: nobody is waited for.
+// The read end of a pipe that contains a secret. The whole secret fits into the pipe, so writing does not block.
 static int pipe_with(const char *secret) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) return -1;
@@ -198,7 +198,7 @@ static int pipe_with(const char *secret) {
     return ends[0];
 }
 
-// What was said, a line at a time, to the log and, if wanted, to whoever sits there.
+// Writes the output line by line to the log and, if requested, to the user.
 static void tell(pam_handle_t *pamh, int words, int is_silent) {
     char text[words_room];
     char *rest = NULL;
@@ -214,7 +214,7 @@ static void tell(pam_handle_t *pamh, int words, int is_silent) {
     }
 }
 
-// Runs "coffer login VERB" as the person, with up to two secrets.
+// Runs "coffer login VERB" as the user, with up to two secrets.
 static void run(
     pam_handle_t *pamh, const struct options *options, char *verb, const char *secret, const char *new_secret,
     int is_silent) {
@@ -230,7 +230,7 @@ static void run(
         count += is_complete;
     }
     arguments[1 + 2 * count] = NULL;
-    // Whoever has set another one would not let us have the status of our own process.
+    // With another disposition, the status of the child process could not be read.
     struct sigaction standard = {.sa_handler = SIG_DFL}, before;
     sigaction(SIGCHLD, &standard, &before);
     pid_t process = is_complete ? fork() : -1;
@@ -286,7 +286,7 @@ int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int argc, const char **argv)
     const char *old = given(pamh, PAM_OLDAUTHTOK);
     const char *new_secret = given(pamh, PAM_AUTHTOK);
     if (new_secret == NULL) return PAM_IGNORE;
-    // One that has to be changed at login is changed before there is a session to reach the vault in.
+    // An expired password is changed before there is a session in which the vault can be reached.
     if ((flags & PAM_CHANGE_EXPIRED_AUTHTOK) && old != NULL)
         remember(pamh, remembered_new, new_secret);
     else

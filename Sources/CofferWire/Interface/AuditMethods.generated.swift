@@ -16,7 +16,7 @@ package struct AuditListParameters: MethodParameters {
     package let query: AuditQuery
     /// How many records the page has at most.
     ///
-    /// Absent means: as many as there is room for.
+    /// Absent means: as many as fit.
     package let limit: Int?
 
     package init(after: Int64 = 0, _ query: AuditQuery, limit: Int? = nil) {
@@ -62,7 +62,7 @@ extension AuditPage: WireObject {
 
 /// The parameters of `audit.verify`.
 ///
-/// Checks that a part of the audit records is what the daemon wrote.
+/// Verifies that a part of the audit records is what the daemon wrote.
 package struct AuditVerifyParameters: MethodParameters {
     package typealias Result = AuditVerification
     package static var method: Method { .auditVerify }

@@ -38,7 +38,7 @@ package struct ContextAuthenticateParameters: MethodParameters {
 
 /// The parameters of `context.end`.
 ///
-/// Drops what was presented on this connection.
+/// Drops the authentication of this connection.
 package struct ContextEndParameters: MethodParameters {
     package typealias Result = Empty
     package static var method: Method { .contextEnd }

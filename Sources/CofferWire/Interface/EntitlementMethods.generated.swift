@@ -4,13 +4,13 @@ public import CofferCore
 
 /// The parameters of `entitlement.explain`.
 ///
-/// Reports what a client may do, and which rule says so.
+/// Reports what a client may do, and which rule decides that.
 package struct EntitlementExplainParameters: MethodParameters {
     package typealias Result = AccessExplanation
     package static var method: Method { .entitlementExplain }
     /// Whose rights are explained.
     package let subject: AccessSubject
-    /// The credential of a unit that is explained, by the name that the unit has for it.
+    /// The name under which the unit loads the credential that is explained.
     ///
     /// Absent means: none.
     package let credential: String?
@@ -97,7 +97,7 @@ public struct EntitlementPage: Hashable, Sendable {
     public let entitlements: [Entitlement]
     /// What is wrong with the files as they are now.
     ///
-    /// The entitlements are then those of the last valid files. It is absent if the files are right.
+    /// The entitlements are then those of the last valid files. It is absent if the files are valid.
     public let trouble: String?
     /// How many entitlements the next page skips.
     ///

@@ -70,7 +70,7 @@ package struct FileListParameters: MethodParameters {
     ///
     /// Absent means: the root.
     package let name: ItemName?
-    /// Whether what the directories in it contain is listed as well.
+    /// Whether everything below the directory is listed.
     ///
     /// Absent means false.
     package let isRecursive: Bool
@@ -78,7 +78,7 @@ package struct FileListParameters: MethodParameters {
     ///
     /// Absent means 1000.
     package let limit: Int64?
-    /// The cursor of the page before.
+    /// The cursor of the previous page.
     ///
     /// Absent means: from the beginning.
     package let cursor: String?
@@ -112,15 +112,15 @@ package struct FileListParameters: MethodParameters {
     }
 }
 
-/// A page of a listing, in an order that says nothing of the names.
+/// A page of a listing, in an order that does not depend on the names.
 public struct FilePage: Hashable, Sendable {
     /// The files and directories.
     public let entries: [FileInfo]
-    /// What the next page is called with.
+    /// The cursor for the next page.
     ///
     /// It is absent after the last page.
     public let cursor: String?
-    /// How many entries of this page are damaged, so that they have no name to list.
+    /// How many entries of this page are damaged, so that their names can't be read.
     public let damagedCount: Int
 
     package init(entries: [FileInfo], cursor: String? = nil, damagedCount: Int) {
@@ -148,7 +148,7 @@ extension FilePage: WireObject {
 
 /// The parameters of `file.mkdir`.
 ///
-/// Makes a directory.
+/// Creates a directory.
 package struct FileMkdirParameters: MethodParameters {
     package typealias Result = FileInfo
     package static var method: Method { .fileMkdir }
@@ -158,7 +158,7 @@ package struct FileMkdirParameters: MethodParameters {
     ///
     /// Absent means: none.
     package let protectionClass: ProtectionClass?
-    /// Whether missing directories above it are made as well, and an existing directory is accepted.
+    /// Whether missing parent directories are created, and an existing directory is accepted.
     ///
     /// Absent means false.
     package let makesParents: Bool
@@ -196,11 +196,11 @@ package struct FileOpenParameters: MethodParameters {
     package static var method: Method { .fileOpen }
     /// The path of the file.
     package let name: ItemName
-    /// What the handle is for.
+    /// Whether the handle reads, writes, or both.
     ///
     /// Absent means read.
     package let access: FileAccess?
-    /// Whether a missing file is made.
+    /// Whether a missing file is created.
     ///
     /// Absent means false.
     package let creates: Bool
@@ -216,7 +216,7 @@ package struct FileOpenParameters: MethodParameters {
     ///
     /// Absent means false.
     package let appends: Bool
-    /// The class of a file that is made.
+    /// The class of a file that is created.
     ///
     /// Absent means: the directory's default.
     package let protectionClass: ProtectionClass?
@@ -278,7 +278,7 @@ package struct FileOpenResult: Hashable, WireObject {
     package let byteCount: Int64
     /// The class of the file.
     package let protectionClass: ProtectionClass
-    /// Whether the request made the file.
+    /// Whether the request created the file.
     package let isNew: Bool
 
     package init(
@@ -312,7 +312,7 @@ package struct FileOpenResult: Hashable, WireObject {
 
 /// The parameters of `file.protect`.
 ///
-/// Gives a file, or what a directory contains, another class.
+/// Changes the class of a file, or of everything in a directory.
 package struct FileProtectParameters: MethodParameters {
     package typealias Result = FileProtectionChange
     package static var method: Method { .fileProtect }
@@ -366,15 +366,15 @@ package struct FileProtectParameters: MethodParameters {
     }
 }
 
-/// Which files have another class now.
+/// Which files changed their class.
 public struct FileProtectionChange: Hashable, Sendable {
-    /// How many files and directories have another class now.
+    /// How many files and directories changed their class.
     ///
-    /// Those that had it already are not counted.
+    /// Those that had the class already are not counted.
     public let changedCount: Int
     /// The files that kept their class, the first hundred of them.
     public let unchanged: [UnchangedFile]
-    /// How many files kept their class although they were to get another one.
+    /// How many files the request failed to change.
     public let unchangedCount: Int
 
     package init(changedCount: Int, unchanged: [UnchangedFile], unchangedCount: Int) {
@@ -476,7 +476,7 @@ package struct FileRemoveParameters: MethodParameters {
 
 /// The parameters of `file.rename`.
 ///
-/// Moves a file or a directory.
+/// Renames a file or a directory.
 package struct FileRenameParameters: MethodParameters {
     package typealias Result = FileInfo
     package static var method: Method { .fileRename }
@@ -551,7 +551,7 @@ public struct Salvage: Hashable, Sendable {
     public let damagedByteCount: Int64
     /// The parts that could not be read, in their order, at most 1000 of them.
     public let damaged: [DamagedRange]
-    /// Whether parts that were delivered may be earlier versions of themselves.
+    /// Whether delivered parts may be earlier versions.
     public let mayBeOlder: Bool
 
     package init(
@@ -641,7 +641,7 @@ package struct FileTruncateParameters: MethodParameters {
     package static var method: Method { .fileTruncate }
     /// The handle of an open file.
     package let handle: Int64
-    /// How many bytes the file is to have.
+    /// The new length in bytes.
     package let byteCount: Int64
 
     package init(handle: Int64, byteCount: Int64) {
@@ -693,7 +693,7 @@ package struct FileWriteParameters: MethodParameters {
     }
 }
 
-/// Where the daemon wrote, and how long the file is.
+/// The offset of the data, and the new length of the file.
 package struct FileWriteResult: Hashable, WireObject {
     /// Where the range begins, in bytes.
     package let offset: Int64

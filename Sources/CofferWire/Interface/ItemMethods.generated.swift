@@ -19,7 +19,7 @@ package struct ItemExplainParameters: MethodParameters {
     package let byteCount: Int64?
     /// The state of the vault that is explained.
     ///
-    /// Absent means: the present one.
+    /// Absent means: the current one.
     package let state: VaultState?
     /// The client whose access is explained.
     ///
@@ -143,23 +143,23 @@ package struct ItemGetResult: Hashable, WireObject {
 
 /// The parameters of `item.list`.
 ///
-/// Lists a page of items, in an order that says nothing of their names.
+/// Lists a page of items, in an order that does not depend on their names.
 package struct ItemListParameters: MethodParameters {
     package typealias Result = ItemPage
     package static var method: Method { .itemList }
-    /// The text that the names have to begin with.
+    /// The text with which the names begin.
     ///
     /// Absent means: every name.
     package let prefix: String?
-    /// The pattern that the names have to match.
+    /// The pattern that the names match.
     ///
     /// Absent means: every name.
     package let pattern: NamePattern?
-    /// The store that the items have to be in.
+    /// The store of the items.
     ///
     /// Absent means: both.
     package let store: StoreName?
-    /// What the page before has returned as `next`.
+    /// The `next` of the previous page.
     ///
     /// Without it, the listing begins. Absent means: from the beginning.
     package let after: String?
@@ -167,7 +167,7 @@ package struct ItemListParameters: MethodParameters {
     ///
     /// Absent means 1000.
     package let limit: Int64?
-    /// The time before which the items have to expire.
+    /// The time before which the items expire.
     ///
     /// Items that have expired already are included. Absent means: any.
     package let expiringBefore: Int64?
@@ -213,11 +213,11 @@ package struct ItemListParameters: MethodParameters {
 public struct ItemPage: Hashable, Sendable {
     /// The items.
     public let items: [ItemInfo]
-    /// What the next page is called with.
+    /// The cursor for the next page.
     ///
     /// It is absent after the last page.
     public let next: String?
-    /// How many rows of this page are damaged, so that they have no name to list.
+    /// How many rows of this page are damaged, so that their names can't be read.
     public let damagedCount: Int
 
     package init(items: [ItemInfo], next: String? = nil, damagedCount: Int) {
@@ -245,7 +245,7 @@ extension ItemPage: WireObject {
 
 /// The parameters of `item.move`.
 ///
-/// Gives an item another name.
+/// Renames an item.
 package struct ItemMoveParameters: MethodParameters {
     package typealias Result = ItemInfo
     package static var method: Method { .itemMove }
@@ -281,18 +281,18 @@ package struct ItemMoveParameters: MethodParameters {
 
 /// The parameters of `item.protect`.
 ///
-/// Gives an item another protection. Exactly one of class and accessible is given; either is translated
+/// Changes the protection of an item. Exactly one of class and accessible is given; either is converted
 /// for the store that holds the item.
 package struct ItemProtectParameters: MethodParameters {
     package typealias Result = ProtectionChange
     package static var method: Method { .itemProtect }
     /// The name of the item.
     package let name: ItemName
-    /// The protection class that the item is to have.
+    /// The new protection class.
     ///
     /// Absent means: exactly one of the two.
     package let protectionClass: ProtectionClass?
-    /// When the item is to be accessible.
+    /// The new accessibility.
     ///
     /// Absent means: exactly one of the two.
     package let accessibility: Accessibility?

@@ -14,7 +14,7 @@ package struct KeychainAddParameters: MethodParameters {
     ///
     /// Absent means {}.
     package let attributes: [KeychainAttribute: AttributeValue]
-    /// The attributes of the user's own.
+    /// The user-defined attributes.
     ///
     /// Absent means {}.
     package let user: [String: String]
@@ -26,9 +26,9 @@ package struct KeychainAddParameters: MethodParameters {
     ///
     /// Absent means 10.
     package let historyCount: Int?
-    /// What a person has to present before the secret is used.
+    /// The authentication that is required before the secret is used.
     ///
-    /// Absent means: nothing has to be shown.
+    /// Absent means: no authentication.
     package let accessControl: AccessControl?
     /// The type of the key pair that the daemon generates.
     ///
@@ -188,7 +188,7 @@ package struct KeychainFindParameters: MethodParameters {
     ///
     /// Absent means 1.
     package let limit: KeychainLimit
-    /// The cursor of the page before.
+    /// The cursor of the previous page.
     ///
     /// Absent means: from the beginning.
     package let cursor: String?
@@ -245,7 +245,7 @@ public struct KeychainPage: Hashable, Sendable {
     public let unauthenticatedCount: Int
     /// How many rows were skipped because they are damaged.
     public let damagedCount: Int
-    /// What the next page is called with.
+    /// The cursor for the next page.
     ///
     /// It is absent after the last page.
     public let cursor: String?
@@ -391,7 +391,7 @@ extension KeychainPublicKey: WireObject {
 
 /// The parameters of `keychain.restore`.
 ///
-/// Makes a former value the secret of the item again.
+/// Restores a former value as the secret of the item.
 package struct KeychainRestoreParameters: MethodParameters {
     package typealias Result = Empty
     package static var method: Method { .keychainRestore }
@@ -444,16 +444,16 @@ package struct KeychainSignParameters: MethodParameters {
 
 /// The parameters of `keychain.update`.
 ///
-/// Changes every item that the query finds. The payload is the new secret; without one the secret
-/// stays.
+/// Changes every item that the query finds. The payload is the new secret; without one the secret is
+/// kept.
 package struct KeychainUpdateParameters: MethodParameters {
     package typealias Result = KeychainUpdateResult
     package static var method: Method { .keychainUpdate }
     /// What is searched for.
     package let query: KeychainQuery
-    /// What changes besides the secret.
+    /// The changes besides the secret.
     ///
-    /// Absent means: nothing but the secret.
+    /// Absent means: only the secret.
     package let change: KeychainChange
 
     package init(_ query: KeychainQuery, _ change: KeychainChange = KeychainChange()) {

@@ -16,7 +16,7 @@ package struct LeaseGrantParameters: MethodParameters {
     package let seconds: Int64
     /// How often the item may be read.
     ///
-    /// Absent means: no bound.
+    /// Absent means: no limit.
     package let uses: Int64?
     /// What the lease is for.
     ///

@@ -6,15 +6,15 @@ package import CofferCore
 package enum Method: String, CaseIterable, Sendable {
     /// Reports a page of audit records, the oldest first.
     case auditList = "audit.list"
-    /// Checks that a part of the audit records is what the daemon wrote.
+    /// Verifies that a part of the audit records is what the daemon wrote.
     case auditVerify = "audit.verify"
     /// Presents a credential on this connection, for items that have an access control.
     ///
     /// The credential is the payload.
     case contextAuthenticate = "context.authenticate"
-    /// Drops what was presented on this connection.
+    /// Drops the authentication of this connection.
     case contextEnd = "context.end"
-    /// Reports what a client may do, and which rule says so.
+    /// Reports what a client may do, and which rule decides that.
     case entitlementExplain = "entitlement.explain"
     /// Lists a page of the entitlements in force, in the order in which the daemon checks them.
     case entitlementList = "entitlement.list"
@@ -24,13 +24,13 @@ package enum Method: String, CaseIterable, Sendable {
     case fileClose = "file.close"
     /// Lists a page of a directory.
     case fileList = "file.list"
-    /// Makes a directory.
+    /// Creates a directory.
     case fileMkdir = "file.mkdir"
     /// Opens a file.
     ///
     /// The handle belongs to the connection and ends with it.
     case fileOpen = "file.open"
-    /// Gives a file, or what a directory contains, another class.
+    /// Changes the class of a file, or of everything in a directory.
     case fileProtect = "file.protect"
     /// Reads a range of an open file.
     ///
@@ -38,7 +38,7 @@ package enum Method: String, CaseIterable, Sendable {
     case fileRead = "file.read"
     /// Removes a file or a directory.
     case fileRemove = "file.remove"
-    /// Moves a file or a directory.
+    /// Renames a file or a directory.
     case fileRename = "file.rename"
     /// Delivers a damaged file as far as it can be read.
     ///
@@ -66,14 +66,13 @@ package enum Method: String, CaseIterable, Sendable {
     case itemExplain = "item.explain"
     /// Delivers the content of an item, as payload or into the descriptor.
     case itemGet = "item.get"
-    /// Lists a page of items, in an order that says nothing of their names.
+    /// Lists a page of items, in an order that does not depend on their names.
     case itemList = "item.list"
-    /// Gives an item another name.
+    /// Renames an item.
     case itemMove = "item.move"
-    /// Gives an item another protection.
+    /// Changes the protection of an item.
     ///
-    /// Exactly one of class and accessible is given; either is translated for the store that holds the
-    /// item.
+    /// Exactly one of class and accessible is given; either is converted for the store that holds the item.
     case itemProtect = "item.protect"
     /// Stores an item.
     ///
@@ -103,7 +102,7 @@ package enum Method: String, CaseIterable, Sendable {
     case keychainHistory = "keychain.history"
     /// Returns the public key of a key or a certificate.
     case keychainPublicKey = "keychain.publicKey"
-    /// Makes a former value the secret of the item again.
+    /// Restores a former value as the secret of the item.
     case keychainRestore = "keychain.restore"
     /// Signs the payload with a private key.
     ///
@@ -111,7 +110,7 @@ package enum Method: String, CaseIterable, Sendable {
     case keychainSign = "keychain.sign"
     /// Changes every item that the query finds.
     ///
-    /// The payload is the new secret; without one the secret stays.
+    /// The payload is the new secret; without one the secret is kept.
     case keychainUpdate = "keychain.update"
     /// Grants clients the right to read an item for a limited time.
     case leaseGrant = "lease.grant"
@@ -119,7 +118,7 @@ package enum Method: String, CaseIterable, Sendable {
     case leaseList = "lease.list"
     /// Ends a lease.
     case leaseRevoke = "lease.revoke"
-    /// Sets another passcode.
+    /// Changes the passcode.
     ///
     /// The payload is the credential and the new passcode.
     case passcodeChange = "passcode.change"
@@ -127,13 +126,13 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The credential is the payload.
     case passcodeRemove = "passcode.remove"
-    /// Gives a vault without a passcode one.
+    /// Sets the passcode of a vault without one.
     ///
     /// The new passcode is the payload.
     case passcodeSet = "passcode.set"
     /// Cancels a request of the same connection.
     case requestCancel = "request.cancel"
-    /// Makes a recovery key, which is the payload of the answer.
+    /// Creates a recovery key, which is the payload of the answer.
     case slotAdd = "slot.add"
     /// Lists the keyslots of the vault.
     case slotList = "slot.list"
@@ -143,17 +142,17 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The credential is the payload.
     case slotTest = "slot.test"
-    /// Checks a page of rows, and repairs them if asked to.
+    /// Checks a page of rows, and repairs them if requested.
     case vaultCheck = "vault.check"
     /// Destroys the keys of the vault, and then everything else.
     ///
     /// Nothing can be read afterwards.
     case vaultErase = "vault.erase"
-    /// Makes a vault.
+    /// Creates a vault.
     ///
     /// The payload is its passcode, and the payload of the answer is its recovery key.
     case vaultInit = "vault.init"
-    /// Locks the vault, at once or after a grace.
+    /// Locks the vault, immediately or after a grace.
     case vaultLock = "vault.lock"
     /// Lists, restores or discards rows in quarantine.
     case vaultQuarantine = "vault.quarantine"
@@ -421,22 +420,22 @@ extension Method {
 
 /// Every notification of the protocol, by its name on the wire.
 package enum Notification: String, CaseIterable, Sendable {
-    /// How far a transfer has come.
+    /// The progress of a transfer.
     case progress
     /// A lock has begun.
     ///
-    /// When its grace ends, the keys of what is readable only while unlocked are wiped.
+    /// When its grace ends, the keys of items that are readable only while unlocked are wiped.
     case protectedDataWillBecomeUnavailable
-    /// The keys of what is readable only while unlocked are wiped.
+    /// The keys of items that are readable only while unlocked have been wiped.
     case protectedDataDidBecomeUnavailable
-    /// The vault was made or unlocked, or a lock was cancelled in its grace.
+    /// The vault was created or unlocked, or a lock was cancelled during its grace.
     case protectedDataDidBecomeAvailable
     /// Items in the client's access groups were added, changed, removed or renamed, and that is on the
     /// disk.
     case itemsDidChange
     /// A wrong passcode or recovery key was presented.
     case attemptDidFail
-    /// A client did something or was refused, and the record of that is on the disk.
+    /// A request was recorded, and its record is on the disk.
     case auditDidGrow
     /// The daemon dropped events because the client was slow.
     case eventsMissed

@@ -17,7 +17,7 @@ package protocol MethodHandler {
     func auditList(_ parameters: AuditListParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `audit.verify`.
     ///
-    /// Checks that a part of the audit records is what the daemon wrote.
+    /// Verifies that a part of the audit records is what the daemon wrote.
     func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `context.authenticate`.
     ///
@@ -29,11 +29,11 @@ package protocol MethodHandler {
     ) throws(CofferError) -> Answer
     /// Answers `context.end`.
     ///
-    /// Drops what was presented on this connection.
+    /// Drops the authentication of this connection.
     func contextEnd(_ parameters: ContextEndParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `entitlement.explain`.
     ///
-    /// Reports what a client may do, and which rule says so.
+    /// Reports what a client may do, and which rule decides that.
     func entitlementExplain(
         _ parameters: EntitlementExplainParameters,
         _ context: consuming Context
@@ -59,7 +59,7 @@ package protocol MethodHandler {
     func fileList(_ parameters: FileListParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `file.mkdir`.
     ///
-    /// Makes a directory.
+    /// Creates a directory.
     func fileMkdir(_ parameters: FileMkdirParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `file.open`.
     ///
@@ -67,7 +67,7 @@ package protocol MethodHandler {
     func fileOpen(_ parameters: FileOpenParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `file.protect`.
     ///
-    /// Gives a file, or what a directory contains, another class.
+    /// Changes the class of a file, or of everything in a directory.
     func fileProtect(_ parameters: FileProtectParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `file.read`.
     ///
@@ -79,7 +79,7 @@ package protocol MethodHandler {
     func fileRemove(_ parameters: FileRemoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `file.rename`.
     ///
-    /// Moves a file or a directory.
+    /// Renames a file or a directory.
     func fileRename(_ parameters: FileRenameParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `file.salvage`.
     ///
@@ -116,15 +116,15 @@ package protocol MethodHandler {
     func itemGet(_ parameters: ItemGetParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `item.list`.
     ///
-    /// Lists a page of items, in an order that says nothing of their names.
+    /// Lists a page of items, in an order that does not depend on their names.
     func itemList(_ parameters: ItemListParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `item.move`.
     ///
-    /// Gives an item another name.
+    /// Renames an item.
     func itemMove(_ parameters: ItemMoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `item.protect`.
     ///
-    /// Gives an item another protection. Exactly one of class and accessible is given; either is translated
+    /// Changes the protection of an item. Exactly one of class and accessible is given; either is converted
     /// for the store that holds the item.
     func itemProtect(_ parameters: ItemProtectParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `item.put`.
@@ -179,7 +179,7 @@ package protocol MethodHandler {
     ) throws(CofferError) -> Answer
     /// Answers `keychain.restore`.
     ///
-    /// Makes a former value the secret of the item again.
+    /// Restores a former value as the secret of the item.
     func keychainRestore(
         _ parameters: KeychainRestoreParameters,
         _ context: consuming Context
@@ -190,8 +190,8 @@ package protocol MethodHandler {
     func keychainSign(_ parameters: KeychainSignParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `keychain.update`.
     ///
-    /// Changes every item that the query finds. The payload is the new secret; without one the secret
-    /// stays.
+    /// Changes every item that the query finds. The payload is the new secret; without one the secret is
+    /// kept.
     func keychainUpdate(
         _ parameters: KeychainUpdateParameters,
         _ context: consuming Context
@@ -210,7 +210,7 @@ package protocol MethodHandler {
     func leaseRevoke(_ parameters: LeaseRevokeParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `passcode.change`.
     ///
-    /// Sets another passcode. The payload is the credential and the new passcode.
+    /// Changes the passcode. The payload is the credential and the new passcode.
     func passcodeChange(
         _ parameters: PasscodeChangeParameters,
         _ context: consuming Context
@@ -224,7 +224,7 @@ package protocol MethodHandler {
     ) throws(CofferError) -> Answer
     /// Answers `passcode.set`.
     ///
-    /// Gives a vault without a passcode one. The new passcode is the payload.
+    /// Sets the passcode of a vault without one. The new passcode is the payload.
     func passcodeSet(_ parameters: PasscodeSetParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `request.cancel`.
     ///
@@ -235,7 +235,7 @@ package protocol MethodHandler {
     ) throws(CofferError) -> Answer
     /// Answers `slot.add`.
     ///
-    /// Makes a recovery key, which is the payload of the answer.
+    /// Creates a recovery key, which is the payload of the answer.
     func slotAdd(_ parameters: SlotAddParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `slot.list`.
     ///
@@ -251,7 +251,7 @@ package protocol MethodHandler {
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `vault.check`.
     ///
-    /// Checks a page of rows, and repairs them if asked to.
+    /// Checks a page of rows, and repairs them if requested.
     func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `vault.erase`.
     ///
@@ -259,11 +259,11 @@ package protocol MethodHandler {
     func vaultErase(_ parameters: VaultEraseParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `vault.init`.
     ///
-    /// Makes a vault. The payload is its passcode, and the payload of the answer is its recovery key.
+    /// Creates a vault. The payload is its passcode, and the payload of the answer is its recovery key.
     func vaultInit(_ parameters: VaultInitParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `vault.lock`.
     ///
-    /// Locks the vault, at once or after a grace.
+    /// Locks the vault, immediately or after a grace.
     func vaultLock(_ parameters: VaultLockParameters, _ context: consuming Context) throws(CofferError) -> Answer
     /// Answers `vault.quarantine`.
     ///

@@ -4,7 +4,7 @@ package import CofferCore
 
 /// The parameters of `passcode.change`.
 ///
-/// Sets another passcode. The payload is the credential and the new passcode.
+/// Changes the passcode. The payload is the credential and the new passcode.
 package struct PasscodeChangeParameters: MethodParameters {
     package typealias Result = VaultStatus
     package static var method: Method { .passcodeChange }
@@ -14,11 +14,11 @@ package struct PasscodeChangeParameters: MethodParameters {
     package let credential: Credential?
     /// How much a guess at the new passcode costs.
     ///
-    /// Absent means: as it was.
+    /// Absent means: unchanged.
     package let kdf: PasscodeCost?
     /// Whether the vault erases itself when the attempts are used up.
     ///
-    /// Absent means: as it was.
+    /// Absent means: unchanged.
     package let erasesData: Bool?
 
     package init(
@@ -56,9 +56,9 @@ package struct PasscodeRemoveParameters: MethodParameters {
     ///
     /// Absent means passcode.
     package let credential: Credential?
-    /// How many items a person has agreed to lose.
+    /// The number of items that the user agreed to lose.
     ///
-    /// The daemon refuses the request if the number is another one.
+    /// The daemon refuses the request if the number is different.
     package let destroyedCount: Int64
 
     package init(credential: Credential? = nil, destroyedCount: Int64) {
@@ -81,7 +81,7 @@ package struct PasscodeRemoveParameters: MethodParameters {
 
 /// The parameters of `passcode.set`.
 ///
-/// Gives a vault without a passcode one. The new passcode is the payload.
+/// Sets the passcode of a vault without one. The new passcode is the payload.
 package struct PasscodeSetParameters: MethodParameters {
     package typealias Result = VaultStatus
     package static var method: Method { .passcodeSet }
@@ -114,7 +114,7 @@ package struct PasscodeSetParameters: MethodParameters {
 
 /// The parameters of `slot.add`.
 ///
-/// Makes a recovery key, which is the payload of the answer.
+/// Creates a recovery key, which is the payload of the answer.
 package struct SlotAddParameters: MethodParameters {
     package typealias Result = SlotResult
     package static var method: Method { .slotAdd }

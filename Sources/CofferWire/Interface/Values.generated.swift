@@ -128,7 +128,7 @@ extension ClientIdentity: WireObject {
 
 /// How many items or files were removed.
 package struct CountResult: Hashable, WireObject {
-    /// How many items, files and directories are gone.
+    /// How many items, files and directories were removed.
     package let count: Int64
 
     package init(count: Int64) {
@@ -230,7 +230,7 @@ extension Entitlement: WireObject {
 
 /// Where an item is or would be stored, and what the client may do with it.
 public struct Explanation: Hashable, Sendable {
-    /// Where an item is stored, and why.
+    /// The store of an item, and how it was chosen.
     public let placement: Placement
     /// What is stored under the name.
     ///
@@ -304,17 +304,17 @@ public struct FileInfo: Hashable, Sendable {
     public let name: String
     /// Whether it is a directory.
     public let isDirectory: Bool
-    /// The class of a file, or the class that new files in a directory get.
+    /// The class of a file, or the default class of a directory for new files.
     ///
-    /// It is absent if a directory leaves that to the directories around it.
+    /// It is absent if the directory has no default.
     public let protectionClass: ProtectionClass?
     /// How many bytes a file has.
     ///
     /// It is 0 for a directory.
     public let byteCount: Int64
-    /// What the owner said the file is.
+    /// The kind that was stated for the file.
     ///
-    /// It is absent if the owner did not say.
+    /// It is absent if none was stated.
     public let kind: ItemKind?
     /// When it was created.
     public let created: Int64
@@ -503,9 +503,9 @@ public struct ItemInfo: Hashable, Sendable {
     public let protection: Protection
     /// How many bytes the content has.
     public let byteCount: Int64
-    /// What the owner said the item is.
+    /// The kind that was stated for the item.
     ///
-    /// It is absent if the owner did not say.
+    /// It is absent if none was stated.
     public let kind: ItemKind?
     /// When the item was created.
     public let created: Int64
@@ -583,7 +583,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
     ///
     /// It is absent if the query did not ask for them.
     public let attributes: [KeychainAttribute: AttributeValue]?
-    /// The attributes of the user's own.
+    /// The user-defined attributes.
     ///
     /// It is absent if the query did not ask for attributes.
     public let user: [String: String]?
@@ -591,9 +591,9 @@ public struct KeychainItemInfo: Hashable, Sendable {
     ///
     /// It is absent if the secret is not in the payload.
     public let byteCount: Int?
-    /// What a person has to present before the secret is used.
+    /// The authentication that is required before the secret is used.
     ///
-    /// It is absent if nothing is needed, or if the query did not ask for attributes.
+    /// It is absent if none is required, or if the query did not ask for attributes.
     public let accessControl: AccessControl?
     /// Whether the secret cannot be read now.
     ///
@@ -667,7 +667,7 @@ extension KeyslotInfo: WireObject {
     }
 }
 
-/// A lease: a right to read one item, which ends by itself.
+/// A lease: a right to read one item until it expires.
 public struct LeaseInfo: Hashable, Sendable {
     /// The number of the lease.
     ///
@@ -681,7 +681,7 @@ public struct LeaseInfo: Hashable, Sendable {
     public let seconds: Int64
     /// How often the item may still be read.
     ///
-    /// It is absent if only the time bounds that.
+    /// It is absent if the number is not limited.
     public let uses: Int64?
     /// What the lease is for.
     ///
@@ -733,7 +733,7 @@ extension LeaseInfo: WireObject {
     }
 }
 
-/// Where an item is stored, and why.
+/// The store of an item, and how it was chosen.
 public struct Placement: Hashable, Sendable {
     /// How the item is protected.
     ///
@@ -746,9 +746,9 @@ public struct Placement: Hashable, Sendable {
     /// What decided the protection: caller, directory, existingItem, entitlement, configuration, scenario
     /// or standard.
     public let protectionSource: String
-    /// What the daemon recognised the content as.
+    /// The format that the daemon recognised in the content.
     ///
-    /// It is absent if that took no part in the decision.
+    /// It is absent if the decision did not depend on it.
     public let signature: String?
     /// What the caller should know, such as that a value is deprecated.
     public let warnings: [String]
@@ -884,7 +884,7 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// It is absent if the daemon checks one now, or never again.
     public let retrySeconds: Int?
-    /// Whether the daemon no longer checks any passcode, so that only a recovery key opens the vault.
+    /// Whether the daemon no longer accepts any passcode, so that only a recovery key opens the vault.
     ///
     /// Absent means false.
     public let attemptsEnded: Bool
@@ -898,7 +898,7 @@ public struct VaultStatus: Hashable, Sendable {
     public let passcodeItemCount: Int?
     /// What is wrong with the configuration file.
     ///
-    /// The daemon then uses the last valid one. It is absent if the file is right.
+    /// The daemon then uses the last valid one. It is absent if the file is valid.
     public let configurationTrouble: String?
     /// What is wrong with the vault as a whole.
     ///
@@ -1034,18 +1034,18 @@ extension UnchangedFile: WireObject {
 
 /// The parameters of the notification `progress`.
 ///
-/// How far a transfer has come.
+/// The progress of a transfer.
 package struct ProgressParameters: Hashable, WireObject {
     /// How many bytes are done.
     package let done: Int64
-    /// How many bytes there are in all.
+    /// The total number of bytes.
     ///
-    /// It is absent if the end of a pipe is not known yet. Absent means: absent where the end is not in
-    /// sight.
+    /// It is absent while the length is unknown, as for a pipe. Absent means: absent while the length is
+    /// unknown.
     package let total: Int64?
     /// The id of the request.
     ///
-    /// It is absent if the request had none. Absent means: absent where the request had none.
+    /// It is absent if the request had none. Absent means: absent if the request had none.
     package let request: RequestID?
 
     package init(done: Int64, total: Int64? = nil, request: RequestID? = nil) {
@@ -1112,7 +1112,7 @@ extension FailedAttempts: WireObject {
 
 /// The parameters of the notification `auditDidGrow`.
 ///
-/// A client did something or was refused, and the record of that is on the disk.
+/// A request was recorded, and its record is on the disk.
 package struct AuditDidGrowParameters: Hashable, WireObject {
     /// The records, the oldest first.
     package let records: [AuditRecord]

@@ -77,7 +77,7 @@ package struct RequestCancelParameters: MethodParameters {
 
 /// The parameters of `vault.check`.
 ///
-/// Checks a page of rows, and repairs them if asked to.
+/// Checks a page of rows, and repairs them if requested.
 package struct VaultCheckParameters: MethodParameters {
     package typealias Result = CheckPage
     package static var method: Method { .vaultCheck }
@@ -85,7 +85,7 @@ package struct VaultCheckParameters: MethodParameters {
     ///
     /// Absent means false.
     package let repairs: Bool
-    /// The cursor of the step before.
+    /// The cursor of the previous step.
     ///
     /// Absent means: from the beginning.
     package let cursor: String?
@@ -144,7 +144,7 @@ package struct VaultEraseParameters: MethodParameters {
 
 /// The parameters of `vault.init`.
 ///
-/// Makes a vault. The payload is its passcode, and the payload of the answer is its recovery key.
+/// Creates a vault. The payload is its passcode, and the payload of the answer is its recovery key.
 package struct VaultInitParameters: MethodParameters {
     package typealias Result = VaultStatus
     package static var method: Method { .vaultInit }
@@ -156,7 +156,7 @@ package struct VaultInitParameters: MethodParameters {
     ///
     /// There is no payload then. Absent means false.
     package let hasNoPasscode: Bool
-    /// Whether the daemon makes no recovery key.
+    /// Whether the daemon creates no recovery key.
     ///
     /// The answer has no payload then. Absent means false.
     package let hasNoRecoveryKey: Bool
@@ -196,7 +196,7 @@ package struct VaultInitParameters: MethodParameters {
 
 /// The parameters of `vault.lock`.
 ///
-/// Locks the vault, at once or after a grace.
+/// Locks the vault, immediately or after a grace.
 package struct VaultLockParameters: MethodParameters {
     package typealias Result = VaultStatus
     package static var method: Method { .vaultLock }
@@ -230,15 +230,15 @@ package struct VaultQuarantineParameters: MethodParameters {
     ///
     /// Absent means list.
     package let action: QuarantineAction
-    /// The store of the row that is meant.
+    /// The store of the row.
     ///
     /// It is given together with number. Absent means: all rows.
     package let store: StoreName?
-    /// The number of the row that is meant.
+    /// The number of the row.
     ///
     /// It is given together with store. Absent means: all rows.
     package let number: Int64?
-    /// The cursor of the page before.
+    /// The cursor of the previous page.
     ///
     /// Absent means: from the beginning.
     package let cursor: String?
@@ -277,7 +277,7 @@ package struct VaultQuarantineParameters: MethodParameters {
 public struct QuarantinePage: Hashable, Sendable {
     /// The rows, in the order in which they were moved.
     public let entries: [QuarantineEntry]
-    /// What the next page is called with.
+    /// The cursor for the next page.
     ///
     /// It is absent after the last page.
     public let cursor: String?
