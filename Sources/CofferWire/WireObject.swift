@@ -37,22 +37,6 @@ extension WireObject {
     }
 }
 
-/// The parameters of one method: they name the method and what it answers.
-package protocol MethodParameters: WireObject {
-    /// What the method answers.
-    associatedtype Result: WireObject
-    /// The method.
-    static var method: Method { get }
-}
-
-/// How the content of an item was delivered.
-package enum Delivery: String, CaseIterable, Sendable {
-    /// As the payload of the reply.
-    case payload
-    /// Written to the descriptor that was passed.
-    case descriptor
-}
-
 // MARK: - What the tables of a method say
 
 /// What state the vault has to be in.
