@@ -1,5 +1,6 @@
 public import CofferCore
 package import CofferMemory
+internal import CofferWire
 
 /// Bytes that must not be seen: what goes into the vault, and what comes out of it.
 ///
@@ -56,6 +57,16 @@ public final class Secret: Sendable, CustomReflectable {
     public convenience init(exposed text: String) throws(CofferError) {
         let bytes = Array(text.utf8)
         try unsafe self.init(copying: bytes.span.bytes)
+    }
+
+    /// Puts two secrets behind one another, as the payload of `passcode.change` has them.
+    ///
+    /// - Parameters:
+    ///   - given: The passcode, or the recovery key.
+    ///   - new: The new passcode.
+    /// - Throws: `dataTooLarge` where one has more than 65,535 bytes; `internal` where memory for secrets can't be locked.
+    public convenience init(given: Secret, new: Secret) throws(CofferError) {
+        self.init(try CountedPayload.encode(given.content, new.content))
     }
 
     /// How many bytes there are.

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// What is shown for items whose access control asks for a passcode or a password.
@@ -21,17 +20,9 @@ struct AuthenticationOptions: ParsableArguments {
     ///
     /// Before connecting: a descriptor that is read later may be the connection itself.
     func readGiven() throws(CofferError) -> GivenFactors {
-        let passcode: SecretBytes?
-        if let passcodeFd {
-            passcode = try SecretInput.passcode(from: passcodeFd)
-        } else {
-            passcode = nil
-        }
-        let password: SecretBytes?
-        if let applicationPasswordFd {
-            password = try SecretInput.passcode(from: applicationPasswordFd, "the application password")
-        } else {
-            password = nil
+        let passcode = try passcodeFd.map { (number) throws(CofferError) in try SecretInput.passcode(from: number) }
+        let password = try applicationPasswordFd.map { (number) throws(CofferError) in
+            try SecretInput.passcode(from: number, "the application password")
         }
         return GivenFactors(passcode: passcode, applicationPassword: password)
     }
@@ -57,9 +48,9 @@ extension AccessControl {
 }
 
 /// What was given by descriptors, to be shown where an item asks for it.
-struct GivenFactors: ~Copyable {
-    let passcode: SecretBytes?
-    let applicationPassword: SecretBytes?
+struct GivenFactors {
+    let passcode: Secret?
+    let applicationPassword: Secret?
 
     /// For how long what is shown is good: for the requests of one verb, whose connection ends with it.
     private static let reuseSeconds = 60
@@ -70,7 +61,7 @@ struct GivenFactors: ~Copyable {
     ///   - client: The connection.
     ///   - request: The request; nothing has happened where it is refused.
     /// - Returns: What it returns.
-    borrowing func satisfy<Result: ~Copyable>(
+    func satisfy<Result>(
         _ client: BlockingClient,
         _ request: () throws(CofferError) -> Result
     ) throws(CofferError) -> Result {
@@ -92,12 +83,13 @@ struct GivenFactors: ~Copyable {
     }
 
     /// Shows a new application password, which an item is to be bound to: a person types it twice.
-    borrowing func showNewApplicationPassword(to client: BlockingClient) throws(CofferError) {
-        if applicationPassword != nil { return try authenticate(.applicationPassword, applicationPassword, client) }
-        try authenticate(.applicationPassword, try SecretInput.askNew("application password"), client)
+    func showNewApplicationPassword(to client: BlockingClient) throws(CofferError) {
+        let password =
+            if let applicationPassword { applicationPassword } else { try SecretInput.askNew("application password") }
+        try authenticate(.applicationPassword, password, client)
     }
 
-    private borrowing func factors(for need: AuthenticationNeed) -> Set<AuthenticationFactor> {
+    private func factors(for need: AuthenticationNeed) -> Set<AuthenticationFactor> {
         switch need {
         case .passcode: [.passcode]
         case .applicationPassword: [.applicationPassword]
@@ -108,24 +100,23 @@ struct GivenFactors: ~Copyable {
         }
     }
 
-    private borrowing func show(
+    private func show(
         _ factor: AuthenticationFactor,
         to client: BlockingClient,
         refusal: CofferError
     ) throws(CofferError) {
-        switch factor {
-        case .passcode:
-            if passcode != nil { return try authenticate(factor, passcode, client) }
-            try authenticate(factor, try Self.ask("Passcode: ", orElse: refusal), client)
-        case .applicationPassword:
-            if applicationPassword != nil { return try authenticate(factor, applicationPassword, client) }
-            try authenticate(factor, try Self.ask("Application password: ", orElse: refusal), client)
-        }
+        let (given, prompt): (Secret?, Line) =
+            switch factor {
+            case .passcode: (passcode, "Passcode: ")
+            case .applicationPassword: (applicationPassword, "Application password: ")
+            }
+        let secret = if let given { given } else { try Self.ask(prompt, orElse: refusal) }
+        try authenticate(factor, secret, client)
     }
 
-    private borrowing func authenticate(
+    private func authenticate(
         _ factor: AuthenticationFactor,
-        _ secret: borrowing SecretBytes?,
+        _ secret: Secret,
         _ client: BlockingClient
     ) throws(CofferError) {
         let params = ContextAuthenticateParameters(factor: factor, reuseSeconds: Int64(Self.reuseSeconds))
@@ -133,8 +124,8 @@ struct GivenFactors: ~Copyable {
     }
 
     /// Asks a person; where there is none, what was refused is what there is to say.
-    private static func ask(_ prompt: Line, orElse refusal: CofferError) throws(CofferError) -> SecretBytes {
+    private static func ask(_ prompt: Line, orElse refusal: CofferError) throws(CofferError) -> Secret {
         guard (try? SecretInput.openTerminal(orElse: "")) != nil else { throw refusal }
-        return try SecretInput.ask(prompt, limit: Limits.passcodeBytes)
+        return Secret(try SecretInput.ask(prompt, limit: Limits.passcodeBytes))
     }
 }

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// What lets a person in: the passcode, or a recovery key in its place.
@@ -27,7 +27,7 @@ package struct CredentialOptions: ParsableArguments {
     /// Reads what was given by a descriptor; `nil` where it is to be asked for.
     ///
     /// Before connecting: a descriptor that is read later may be the connection itself.
-    func readGiven() throws(CofferError) -> SecretBytes? {
+    func readGiven() throws(CofferError) -> Secret? {
         guard let recoveryKeyFd else { return try passcode.readGiven() }
         return try SecretInput.recoveryKey(from: recoveryKeyFd)
     }
@@ -35,7 +35,7 @@ package struct CredentialOptions: ParsableArguments {
     /// Asks for it.
     ///
     /// - Parameter status: Tells whether a passcode would be looked at: nobody types one for nothing.
-    func ask(_ status: VaultStatus) throws(CofferError) -> SecretBytes {
+    func ask(_ status: VaultStatus) throws(CofferError) -> Secret {
         guard kind == .passcode else { return try SecretInput.askRecoveryKey() }
         if status.attemptsEnded {
             throw CofferError(
@@ -52,7 +52,7 @@ package struct CredentialOptions: ParsableArguments {
                 retry: .afterDelay(seconds: seconds)
             )
         }
-        return try SecretInput.ask("Passcode: ", limit: Limits.passcodeBytes)
+        return Secret(try SecretInput.ask("Passcode: ", limit: Limits.passcodeBytes))
     }
 }
 
@@ -70,9 +70,10 @@ package struct NewPasscodeOptions: ParsableArguments {
     package init() {}
 
     /// Reads what was given by a descriptor; `nil` where it is to be asked for.
-    func readGiven() throws(CofferError) -> SecretBytes? {
-        guard let newPasscodeFd else { return nil }
-        return try SecretInput.passcode(from: newPasscodeFd, "the new passcode")
+    func readGiven() throws(CofferError) -> Secret? {
+        try newPasscodeFd.map { (number) throws(CofferError) in
+            try SecretInput.passcode(from: number, "the new passcode")
+        }
     }
 }
 
@@ -81,12 +82,12 @@ extension SecretInput {
     private static let recoveryKeyLimit = 256
 
     /// A recovery key up to the end of a descriptor.
-    static func recoveryKey(from number: Int32) throws(CofferError) -> SecretBytes {
-        try readAll(from: number, limit: recoveryKeyLimit, "the recovery key")
+    static func recoveryKey(from number: Int32) throws(CofferError) -> Secret {
+        Secret(try readAll(from: number, limit: recoveryKeyLimit, "the recovery key"))
     }
 
     /// Asks for a recovery key, without echo: a mistyped one is told from a wrong one.
-    static func askRecoveryKey() throws(CofferError) -> SecretBytes {
-        try ask("Recovery key (not shown): ", limit: recoveryKeyLimit)
+    static func askRecoveryKey() throws(CofferError) -> Secret {
+        Secret(try ask("Recovery key (not shown): ", limit: recoveryKeyLimit))
     }
 }

@@ -1,5 +1,5 @@
+internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 internal import Glibc
@@ -55,15 +55,9 @@ struct Output {
     }
 
     /// Writes a secret that was asked for, on a line of its own, without a copy that nobody wipes.
-    func line(_ secret: borrowing SecretBytes) throws(CofferError) {
-        do throws(SystemError) {
-            let number = try SystemError.check("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
-            let target = OwnedDescriptor(owning: number)
-            try secret.withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
-            try unsafe target.write(all: [UInt8(ascii: "\n")].span.bytes)
-        } catch {
-            throw error.cofferError("can't write the output")
-        }
+    func line(_ secret: Secret) throws(CofferError) {
+        try secret.write(to: descriptor, "the output")
+        write("\n")
     }
 
     /// Says what failed, why, and what to do.

@@ -1,5 +1,5 @@
+internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
@@ -40,7 +40,7 @@ struct OutputFile {
     }
 
     /// Writes all of the content, and a line end, and puts the file in place, synced.
-    func finish(_ content: borrowing SecretBytes) throws(CofferError) {
+    func finish(_ content: Secret) throws(CofferError) {
         do throws(SystemError) {
             try content.withBytes { (bytes) throws(SystemError) in try file.write(all: bytes) }
         } catch {

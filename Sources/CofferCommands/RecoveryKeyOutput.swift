@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import Glibc
 
 /// Where a recovery key that was made goes: to standard output, on a line of its own, or to a file.
@@ -29,8 +29,8 @@ struct RecoveryKeyOutput {
     fileprivate let file: OutputFile?
 
     /// Delivers the key, and says what happened: where the key is on standard output, the words are not.
-    func deliver(_ key: consuming SecretBytes?, after words: String) throws(CofferError) {
-        guard let key else {
+    func deliver(_ key: Secret, after words: String) throws(CofferError) {
+        guard key.count > 0 else {
             throw CofferError(
                 .protocolViolation,
                 "\(words), but the daemon sent no recovery key",

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CofferClient
 internal import CofferCore
 internal import CofferMemory
 internal import CofferSystem
@@ -12,33 +13,22 @@ package struct PasscodeOptions: ParsableArguments {
     package init() {}
 
     /// Reads the passcode that was given by a descriptor; `nil` where it is to be asked for.
-    func readGiven() throws(CofferError) -> SecretBytes? {
-        guard let passcodeFd else { return nil }
-        return try SecretInput.passcode(from: passcodeFd)
-    }
-}
-
-extension SecretBytes? {
-    /// What was given, or what a person answers.
-    consuming func orAsked(_ ask: () throws(CofferError) -> SecretBytes) throws(CofferError) -> SecretBytes {
-        switch consume self {
-        case .some(let given): return given
-        case .none: return try ask()
-        }
+    func readGiven() throws(CofferError) -> Secret? {
+        try passcodeFd.map { (number) throws(CofferError) in try SecretInput.passcode(from: number) }
     }
 }
 
 /// Reads secrets into memory that is locked and wiped.
 enum SecretInput {
     /// A passcode up to the end of a descriptor, less one line end: what `echo` and here-strings add.
-    static func passcode(from number: Int32, _ subject: String = "the passcode") throws(CofferError) -> SecretBytes {
+    static func passcode(from number: Int32, _ subject: String = "the passcode") throws(CofferError) -> Secret {
         var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
         let endsLine = passcode.withBytes { bytes in
             guard bytes.byteCount > 0 else { return false }
             return unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - 1, as: UInt8.self) == 10
         }
         if endsLine { passcode.truncate(to: passcode.count - 1) }
-        return passcode
+        return Secret(passcode)
     }
 
     /// Reads until there are so many bytes, or the descriptor ends.
@@ -59,6 +49,26 @@ enum SecretInput {
         return bytes
     }
 
+    /// Opens a file, or standard input where none is named.
+    static func open(_ path: String?) throws(CofferError) -> OwnedDescriptor {
+        guard let path else { return try duplicate(STDIN_FILENO, "can't read standard input") }
+        let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        if number < 0 {
+            let error = SystemError("open")
+            throw CofferError(.io, "can't read \(quotedForDisplay(path)): \(error.reason)")
+        }
+        return OwnedDescriptor(owning: number)
+    }
+
+    /// A descriptor of its own for what another one has open.
+    static func duplicate(_ number: Int32, _ failure: String) throws(CofferError) -> OwnedDescriptor {
+        do {
+            return OwnedDescriptor(owning: try SystemError.check("dup", fcntl(number, F_DUPFD_CLOEXEC, 3)))
+        } catch {
+            throw error.cofferError(failure)
+        }
+    }
+
     /// Asks on the terminal, without echo.
     ///
     /// - Throws: `param` at once where there is no terminal: a prompt that nobody sees would hang.
@@ -75,18 +85,34 @@ enum SecretInput {
     ///
     /// - Throws: `param` where there is none, with the way to do without it.
     static func openTerminal(orElse hint: String) throws(CofferError) -> OwnedDescriptor {
-        let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        let number = unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else { throw CofferError(.param, "there is no terminal to ask on", hint: hint) }
         return OwnedDescriptor(owning: number)
     }
 
     /// Asks for a new passcode, or a password: a person types it twice.
-    static func askNew(_ what: String = "passcode") throws(CofferError) -> SecretBytes {
-        let first = try ask("New \(what): ", limit: Limits.passcodeBytes)
-        let second = try ask("Repeat \(what): ", limit: Limits.passcodeBytes)
+    static func askNew(_ what: String = "passcode") throws(CofferError) -> Secret {
+        let first = Secret(try ask("New \(what): ", limit: Limits.passcodeBytes))
+        let second = Secret(try ask("Repeat \(what): ", limit: Limits.passcodeBytes))
         guard first.isEqual(to: second) else {
             throw CofferError(.param, "the two \(what)s differ", hint: "run the command again")
         }
         return first
+    }
+}
+
+extension Secret {
+    /// Writes the bytes as they are, without a copy that nobody wipes.
+    ///
+    /// - Parameters:
+    ///   - descriptor: Where to.
+    ///   - what: What they are, for a sentence.
+    func write(to descriptor: Int32, _ what: String = "the content") throws(CofferError) {
+        let target = try SecretInput.duplicate(descriptor, "can't write \(what)")
+        do {
+            try withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
+        } catch {
+            throw error.cofferError("can't write \(what)")
+        }
     }
 }

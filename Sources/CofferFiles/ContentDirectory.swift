@@ -159,10 +159,10 @@ package final class ContentDirectory: Sendable {
 
     func discardStaged(_ id: ItemID) { try? staging.remove(id.hexadecimal) }
 
-    /// The names in `staging` after a crash, valid or not. They are synced, so that they may be placed.
     /// The names in `staging` after a crash, valid or not.
     ///
     /// They are synced, so that they may be placed.
+    func stagedNames() throws(SystemError) -> [String] {
         let names = try staging.entries()
         if !names.isEmpty { try staging.synchronize() }
         return names

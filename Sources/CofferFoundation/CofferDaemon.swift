@@ -1,6 +1,5 @@
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 public import Foundation
 internal import Synchronization
@@ -106,28 +105,12 @@ extension CofferError {
     fileprivate static let nonsense = CofferError(.protocolViolation, "")
 }
 
-extension SecretBytes {
-    /// Takes the bytes of a `Data`, which nobody wipes.
-    init(_ data: Data) throws(CofferError) {
-        do { self = try SecretBytes(copying: data.bytes) } catch { throw .noSecretMemory }
-    }
-
-    /// What goes with a request: nothing where there are no bytes.
-    static func payload(_ data: Data?) throws(CofferError) -> SecretBytes? {
-        guard let data, !data.isEmpty else { return nil }
-        return try SecretBytes(data)
-    }
-}
-
 extension Data {
     /// Hands bytes out to where nobody wipes them.
-    init(exposing bytes: RawSpan) { self = unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
-
-    /// Hands bytes out to where nobody wipes them; none where there is no value.
-    init(exposing bytes: borrowing SecretBytes?) {
-        switch bytes {
-        case .none: self.init()
-        case .some(let bytes): self = bytes.withBytes { Data(exposing: $0) }
-        }
+    init(exposing secret: Secret) {
+        self = secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
     }
+
+    /// Takes its bytes, which nobody wipes.
+    var secret: Secret { get throws(CofferError) { try Secret(copying: bytes) } }
 }

@@ -11,7 +11,7 @@ final class Intake {
     private let connections: Connections
     private let audit: AuditTrail
     private let locks: LockController
-    private let delivery: Delivery
+    private let responder: Responder
     /// What every arrival is received into; wiped after each.
     private var buffer: SecretBytes
     /// Begins a request that the gate has let in.
@@ -24,13 +24,13 @@ final class Intake {
         _ connections: Connections,
         _ audit: AuditTrail,
         _ locks: LockController,
-        _ delivery: Delivery
+        _ responder: Responder
     ) throws(SecretMemoryError) {
         self.vault = vault
         self.connections = connections
         self.audit = audit
         self.locks = locks
-        self.delivery = delivery
+        self.responder = responder
         buffer = try SecretBytes(zeros: Limits.receiveBufferBytes)
     }
 
@@ -135,9 +135,9 @@ final class Intake {
             connections.noteRefusal(of: connection, error.error)
             return connection.send(OutgoingFrame(id: error.id, json: error.responseBytes))
         }
-        if isWiped { return delivery.fail(.lockedMeanwhile, request.id, connection, number) }
+        if isWiped { return responder.fail(.lockedMeanwhile, request.id, connection, number) }
         guard let method = Method(rawValue: request.method) else {
-            return delivery.fail(.unknownMethod(request.method), request.id, connection, number)
+            return responder.fail(.unknownMethod(request.method), request.id, connection, number)
         }
         connection.add(request, method, attachments, byteCount: byteCount)
         startRequests(of: connection, number)
@@ -169,9 +169,9 @@ final class Intake {
                 return try vault.state(for: request.method)
             }
         } catch {
-            let error = delivery.doubted(error, of: request.method)
+            let error = responder.doubted(error, of: request.method)
             audit.note(request, of: connection, failure: error)
-            delivery.fail(error, request.id, connection, number)
+            responder.fail(error, request.id, connection, number)
             return connection.remove(request)
         }
         begin(request, connection, number)

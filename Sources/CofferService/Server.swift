@@ -89,7 +89,7 @@ package final class Server {
         vault.observer = self
         connections.connectionDidEnd = { [unowned self] connection in connectionDidEnd(connection) }
         acceptor.admitServiceManager = { [unowned units] socket in units.admitServiceManager(socket) }
-        turn.delivery.refuseCredential = { [unowned units] connection, number, error in
+        turn.responder.refuseCredential = { [unowned units] connection, number, error in
             units.refuse(connection, number, error)
         }
     }

@@ -17,7 +17,7 @@ final class Turn {
     private let hub: EventHub
     private let audit: AuditTrail
     let intake: Intake
-    let delivery: Delivery
+    let responder: Responder
 
     /// Who asks where no client does.
     private let own: Caller
@@ -56,8 +56,8 @@ final class Turn {
         self.connections = connections
         self.hub = hub
         self.audit = audit
-        delivery = Delivery(vault, connections, audit)
-        intake = try Intake(vault, connections, audit, locks, delivery)
+        responder = Responder(vault, connections, audit)
+        intake = try Intake(vault, connections, audit, locks, responder)
         own = Caller(vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
         mailbox = try Mailbox()
         try mailbox.deliver(on: loop) { [unowned self] message in take(message) }
@@ -109,7 +109,7 @@ final class Turn {
         if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
         let settled = answers.filter { $0.isSettled || vault.openCatalog?.hasChanges != true }
         answers.removeAll { answer in settled.contains { $0 === answer } }
-        for answer in settled { delivery.deliver(answer) }
+        for answer in settled { responder.deliver(answer) }
         for event in events { hub.notify(of: event, to: .items) }
         events = []
         let goingOn = committed
@@ -304,9 +304,9 @@ final class Turn {
         for claim in vault.claims.held(by: running.token) { release(claim) }
         freeClaims()
         let waits = running.kind == .changing && vault.openCatalog?.hasChanges == true
-        if let method = running.origin?.request.method { answer.explain { delivery.doubted($0, of: method) } }
-        delivery.record(answer)
-        if waits { answers.append(answer) } else { delivery.deliver(answer) }
+        if let method = running.origin?.request.method { answer.explain { responder.doubted($0, of: method) } }
+        responder.record(answer)
+        if waits { answers.append(answer) } else { responder.deliver(answer) }
     }
 
     /// Cancels requests of a connection.
@@ -316,7 +316,7 @@ final class Turn {
             if other.isStarted {
                 other.cancel()
             } else {
-                delivery.fail(.cancelled, other.id, own.connection, own.number)
+                responder.fail(.cancelled, other.id, own.connection, own.number)
                 own.connection.remove(other)
             }
         }

@@ -16,15 +16,18 @@ package struct CountedPayload: ~Copyable {
     /// - Parameters:
     ///   - first: At most 65,535 bytes.
     ///   - second: At most 65,535 bytes.
-    /// - Throws: `internal` if memory for it can't be locked.
+    /// - Returns: The payload.
+    /// - Throws: `dataTooLarge` if a secret has more; `internal` if memory for the payload can't be locked.
     package static func encode(
-        _ first: borrowing SecretBytes,
-        _ second: borrowing SecretBytes
+        _ first: borrowing SecretBytes?,
+        _ second: borrowing SecretBytes?
     ) throws(CofferError) -> SecretBytes {
-        precondition(max(first.count, second.count) <= Int(UInt16.max), "a counted secret has at most 65,535 bytes")
+        guard max(first.byteCount, second.byteCount) <= Int(UInt16.max) else {
+            throw CofferError(.dataTooLarge, "a secret that travels beside another one has at most 65535 bytes")
+        }
         var payload: SecretBytes
         do {
-            payload = try SecretBytes(zeros: 2 * countBytes + first.count + second.count)
+            payload = try SecretBytes(zeros: 2 * countBytes + first.byteCount + second.byteCount)
         } catch {
             throw .noSecretMemory
         }
@@ -76,18 +79,22 @@ package struct CountedPayload: ~Copyable {
     }
 
     private static func write(
-        _ secret: borrowing SecretBytes,
+        _ secret: borrowing SecretBytes?,
         to buffer: UnsafeMutableRawBufferPointer,
         at place: inout Int
     ) {
-        unsafe buffer[place] = UInt8(secret.count >> 8)
-        unsafe buffer[place + 1] = UInt8(secret.count & 0xFF)
+        unsafe buffer[place] = UInt8(secret.byteCount >> 8)
+        unsafe buffer[place + 1] = UInt8(secret.byteCount & 0xFF)
         place += countBytes
-        let start = place
-        secret.withBytes { bytes in
-            for index in 0..<bytes.byteCount { unsafe buffer[start + index] = bytes[index] }
+        switch secret {
+        case .none: return
+        case .some(let secret):
+            let start = place
+            secret.withBytes { bytes in
+                for index in 0..<bytes.byteCount { unsafe buffer[start + index] = bytes[index] }
+            }
+            place += secret.count
         }
-        place += secret.count
     }
 
     private static func endsEarly(_ subject: String) -> CofferError {

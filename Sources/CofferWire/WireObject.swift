@@ -31,22 +31,6 @@ extension WireObject {
     }
 }
 
-/// The parameters of one method, which know the method and the type of its result.
-package protocol MethodParameters: WireObject {
-    /// The type of the method's result.
-    associatedtype Result: WireObject
-    /// The method.
-    static var method: Method { get }
-}
-
-/// How the content of an item was delivered.
-package enum Delivery: String, CaseIterable, Sendable {
-    /// As the payload of the reply.
-    case payload
-    /// Written to the passed descriptor.
-    case descriptor
-}
-
 // MARK: - What the tables of a method say
 
 /// The state of the vault that a method requires.

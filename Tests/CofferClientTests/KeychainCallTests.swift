@@ -49,11 +49,8 @@ private func annaAnd(_ others: JSONObject) -> JSONObject {
         ]
         let daemon = try ScriptedDaemon([answer(1, ["items": items, "lockedCount": 1], Array("abcde".utf8))])
         let found = try daemon.client.findKeychainItems(KeychainFindParameters(anna, limit: .all))
-        var secrets: [[UInt8]] = []
-        for index in found.page.items.indices {
-            found.withSecret(at: index) { bytes in secrets.append(bytes.withUnsafeBytes { Array($0) }) }
-        }
-        #expect(secrets == [Array("ab".utf8), [], [], Array("cde".utf8)])
+        let secrets = try found.secrets().map { $0?.exposeText() }
+        #expect(secrets == ["ab", nil, "", "cde"])
         #expect(daemon.requests == request(1, "keychain.find", annaAnd(["limit": "all", "return": ["data"]])))
     }
 

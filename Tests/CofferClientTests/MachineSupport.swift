@@ -86,7 +86,7 @@ final class MachineDriver {
     func effects() -> [String] {
         machine.takeEffects().map { effect in
             switch effect {
-            case .answered(let number, .success(let answer)): "\(number) answered, \(answer.takePayload().byteCount)"
+            case .answered(let number, .success(let answer)): "\(number) answered, \(answer.payload.count)"
             case .answered(let number, .failure(let error)): "\(number) refused, \(error.code.rawValue)"
             case .failed(let number, let error): "\(number) failed, \(error.code.rawValue)"
             case .progress(let number, let progress): "\(number) at \(progress.done)"

@@ -100,7 +100,8 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
     @Test func `refuses a payload that no frame may hold`() throws {
         let params = ItemPutParameters(name: try ItemName("a"), wishes: ItemWishes(), wantsProgress: false)
         for (count, isTaken) in [(Limits.framePayloadBytes, true), (Limits.framePayloadBytes + 1, false)] {
-            let call = try? Call(1, Method.itemPut, params.json, payloadCount: count)
+            let payload = try Secret([UInt8](repeating: 7, count: count))
+            let call = try? Call(1, params, payload: payload)
             #expect((call != nil) == isTaken)
         }
     }

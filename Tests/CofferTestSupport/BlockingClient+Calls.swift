@@ -16,9 +16,58 @@ extension BlockingClient {
         returning: Value.Type = Value.self,
         progress: ((Int64, Int64?) -> Void)? = nil
     ) throws(CofferError) -> Returned<Value> {
-        let answer = try exchange(method, params.json, payload: payload, passing: descriptor, progress: progress)
-        return Returned(value: try Value(result: answer.json), payload: answer.takePayload())
+        let answer = try exchange(
+            method,
+            params.json,
+            payload: try Secret(copying: payload),
+            passing: descriptor,
+            progress: reports(progress)
+        )
+        return Returned(value: try Value(result: answer.json), payload: answer.payload, epoch: answer.epoch)
     }
+
+    /// Makes a call with a copy of a secret, which the caller may use again.
+    @discardableResult
+    package func call<Parameters: MethodParameters>(
+        _ params: Parameters,
+        payload: borrowing SecretBytes?
+    ) throws(CofferError) -> Returned<Parameters.Result> {
+        try call(params, payload: try Secret(copying: payload))
+    }
+
+    /// How far a transfer has come, as two numbers.
+    package func reports(_ body: ((Int64, Int64?) -> Void)?) -> ((TransferProgress) -> Void)? {
+        body.map { body in { body($0.done, $0.total) } }
+    }
+}
+
+extension Secret {
+    /// Copies what a test goes on using.
+    package convenience init(copying bytes: borrowing SecretBytes?) throws(CofferError) {
+        switch bytes {
+        case .none: self.init(nil)
+        case .some(let bytes): try self.init(duplicating: bytes)
+        }
+    }
+
+    fileprivate convenience init(duplicating bytes: borrowing SecretBytes) throws(CofferError) {
+        let copy: SecretBytes
+        do { copy = try bytes.duplicate() } catch { throw .noSecretMemory }
+        self.init(copy)
+    }
+}
+
+extension Returned {
+    /// A copy of the payload; `nil` where it is empty.
+    package func takePayload() -> SecretBytes? {
+        guard payload.count > 0 else { return nil }
+        return payload.withBytes { try? SecretBytes(copying: $0) }
+    }
+}
+
+extension Returned<KeychainPage> {
+    /// The items.
+    package var page: KeychainPage { value }
 }
 
 extension BlockingClient {
@@ -135,7 +184,7 @@ extension BlockingClient {
         progress: ((Int64, Int64?) -> Void)? = nil
     ) throws(CofferError) -> Int {
         let params = FileRemoveParameters(name: name, isRecursive: recursive, wantsProgress: progress != nil)
-        return Int(try call(params, progress: progress).value.count)
+        return Int(try call(params, progress: reports(progress)).value.count)
     }
 
     @discardableResult
@@ -146,7 +195,7 @@ extension BlockingClient {
         progress: ((Int64, Int64?) -> Void)? = nil
     ) throws(CofferError) -> FileProtectionChange {
         let params = FileProtectParameters(name, protectionClass, scope, wantsProgress: progress != nil)
-        return try call(params, progress: progress).value
+        return try call(params, progress: reports(progress)).value
     }
 }
 
@@ -157,7 +206,7 @@ extension BlockingClient {
         progress: ((Int64, Int64?) -> Void)? = nil
     ) throws(CofferError) -> Salvage {
         let params = FileSalvageParameters(name: name, wantsProgress: progress != nil)
-        return try call(params, passing: descriptor, progress: progress).value
+        return try call(params, passing: descriptor, progress: reports(progress)).value
     }
 }
 
@@ -176,6 +225,14 @@ extension BlockingClient {
 }
 
 extension BlockingClient {
+    package func findKeychainItems(
+        _ params: KeychainFindParameters
+    ) throws(CofferError) -> Returned<KeychainPage> {
+        let found = try call(params)
+        _ = try found.secrets()
+        return found
+    }
+
     package func keychainItems(
         _ query: KeychainQuery,
         limit: KeychainLimit = .all,
@@ -234,13 +291,13 @@ extension BlockingClient {
 
     package func sign(_ message: borrowing SecretBytes?, with query: KeychainQuery) throws(CofferError) -> [UInt8] {
         let returned = try call(KeychainSignParameters(query), payload: message)
-        return try returned.takePayload().ofSize(64, "signature").exposeBytes()
+        return try returned.payload.ofSize(64, "signature").exposeBytes()
     }
 
-    package func agree(with peer: [UInt8], by query: KeychainQuery) throws(CofferError) -> SecretBytes {
+    package func agree(with peer: [UInt8], by query: KeychainQuery) throws(CofferError) -> Secret {
         let params = KeychainAgreeParameters(query, peer: peer)
         let returned = try call(params)
-        return try returned.takePayload().ofSize(32, "shared secret")
+        return try returned.payload.ofSize(32, "shared secret")
     }
 
     package func publicKey(of query: KeychainQuery) throws(CofferError) -> KeychainPublicKey {
@@ -280,7 +337,7 @@ extension BlockingClient {
         erasesData: Bool? = nil
     ) throws(CofferError) -> VaultStatus {
         let params = PasscodeChangeParameters(credential: credential, kdf: kdf, erasesData: erasesData)
-        let payload: SecretBytes? = try CountedPayload.encode(secret, passcode)
+        let payload = try Secret(given: Secret(duplicating: secret), new: Secret(duplicating: passcode))
         return try call(params, payload: payload).value
     }
 

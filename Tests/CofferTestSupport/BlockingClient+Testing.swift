@@ -46,10 +46,7 @@ extension BlockingClient {
     package func get(_ name: String, offset: Int64? = nil, length: Int64? = nil) throws -> [UInt8] {
         let params = ItemGetParameters(name: try ItemName(name), offset: offset, length: length)
         let returned = try get(params)
-        switch returned.takePayload() {
-        case .none: return []
-        case .some(let bytes): return bytes.exposeBytes()
-        }
+        return returned.payload.exposeBytes()
     }
 }
 

@@ -1,6 +1,6 @@
 package import CofferClient
-import CofferCore
-import CofferMemory
+package import CofferCore
+package import CofferMemory
 
 // Tests hold contents as arrays: they are no secrets.
 
@@ -10,23 +10,29 @@ extension OpenedFile {
         var all: [UInt8] = []
         while all.count < count {
             let wanted = min(count - all.count, Limits.framePayloadBytes)
-            switch try read(at: offset + Int64(all.count), count: wanted) {
-            case .none: return all
-            case .some(let piece):
-                if piece.count == 0 { return all }
-                all += piece.exposeBytes()
-            }
+            let piece = try read(at: offset + Int64(all.count), count: wanted)
+            if piece.count == 0 { return all }
+            all += piece.exposeBytes()
         }
         return all
+    }
+
+    /// Writes a copy of a secret, which the caller may use again.
+    @discardableResult
+    package func write(
+        _ bytes: borrowing SecretBytes?,
+        at offset: Int64? = nil
+    ) throws(CofferError) -> Int64 {
+        try write(try Secret(copying: bytes), at: offset)
     }
 
     /// Writes bytes, in as many requests as it takes.
     package func put(_ bytes: [UInt8], at offset: Int64? = nil) throws {
         var done = 0
         repeat {
-            let piece: SecretBytes? = try SecretBytes(bytes.dropFirst(done).prefix(Limits.framePayloadBytes))
+            let piece = Secret(try SecretBytes(bytes.dropFirst(done).prefix(Limits.framePayloadBytes)))
             try write(piece, at: offset.map { $0 + Int64(done) })
-            done += piece.byteCount
+            done += piece.count
         } while done < bytes.count
     }
 }

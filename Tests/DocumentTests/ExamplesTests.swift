@@ -130,11 +130,39 @@ import Testing
         )
     }
 
+    @Test func `the client in Swift makes a vault, and calls what has no function of its own`() throws {
+        let daemon = try ExampleDaemon()
+        let passcode = Data("correct horse\n".utf8)
+        let outcome = try Programs.run(Programs.program("client-example"), [daemon.socket], input: passcode)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let lines = outcome.text.split(separator: "\n").map(String.init)
+        #expect(
+            lines.prefix(14) == [
+                "made a vault; its recovery key has 44 characters",
+                "the second recovery key opens slot 3",
+                "slot 1: passcode",
+                "slot 2: recoveryKey",
+                "slot 3: recoveryKey",
+                #"found ["for": "the example"], with a secret of 6 bytes"#,
+                "changed 1",
+                "lent is lent to uid:1, 3 times",
+                "tree/deep/",
+                "tree/deep/file: 7 bytes",
+                #"recorded: ["keychain.add", "lease.grant", "vault.init"]"#,
+                "the audit is sound",
+                "lent: 9 bytes, and so many came: 9",
+                "example/one: 25 bytes, sum 2393",
+            ]
+        )
+    }
+
     @Test func `every line of code on the client's page stands in its example`() throws {
         let folder = Page.root.appending(path: "Sources/CofferClient/CofferClient.docc")
         let page = try String(contentsOf: folder.appending(path: "UsingTheClient.md"), encoding: .utf8)
-        let example = Page.root.appending(path: "proto-docs/examples/swift/Example.swift")
-        let source = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").map(trimmed)
+        let examples = Page.root.appending(path: "proto-docs/examples/swift")
+        let source = try ["Example.swift", "Methods.swift"].flatMap { name in
+            try String(contentsOf: examples.appending(path: name), encoding: .utf8).split(separator: "\n").map(trimmed)
+        }
         let blocks = page.split(separator: "```").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
         let lines = blocks.flatMap { $0.split(separator: "\n").dropFirst() }.map(trimmed).filter { !$0.isEmpty }
         #expect(lines.count > 20)

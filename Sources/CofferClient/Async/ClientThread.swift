@@ -16,8 +16,7 @@ final class ClientThread {
     private let mailbox: Mailbox
     private let socketPath: String
     private var machine: ClientMachine
-    private var buffer: ReceiveBuffer?
-    private var socket: OwnedDescriptor?
+    private var link: Link?
     private var calls: [Int64: PendingCall] = [:]
     private var watches: [Int64: Watch] = [:]
     /// The streams that stay open until their calls have ended.
@@ -108,10 +107,7 @@ final class ClientThread {
     // MARK: The connection
 
     private func connect() throws(CofferError) {
-        if buffer == nil { buffer = try ReceiveBuffer() }
-        do { socket = try UnixSocket.connect(to: socketPath, isBlocking: false) } catch {
-            throw .unreachable(socketPath, error)
-        }
+        link = try Link(to: socketPath, isBlocking: false)
         machine.connected()
     }
 
@@ -119,41 +115,14 @@ final class ClientThread {
         do throws(CofferError) { try connect() } catch { machine.couldNotConnect(error, at: .now) }
     }
 
-    private func flush() {
-        do throws(SystemError) {
-            while let count = try sendOnce() { machine.didSend(count) }
-        } catch {
-            // A daemon that turned us away has said why before it closed.
-            while machine.isConnected && receiveOnce() {}
-            if machine.isConnected { machine.disconnected(.connectionBroken(error.reason), at: .now) }
-        }
-    }
-
-    private func sendOnce() throws(SystemError) -> Int? {
-        guard let output = machine.output() else { return nil }
-        switch socket {
-        case .none: return nil
-        case .some(let socket):
-            guard let payload = output.payload else { return try output.send(on: socket, nil) }
-            return try output.send(on: socket, payload.content)
-        }
-    }
+    private func flush() { link?.flush(&machine) }
 
     private func receive() {
         for _ in 0..<Self.readsPerTurn {
-            guard machine.isConnected, receiveOnce() else { return }
+            guard machine.isConnected, link?.receive(into: &machine) == true else { return }
+            while link?.hasPending == true { _ = link?.receive(into: &machine) }
             // What is answered makes room for what waits.
             flush()
-        }
-    }
-
-    private func receiveOnce() -> Bool {
-        switch socket {
-        case .none: return false
-        case .some(let socket):
-            guard buffer?.receive(from: socket, into: &machine, at: .now) == true else { return false }
-            while buffer?.hasPending == true { _ = buffer?.receive(from: socket, into: &machine, at: .now) }
-            return true
         }
     }
 
@@ -162,25 +131,25 @@ final class ClientThread {
     private func wait(on set: inout PollSet) {
         set.removeAll()
         set.add(mailbox.signal.descriptor.number, isReading: true, isWriting: false)
-        let hasSocket = socket != nil
-        if let number = socketNumber { set.add(number, isReading: true, isWriting: machine.hasOutput) }
+        let number = socketNumber
+        if let number { set.add(number, isReading: true, isWriting: machine.hasOutput) }
         let watched = Array(watches)
         for (_, watch) in watched {
             let isReading = watch.interest == .readable
             set.add(watch.stream.descriptor, isReading: isReading, isWriting: !isReading)
         }
         set.wait(until: machine.deadline)
-        for (index, entry) in watched.enumerated() where set.isReady(at: index + (hasSocket ? 2 : 1)) {
+        for (index, entry) in watched.enumerated() where set.isReady(at: index + (number == nil ? 1 : 2)) {
             watches[entry.key] = nil
             entry.value.stream.call.alarm.ring()
         }
-        if hasSocket && set.isReady(at: 1) { receive() }
+        if number != nil && set.isReady(at: 1) { receive() }
     }
 
     private var socketNumber: Int32? {
-        switch socket {
+        switch link {
         case .none: nil
-        case .some(let socket): socket.number
+        case .some(let link): link.socket.number
         }
     }
 
@@ -190,14 +159,14 @@ final class ClientThread {
     private func settle() {
         // Rung when nothing here holds a part of an outcome any more: what a task got is its own.
         for alarm in takeIn(machine.takeEffects()) { alarm.ring() }
-        if !machine.isConnected { socket = nil }
+        if !machine.isConnected { link = nil }
     }
 
     private func takeIn(_ effects: [ClientMachine.Effect]) -> [Alarm] {
         var alarms: [Alarm] = []
         for effect in effects {
             switch effect {
-            case .answered(let number, let outcome): end(number, outcome.map { Reply($0) }, &alarms)
+            case .answered(let number, let outcome): end(number, outcome, &alarms)
             case .failed(let number, let error): end(number, .failure(error), &alarms)
             case .progress(let number, let progress): calls[number]?.progress?(progress)
             case .event(let event): for queue in subscribers { queue.append(event) }

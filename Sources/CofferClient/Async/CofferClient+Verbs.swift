@@ -55,26 +55,6 @@ extension CofferClient {
         return try await call(params, payload: content).value
     }
 
-    /// Stores what a descriptor gives, to its end, where the decision matrix says.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - descriptor: The number of a file, a pipe or a stream socket; the daemon reads it, and it stays open here.
-    ///   - wishes: What is said about it.
-    ///   - progress: Told how far it has come, on the connection's thread, where nothing may wait.
-    /// - Returns: Where it went, and why.
-    /// - Throws: `interactionNotAllowed` where its key is not there; `diskFull`; `io`.
-    @discardableResult
-    public func put(
-        _ name: ItemName,
-        fromDescriptor descriptor: Int32,
-        _ wishes: ItemWishes = ItemWishes(),
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws(CofferError) -> Placement {
-        let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)
-        return try await call(params, passing: descriptor, progress: progress).value
-    }
-
     /// Stores a content that comes in pieces, of whatever size it is in all, where the decision matrix says.
     ///
     /// It is asked for as fast as the daemon takes it. If it fails, or the task is cancelled, nothing is stored, and what was
@@ -111,7 +91,7 @@ extension CofferClient {
             throw error
         }
         guard let stream else { return try await put(name, Secret(nil), wishes) }
-        return try Placement(result: try await stream.finish().get().json)
+        return try ItemPutParameters.coding.result(try await stream.finish().get().json)
     }
 
     private nonisolated(nonsending) func feed<Source: AsyncSequence>(
@@ -148,31 +128,7 @@ extension CofferClient {
     ) async throws(CofferError) -> Secret {
         let params = ItemGetParameters(name: name, offset: offset, length: length)
         let returned = try await call(params)
-        let (announced, received) = (returned.value.byteCount, Int64(returned.payload.count))
-        guard announced == received else { throw .wrongCount(announced: announced, received) }
-        return returned.payload
-    }
-
-    /// Has the daemon write a content to a descriptor.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - descriptor: The number of a file, a pipe or a stream socket, which stays open here.
-    ///   - offset: Where to begin, in bytes.
-    ///   - length: How many bytes at most.
-    ///   - progress: Told how far it has come, on the connection's thread, where nothing may wait.
-    /// - Returns: The content of a keychain item, which is not written to descriptors; `nil` where it was written.
-    /// - Throws: `itemNotFound`; `interactionNotAllowed` where its key is not there; `decode`; `io`.
-    public func get(
-        _ name: ItemName,
-        intoDescriptor descriptor: Int32,
-        offset: Int64? = nil,
-        length: Int64? = nil,
-        progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws(CofferError) -> Secret? {
-        let params = ItemGetParameters(name: name, offset: offset, length: length, wantsProgress: progress != nil)
-        let returned = try await call(params, passing: descriptor, progress: progress)
-        return returned.value.delivery == .payload ? returned.payload : nil
+        return try returned.payload(of: returned.value.byteCount)
     }
 
     /// A content of whatever size, in pieces.
@@ -187,14 +143,6 @@ extension CofferClient {
     }
 
     // MARK: Items
-
-    /// Describes an item, in every state of the vault.
-    ///
-    /// - Parameter name: Its name.
-    /// - Throws: `itemNotFound`.
-    public func show(_ name: ItemName) async throws(CofferError) -> ItemInfo {
-        try await call(ItemShowParameters(name: name)).value
-    }
 
     /// Lists items, in no order that says anything of their names.
     ///
@@ -221,31 +169,5 @@ extension CofferClient {
             let page = try await self.call(params).value
             return (page.items, page.next)
         }
-    }
-
-    /// Gives an item another name, in every state of the vault; all else about it stays.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - target: The name it is to have.
-    ///   - replace: Whether an item that is there is replaced, in whichever store it is.
-    /// - Returns: The item as it is now.
-    /// - Throws: `itemNotFound`; `duplicateItem` where there is something already; `interactionNotAllowed` where the key of
-    ///   what is replaced is not there; `param` for a directory, or where a part of the name is a file.
-    @discardableResult
-    public func move(
-        _ name: ItemName,
-        to target: ItemName,
-        replace: Bool = false
-    ) async throws(CofferError) -> ItemInfo {
-        try await call(ItemMoveParameters(name: name, target: target, replaces: replace)).value
-    }
-
-    /// Removes an item, in every state of the vault.
-    ///
-    /// - Parameter name: Its name.
-    /// - Throws: `itemNotFound`.
-    public func remove(_ name: ItemName) async throws(CofferError) {
-        try await call(ItemRemoveParameters(name: name))
     }
 }

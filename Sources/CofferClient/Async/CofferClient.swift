@@ -1,6 +1,6 @@
 public import CofferCore
 internal import CofferSystem
-package import CofferWire
+public import CofferWire
 
 /// A connection to `cofferd` that many tasks use at once.
 ///
@@ -90,28 +90,18 @@ public final class CofferClient: Sendable {
 
     // MARK: Calling
 
-    /// What a call brought back.
-    package struct Returned<Value: Sendable>: Sendable {
-        /// The result.
-        package let value: Value
-        /// The bytes that came with it.
-        package let payload: Secret
-        /// The connection that they came on.
-        package let epoch: Int
-    }
-
     /// Sends a request and waits for its answer.
     ///
     /// - Parameters:
     ///   - params: Its parameters, which name the method.
-    ///   - payload: Bytes that go with it.
+    ///   - payload: The secret that goes with it, where the method takes one.
     ///   - descriptor: The number of a descriptor to pass along; it stays the caller's, who keeps it open meanwhile.
-    ///   - epoch: The only connection that it means anything on.
-    ///   - progress: Told how far a transfer has come.
-    /// - Returns: The result and the payload.
+    ///   - epoch: The only connection that it means anything on: that of the handle that it names.
+    ///   - progress: Told how far a transfer has come, on the connection's thread, where nothing may wait.
+    /// - Returns: The result, and the payload that came with it.
     /// - Throws: What the daemon answered; `userCanceled`; `notAvailable`, `protocolViolation`, `outcomeUnknown`.
     @discardableResult
-    package func call<Parameters: MethodParameters>(
+    public func call<Parameters: MethodParameters>(
         _ params: Parameters,
         payload: Secret? = nil,
         passing descriptor: Int32? = nil,
@@ -120,8 +110,7 @@ public final class CofferClient: Sendable {
     ) async throws(CofferError) -> Returned<Parameters.Result> {
         let passed = descriptor.map { PassedDescriptor(borrowing: $0) }
         let pending = try begin(params, payload: payload, passing: passed, onlyOn: epoch, progress: progress)
-        let reply = try await outcome(of: pending).get()
-        return Returned(value: try Parameters.Result(result: reply.json), payload: reply.payload, epoch: reply.epoch)
+        return try Returned(await outcome(of: pending).get(), to: Parameters.self)
     }
 
     /// Sends a request without waiting.

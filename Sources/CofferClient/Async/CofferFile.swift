@@ -46,14 +46,7 @@ public final class CofferFile: Sendable {
     public func read(at offset: Int64, count: Int) async throws(CofferError) -> Secret {
         let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
         let returned = try await client.call(params, onlyOn: epoch)
-        let announced = returned.value.byteCount
-        guard announced == Int64(returned.payload.count), announced <= Int64(count) else {
-            throw CofferError(
-                .protocolViolation,
-                "the daemon's answer has \(returned.payload.count) bytes, announces \(announced), and \(count) were wanted"
-            )
-        }
-        return returned.payload
+        return try returned.payload(of: returned.value.byteCount, atMost: count)
     }
 
     /// Writes.
@@ -164,6 +157,7 @@ extension CofferClient {
     ///   - body: Uses the file.
     /// - Returns: What `body` returns, once all that it wrote is kept.
     /// - Throws: What `body` throws; else what opening or closing throws.
+    @discardableResult
     public nonisolated(nonsending) func withFile<Value>(
         _ name: ItemName,
         for access: FileAccess = .read,

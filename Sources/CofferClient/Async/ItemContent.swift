@@ -64,11 +64,11 @@ public struct ItemContent: AsyncSequence, Sendable {
         }
 
         /// A keychain item comes with the answer, and a file came before it: then the answer says how long it was.
-        private func lastPiece(_ reply: Reply) throws(CofferError) -> Secret? {
-            let announced = try ItemGetResult(result: reply.json).byteCount
-            let received = byteCount + Int64(reply.payload.count)
+        private func lastPiece(_ answer: Answer) throws(CofferError) -> Secret? {
+            let announced = try ItemGetParameters.coding.result(answer.json).byteCount
+            let received = byteCount + Int64(answer.payload.count)
             guard announced == received else { throw .wrongCount(announced: announced, received) }
-            return reply.payload.count > 0 ? reply.payload : nil
+            return answer.payload.count > 0 ? answer.payload : nil
         }
     }
 }

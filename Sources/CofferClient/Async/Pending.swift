@@ -1,22 +1,5 @@
 internal import CofferCore
-internal import CofferWire
 internal import Synchronization
-
-/// What the daemon answered, for any thread.
-struct Reply: Sendable {
-    /// The result, as it came.
-    let json: JSONValue
-    /// The bytes that came with it.
-    let payload: Secret
-    /// The connection on which it came.
-    let epoch: Int
-
-    init(_ answer: Answer) {
-        json = answer.json
-        payload = Secret(answer.takePayload())
-        epoch = answer.epoch
-    }
-}
 
 /// What a task waits for: the client's thread puts it here.
 final class Pending<Value: Sendable>: Sendable {
@@ -59,4 +42,4 @@ final class Pending<Value: Sendable>: Sendable {
 }
 
 /// A call that a task waits for.
-typealias PendingCall = Pending<Reply>
+typealias PendingCall = Pending<Answer>

@@ -1,14 +1,12 @@
 public import CofferCore
-package import CofferMemory
 package import CofferSystem
-package import CofferWire
+public import CofferWire
 
 /// A connection to `cofferd` on which each call blocks its thread.
 ///
 /// One thread uses a connection at a time; another one makes its own.
 public final class BlockingClient {
-    private let socket: OwnedDescriptor
-    private var buffer: ReceiveBuffer
+    private var link: Link
     private var machine = ClientMachine(policy: .never, tellsUnknownOutcomes: false)
     private var nextNumber: Int64 = 1
     /// Events of the vault that were not asked for yet.
@@ -23,9 +21,7 @@ public final class BlockingClient {
     /// - Parameter socketPath: The path of the daemon's socket.
     /// - Throws: `notAvailable` where no daemon listens there.
     public convenience init(socketPath: String) throws(CofferError) {
-        let socket: OwnedDescriptor
-        do { socket = try UnixSocket.connect(to: socketPath) } catch { throw .unreachable(socketPath, error) }
-        try self.init(socket: socket)
+        try self.init(Link(to: socketPath))
     }
 
     /// Connects to the first of some sockets where a daemon listens.
@@ -47,65 +43,49 @@ public final class BlockingClient {
     ///
     /// - Parameter socket: A blocking stream socket.
     /// - Throws: `internal` where memory for secrets can't be locked.
-    package init(socket: consuming OwnedDescriptor) throws(CofferError) {
-        buffer = try ReceiveBuffer()
-        self.socket = socket
+    package convenience init(socket: consuming OwnedDescriptor) throws(CofferError) { try self.init(Link(socket)) }
+
+    private init(_ link: consuming Link) {
+        self.link = link
         machine.connected()
     }
 
     // MARK: Calling
 
-    /// What a call brought back.
-    package struct Returned<Value: Sendable>: ~Copyable {
-        /// The result.
-        package let value: Value
-        /// The bytes that came with it.
-        package let payload: SecretBytes?
-
-        /// Makes what a call brought back.
-        package init(value: Value, payload: consuming SecretBytes?) {
-            self.value = value
-            self.payload = payload
-        }
-
-        /// Takes the payload out.
-        package consuming func takePayload() -> SecretBytes? { payload }
-    }
-
     /// Sends a request and waits for its answer.
     ///
     /// - Parameters:
     ///   - params: Its parameters, which name the method.
-    ///   - payload: Bytes that go with it.
+    ///   - payload: The secret that goes with it, where the method takes one.
     ///   - descriptor: The number of a descriptor to pass along; it stays the caller's.
-    ///   - progress: Told how far a transfer has come: the bytes done, and the bytes there are.
-    /// - Returns: The result and the payload.
+    ///   - progress: Told how far a transfer has come.
+    /// - Returns: The result, and the payload that came with it.
     /// - Throws: What the daemon answered, or `notAvailable` where it is gone, or `protocolViolation`.
     @discardableResult
-    package func call<Parameters: MethodParameters>(
+    public func call<Parameters: MethodParameters>(
         _ params: Parameters,
-        payload: borrowing SecretBytes? = nil,
+        payload: Secret? = nil,
         passing descriptor: Int32? = nil,
-        progress: ((Int64, Int64?) -> Void)? = nil
+        progress: ((TransferProgress) -> Void)? = nil
     ) throws(CofferError) -> Returned<Parameters.Result> {
-        let json = params.json
-        let answer = try exchange(Parameters.method, json, payload: payload, passing: descriptor, progress: progress)
-        return Returned(value: try Parameters.Result(result: answer.json), payload: answer.takePayload())
+        let (method, json) = (Parameters.method, Parameters.coding.params(params))
+        let answer = try exchange(method, json, payload: payload, passing: descriptor, progress: progress)
+        return try Returned(answer, to: Parameters.self)
     }
 
     /// Sends a request whose parameters may be none of its method, and waits for its answer.
     package func exchange(
         _ method: Method,
         _ params: JSONObject,
-        payload: borrowing SecretBytes? = nil,
+        payload: Secret? = nil,
         passing descriptor: Int32? = nil,
-        progress: ((Int64, Int64?) -> Void)? = nil
+        progress: ((TransferProgress) -> Void)? = nil
     ) throws(CofferError) -> Answer {
         if let end { throw end }
         let passed = descriptor.map { PassedDescriptor(borrowing: $0) }
-        machine.submit(try Call(nextNumber, method, params, payloadCount: payload.byteCount, descriptor: passed))
+        machine.submit(try Call(nextNumber, method, params, payload: payload, descriptor: passed))
         nextNumber += 1
-        send(payload)
+        link.flush(&machine)
         while true {
             switch takeEnding(telling: progress) {
             case nil: receive()
@@ -115,6 +95,21 @@ public final class BlockingClient {
                 return try outcome.get()
             }
         }
+    }
+
+    /// The state of the vault and what is in it.
+    ///
+    /// - Throws: `io` or `decode` where the vault can't be used.
+    public func status() throws(CofferError) -> VaultStatus { try call(VaultStatusParameters()).value }
+
+    // MARK: Events
+
+    /// Asks for the events of the vault, which ``nextEvent()`` gives from here on.
+    ///
+    /// - Parameter selection: What else is to be told than locking and unlocking.
+    /// - Throws: `notAvailable` where the daemon is gone.
+    public func watch(_ selection: EventSelection = []) throws(CofferError) {
+        try call(VaultWatchParameters(selection))
     }
 
     /// Waits for the next event of the vault, which may have come during another call on this connection.
@@ -137,13 +132,13 @@ public final class BlockingClient {
     }
 
     /// Takes in what has happened, and how the call ended, if it has.
-    private func takeEnding(telling progress: ((Int64, Int64?) -> Void)?) -> Ending? {
+    private func takeEnding(telling progress: ((TransferProgress) -> Void)?) -> Ending? {
         var ending: Ending?
         for effect in machine.takeEffects() {
             switch effect {
             case .answered(_, let outcome): ending = .answered(outcome)
             case .failed(_, let error): ending = .failed(error)
-            case .progress(_, let reached): progress?(reached.done, reached.total)
+            case .progress(_, let reached): progress?(reached)
             case .event(let event): events.append(event)
             case .lost(let reason): end = reason
             }
@@ -151,15 +146,5 @@ public final class BlockingClient {
         return ending
     }
 
-    private func send(_ payload: borrowing SecretBytes?) {
-        do throws(SystemError) {
-            while let output = machine.output() { machine.didSend(try output.send(on: socket, payload) ?? 0) }
-        } catch {
-            // A daemon that turned us away has said why before it closed.
-            while machine.isConnected && socket.hasHungUp { receive() }
-            if machine.isConnected { machine.disconnected(.connectionBroken(error.reason), at: .now) }
-        }
-    }
-
-    private func receive() { _ = buffer.receive(from: socket, into: &machine, at: .now) }
+    private func receive() { _ = link.receive(into: &machine) }
 }

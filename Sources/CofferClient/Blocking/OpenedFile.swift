@@ -1,5 +1,4 @@
 public import CofferCore
-package import CofferMemory
 internal import CofferWire
 
 /// A file that a connection has open.
@@ -35,19 +34,12 @@ public final class OpenedFile {
     /// - Parameters:
     ///   - offset: Where to begin, in bytes.
     ///   - count: How many bytes; at most ``Limits/framePayloadBytes``.
-    /// - Returns: The bytes, fewer where the file ends; `nil` at its end.
+    /// - Returns: The bytes, fewer where the file ends, and none at its end.
     /// - Throws: `interactionNotAllowed` where its key has gone; `decode` where it is damaged there.
-    package func read(at offset: Int64, count: Int) throws(CofferError) -> SecretBytes? {
+    public func read(at offset: Int64, count: Int) throws(CofferError) -> Secret {
         let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
         let returned = try client.call(params)
-        let announced = returned.value.byteCount
-        guard announced == Int64(returned.payload.byteCount), announced <= Int64(count) else {
-            throw CofferError(
-                .protocolViolation,
-                "the daemon's answer has \(returned.payload.byteCount) bytes, announces \(announced), and \(count) were wanted"
-            )
-        }
-        return returned.takePayload()
+        return try returned.payload(of: returned.value.byteCount, atMost: count)
     }
 
     /// Writes.
@@ -59,10 +51,8 @@ public final class OpenedFile {
     ///   - offset: Where to begin, in bytes; at the end if nothing is said, or where the file was opened for appending.
     /// - Returns: Where it was written.
     /// - Throws: `interactionNotAllowed` where its key has gone; `diskFull`; `dataTooLarge`.
-    @discardableResult package func write(
-        _ bytes: borrowing SecretBytes?,
-        at offset: Int64? = nil
-    ) throws(CofferError) -> Int64 {
+    @discardableResult
+    public func write(_ bytes: Secret, at offset: Int64? = nil) throws(CofferError) -> Int64 {
         let params = FileWriteParameters(handle: try openHandle(), offset: offset)
         let written = try client.call(params, payload: bytes).value
         byteCount = written.byteCount

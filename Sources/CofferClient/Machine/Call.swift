@@ -1,5 +1,4 @@
 package import CofferCore
-package import CofferMemory
 package import CofferSystem
 package import CofferWire
 
@@ -36,7 +35,6 @@ package struct Call: Sendable {
     let epoch: Int?
     private(set) var passesDescriptor = false
 
-    /// `nil` also where the shell keeps the payload to itself.
     private(set) var payload: Secret?
     /// Kept until it was sent.
     private(set) var descriptor: PassedDescriptor?
@@ -54,8 +52,7 @@ package struct Call: Sendable {
     ///   - number: Its number.
     ///   - method: Its method.
     ///   - params: Its parameters.
-    ///   - payload: The bytes that go with it, for the machine to keep until they are sent.
-    ///   - payloadCount: Their count, where the shell keeps them instead.
+    ///   - payload: The bytes that go with it.
     ///   - descriptor: The descriptor that goes with it.
     ///   - epoch: The only connection on which it means anything.
     /// - Throws: `dataTooLarge` where the payload is larger than a frame may hold.
@@ -64,11 +61,10 @@ package struct Call: Sendable {
         _ method: Method,
         _ params: JSONObject,
         payload: Secret? = nil,
-        payloadCount: Int? = nil,
         descriptor: PassedDescriptor? = nil,
         epoch: Int? = nil
     ) throws(CofferError) {
-        let count = payloadCount ?? payload?.count ?? 0
+        let count = payload?.count ?? 0
         if count > Limits.framePayloadBytes {
             throw CofferError(
                 .dataTooLarge,
@@ -91,7 +87,8 @@ package struct Call: Sendable {
         descriptor: PassedDescriptor? = nil,
         epoch: Int? = nil
     ) throws(CofferError) {
-        try self.init(number, Parameters.method, params.json, payload: payload, descriptor: descriptor, epoch: epoch)
+        let (method, json) = (Parameters.method, Parameters.coding.params(params))
+        try self.init(number, method, json, payload: payload, descriptor: descriptor, epoch: epoch)
     }
 
     /// The order to cancel another call, under the negative of its number.
@@ -154,21 +151,13 @@ extension Method {
 }
 
 /// What the daemon answered.
-package final class Answer {
+package struct Answer: Sendable {
     /// The result, as it came.
     package let json: JSONValue
+    /// The bytes that came with it.
+    package let payload: Secret
     /// The connection on which it came.
     package let epoch: Int
-    private var payload: SecretBytes?
-
-    init(_ json: JSONValue, _ payload: consuming SecretBytes?, on epoch: Int) {
-        self.json = json
-        self.epoch = epoch
-        self.payload = payload
-    }
-
-    /// Takes out the bytes that came with it.
-    package func takePayload() -> SecretBytes? { payload.take() }
 }
 
 /// What the daemon has of a connection's requests and has not answered.

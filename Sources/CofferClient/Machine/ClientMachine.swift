@@ -28,7 +28,7 @@ package struct ClientMachine: ~Copyable {
     package struct Output {
         /// The header and the JSON of a frame.
         package let head: [UInt8]
-        /// Its payload; `nil` where it has none, or the shell keeps it.
+        /// Its payload.
         package let payload: Secret?
         /// How many bytes of both have gone out.
         package let sentCount: Int
@@ -280,7 +280,7 @@ extension ClientMachine {
         }
         switch try Incoming(json) {
         case .response(let id?, .success(let result)):
-            let answer = Answer(result, frame.takePayload(), on: epoch)
+            let answer = Answer(json: result, payload: Secret(frame.takePayload()), epoch: epoch)
             try handleAnswer(to: id, .success(answer))
         case .response(let id?, .failure(let error)): try handleAnswer(to: id, .failure(error))
         // An answer that belongs to no request: the daemon says why it closes.

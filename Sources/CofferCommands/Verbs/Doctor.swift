@@ -92,10 +92,14 @@ struct Doctor: ParsableCommand {
         if survey.unrepairedCount > 0 || !faults.isEmpty { throw ExitStatus.damaged }
     }
 
-    private func allEntries(_ client: BlockingClient) throws(CofferError) -> [QuarantineEntry] {
+    /// Lists what is in quarantine, or puts it back: all of its pages.
+    private func allEntries(
+        _ client: BlockingClient,
+        _ action: QuarantineAction = .list
+    ) throws(CofferError) -> [QuarantineEntry] {
         var entries: [QuarantineEntry] = []
         try forEachPage { (cursor: String?) throws(CofferError) in
-            let page = try client.call(VaultQuarantineParameters(.list, cursor: cursor)).value
+            let page = try client.call(VaultQuarantineParameters(action, cursor: cursor)).value
             entries += page.entries
             return page.cursor
         }
@@ -105,12 +109,7 @@ struct Doctor: ParsableCommand {
     // MARK: Quarantine
 
     private func restoreAll(_ client: BlockingClient) throws(CofferError) {
-        var entries: [QuarantineEntry] = []
-        try forEachPage { (cursor: String?) throws(CofferError) in
-            let page = try client.call(VaultQuarantineParameters(.restore, cursor: cursor)).value
-            entries += page.entries
-            return page.cursor
-        }
+        let entries = try allEntries(client, .restore)
         for entry in entries { format.show(entry) }
         format.say("put back \(entries.count { $0.obstacle == nil }) of \(entries.count) in quarantine")
     }
@@ -157,7 +156,7 @@ struct Doctor: ParsableCommand {
         let salvage = try client.call(
             FileSalvageParameters(name: name, wantsProgress: bar != nil),
             passing: file.number,
-            progress: bar.map { bar in { bar.update($0, of: $1) } }
+            progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         ).value
         bar?.finish()
         try file.finish()

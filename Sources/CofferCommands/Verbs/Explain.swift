@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 internal import Glibc
@@ -76,10 +75,8 @@ struct Explain: ParsableCommand {
 
     private func explainInput(_ pattern: ClientPattern?) throws {
         // What a put would look at: with one byte more it is too large for the keychain, however much follows.
-        let sample: SecretBytes? = try SecretInput.readAll(
-            from: STDIN_FILENO,
-            limit: Limits.secretBytes + 1,
-            "standard input"
+        let sample = Secret(
+            try SecretInput.readAll(from: STDIN_FILENO, limit: Limits.secretBytes + 1, "standard input")
         )
         let params = parameters(nil, size, pattern, isPresentedAsFile: false)
         report(try connection.connect().call(params, payload: sample).value, "standard input")
@@ -95,10 +92,8 @@ struct Explain: ParsableCommand {
             )
         }
         let file = OwnedDescriptor(owning: number)
-        let sample: SecretBytes? = try SecretInput.readAll(
-            from: file.number,
-            limit: Limits.secretBytes + 1,
-            quotedForDisplay(path)
+        let sample = Secret(
+            try SecretInput.readAll(from: file.number, limit: Limits.secretBytes + 1, quotedForDisplay(path))
         )
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }

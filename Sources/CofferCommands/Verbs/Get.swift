@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 internal import Glibc
@@ -46,7 +45,8 @@ struct Get: ParsableCommand {
             }
             try file.finish()
         } else if Output.standardOutput.isTerminal {
-            try given.satisfy(client) { () throws(CofferError) in try show(params, from: client) }
+            let content = try given.satisfy(client) { () throws(CofferError) in try client.call(params).payload }
+            try BytesOutputOptions.show(content, itemName.quoted)
         } else {
             try given.satisfy(client) { () throws(CofferError) in try fetch(params, from: client, to: STDOUT_FILENO) }
         }
@@ -60,38 +60,12 @@ struct Get: ParsableCommand {
     ) throws(CofferError) {
         let bar = ProgressBar()
         defer { bar?.finish() }
-        let returned = try client.get(
+        let returned = try client.call(
             params,
-            into: descriptor,
-            progress: bar.map { bar in { bar.update($0, of: $1) } }
+            passing: descriptor,
+            progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         )
-        if returned.value.delivery == .descriptor { return }
-        try write(returned.takePayload(), to: descriptor)
-    }
-
-    private func write(_ payload: consuming SecretBytes?, to descriptor: Int32) throws(CofferError) {
-        guard let payload else { return }
-        do {
-            let target = OwnedDescriptor(owning: try SystemError.check("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 3)))
-            try payload.withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
-        } catch {
-            throw error.cofferError("can't write the content")
-        }
-    }
-
-    /// Shows text to a person, and nothing that the terminal would obey.
-    private func show(_ params: ItemGetParameters, from client: BlockingClient) throws(CofferError) {
-        guard let payload = try client.get(params).takePayload() else { return }
-        let form = payload.withBytes { TerminalText($0) }
-        guard form != .binary else {
-            throw CofferError(
-                .param,
-                "\(params.name.quoted) is binary, and this is a terminal",
-                hint: "use --output FILE, or a pipe"
-            )
-        }
-        try write(payload, to: STDOUT_FILENO)
-        if form == .unfinishedLine { Output.standardOutput.write("\n") }
+        if returned.value.delivery == .payload { try returned.payload.write(to: descriptor) }
     }
 
     private static func parse(_ range: String?) throws(CofferError) -> (offset: Int64, length: Int64)? {

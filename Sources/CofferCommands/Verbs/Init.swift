@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer init`, with its options.
@@ -51,8 +50,7 @@ struct Init: ParsableCommand {
             throw CofferError(.duplicateItem, "there is a vault already", hint: "unlock it with 'coffer unlock'")
         }
         let place = noRecoveryKey ? nil : try recoveryKey.open()
-        let typed: SecretBytes? =
-            noPasscode ? nil : try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
+        let typed = noPasscode ? nil : try given ?? SecretInput.askNew()
         let params = VaultInitParameters(
             kdf: kdf,
             hasNoPasscode: noPasscode,
@@ -63,7 +61,7 @@ struct Init: ParsableCommand {
         let status = returned.value
         let words = noPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
         let output = place?.words ?? .standardOutput
-        try place?.deliver(returned.takePayload(), after: words)
+        try place?.deliver(returned.payload, after: words)
         let warning = noPasscode ? ": whoever has this machine can read everything in it" : ""
         format.show(status.json, "\(words)\(warning)", to: output)
         if place != nil && !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }

@@ -35,13 +35,14 @@ struct List: ParsableCommand {
         var items: [ItemInfo] = []
         var damagedCount = 0
         try forEachPage { (after: String?) throws(CofferError) in
-            let page = try client.list(
+            let params = ItemListParameters(
                 prefix: isPattern ? nil : prefix,
                 pattern: pattern,
                 store: store,
                 after: after,
                 expiringBefore: before
             )
+            let page = try client.call(params).value
             items += page.items
             damagedCount += page.damagedCount
             return page.next

@@ -16,7 +16,7 @@ struct Lock: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let status = try connection.connect().lock(graceSeconds: now ? 0 : nil)
+        let status = try connection.connect().call(VaultLockParameters(graceSeconds: now ? 0 : nil)).value
         let left = status.graceMilliseconds.map { ($0 + 999) / 1000 }
         format.show(status.json, left.map { "locking: the keys go in \($0) s" } ?? "locked")
     }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer login`, with the verbs below it.
@@ -30,10 +29,9 @@ struct EnableLogin: ParsableCommand {
         let before = try client.status()
         try before.requirePasscode(orElse: "there is nothing for the login to unlock")
         try before.requireDeviceKey(client)
-        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
-            try SecretInput.ask("Passcode, as for the login: ", limit: Limits.passcodeBytes)
-        }
-        guard let vaultID = try client.unlock(with: typed).vaultID else {
+        let typed =
+            try given ?? Secret(SecretInput.ask("Passcode, as for the login: ", limit: Limits.passcodeBytes))
+        guard let vaultID = try client.call(VaultUnlockParameters(), payload: typed).value.vaultID else {
             throw CofferError(.internal, "the daemon did not say which vault it has unlocked")
         }
         try mark.write(vaultID)
@@ -70,14 +68,14 @@ struct UnlockAtLogin: ParsableCommand {
 
     func run() throws {
         let mark = try LoginMark()
-        let password: SecretBytes? = try passcode.readGiven()
+        let password = try passcode.readGiven()
         guard let vaultID = try mark.read() else { return }
         let client = try connection.connect()
         let status = try client.status()
         guard status.vaultID == vaultID, status.state != .unlocked, status.state != .noPasscode else { return }
         try status.requireFreeGuess()
         do throws(CofferError) {
-            try client.unlock(with: password)
+            try client.call(VaultUnlockParameters(), payload: password)
         } catch {
             guard error.code == .authFailed else { throw error }
             throw try mark.remove(because: "the vault stays locked", error)
@@ -106,8 +104,7 @@ struct ChangeAtLogin: ParsableCommand {
     func run() throws {
         let mark = try LoginMark()
         let given = try passcode.readGiven()
-        let givenNew: SecretBytes? =
-            if let newPasscodeFd { try SecretInput.passcode(from: newPasscodeFd, "the new password") } else { nil }
+        let givenNew = try newPasscodeFd.map { try SecretInput.passcode(from: $0, "the new password") }
         guard let vaultID = try mark.read() else { return }
         do throws(CofferError) {
             guard let old = given, let new = givenNew else {
@@ -117,11 +114,7 @@ struct ChangeAtLogin: ParsableCommand {
             let status = try client.status()
             guard status.vaultID == vaultID, status.state != .noPasscode else { return }
             try status.requireFreeGuess()
-            let payload: SecretBytes? = try CountedPayload.encode(old, new)
-            try client.call(
-                PasscodeChangeParameters(credential: .passcode, kdf: nil, erasesData: nil),
-                payload: payload
-            )
+            try client.call(PasscodeChangeParameters(credential: .passcode), payload: try Secret(given: old, new: new))
         } catch {
             throw try mark.remove(because: "the vault keeps its passcode", error)
         }

@@ -29,7 +29,7 @@ struct Move: ParsableCommand {
         let given = try authentication.readGiven()
         let client = try connection.connect()
         let item = try given.satisfy(client) { () throws(CofferError) in
-            try client.move(name, to: target, replace: replace)
+            try client.call(ItemMoveParameters(name: name, target: target, replaces: replace)).value
         }
         format.show(item.json)
     }

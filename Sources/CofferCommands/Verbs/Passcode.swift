@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer passcode`, with the verbs below it.
@@ -35,7 +34,7 @@ struct SetPasscode: ParsableCommand {
                 hint: "change it with 'coffer passcode change'"
             )
         }
-        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
+        let typed = try given ?? SecretInput.askNew()
         let params = PasscodeSetParameters(kdf: passcode.kdf, erasesData: passcode.eraseData)
         let status = try client.call(params, payload: typed).value
         format.show(status.json, "set the passcode; 'coffer lock' takes effect from now on")
@@ -70,15 +69,14 @@ struct ChangePasscode: ParsableCommand {
         let before = try client.status()
         try before.requirePasscode(orElse: "there is none to change")
         try before.requireDeviceKey(client, replacesDeviceKey: credential.kind == .recoveryKey)
-        let typed = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
-        let typedNew = try givenNew.orAsked { () throws(CofferError) in try SecretInput.askNew() }
+        let typed = try given ?? credential.ask(before)
+        let typedNew = try givenNew ?? SecretInput.askNew()
         let params = PasscodeChangeParameters(
             credential: credential.kind,
             kdf: passcode.kdf,
             erasesData: passcode.eraseData
         )
-        let payload: SecretBytes? = try CountedPayload.encode(typed, typedNew)
-        let status = try client.call(params, payload: payload).value
+        let status = try client.call(params, payload: try Secret(given: typed, new: typedNew)).value
         let move = before.state == .deviceKeyMissing ? "; the vault is this machine's now" : ""
         format.show(status.json, "changed the passcode\(move)")
     }
@@ -108,14 +106,14 @@ struct RemovePasscode: ParsableCommand {
         lost.tell(confirmation)
         confirmation.say("without a passcode, whoever has this machine can read everything in the vault")
         try confirmation.ask(for: "yes", orElse: "the passcode was not removed")
-        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
+        let typed = try given ?? credential.ask(before)
         let status = try remove(typed, lost.count, client)
         let loss = lost.count == 0 ? "" : ", and \(items(lost.count)) with it"
         format.show(status.json, "removed the passcode\(loss)")
     }
 
     private func remove(
-        _ secret: borrowing SecretBytes?,
+        _ secret: Secret,
         _ count: Int,
         _ client: BlockingClient
     ) throws(CofferError) -> VaultStatus {
@@ -144,7 +142,7 @@ private struct LostItems {
         var names: [String] = []
         var knownCount = 0
         try forEachPage { (after: String?) throws(CofferError) in
-            let page = try client.list(store: .keychain, after: after)
+            let page = try client.call(ItemListParameters(store: .keychain, after: after)).value
             let lost = page.items.filter { $0.protection == .keychain(.whenPasscodeSetThisDeviceOnly) }
             names += lost.map(\.name)
             knownCount += page.items.count + page.damagedCount

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 internal import Glibc
@@ -32,54 +31,38 @@ struct Put: ParsableCommand {
 
     func run() throws {
         let itemName = try ItemName(argument: name)
-        let source = try openSource()
+        let source = try SecretInput.open(file)
         // One byte more than a keychain item may have: with that the daemon can decide, and no more is held here.
         let isTyped = file == nil && isatty(STDIN_FILENO) == 1
-        let content: SecretBytes? =
+        let content = Secret(
             isTyped
-            ? try SecretInput.ask("Secret for \(itemName.quoted): ", limit: Limits.secretBytes)
-            : try SecretInput.readAll(
-                from: source.number,
-                limit: Limits.secretBytes + 1,
-                quotedForDisplay(file ?? "stdin")
-            )
-        let isComplete = content.byteCount <= Limits.secretBytes
+                ? try SecretInput.ask("Secret for \(itemName.quoted): ", limit: Limits.secretBytes)
+                : try SecretInput.readAll(
+                    from: source.number,
+                    limit: Limits.secretBytes + 1,
+                    quotedForDisplay(file ?? "stdin")
+                )
+        )
+        let isComplete = content.count <= Limits.secretBytes
         // Before the daemon is started or woken for nothing.
         let client = try connection.connect()
         let bar = isComplete ? nil : ProgressBar()
         defer { bar?.finish() }
-        let placement = try client.put(
-            itemName,
-            wishes.wishes(isPresentedAsFile: file != nil),
-            content: content,
-            rest: isComplete ? nil : source.number,
-            progress: bar.map { bar in { bar.update($0, of: $1) } }
+        let params = ItemPutParameters(
+            name: itemName,
+            wishes: wishes.wishes(isPresentedAsFile: file != nil),
+            wantsProgress: bar != nil
         )
+        let placement = try client.call(
+            params,
+            payload: content,
+            passing: isComplete ? nil : source.number,
+            progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
+        ).value
         bar?.finish()
         Output.warn(placement.warnings)
         format.show(PlacementReport(placement: placement, name: itemName, isExplained: explain))
     }
-
-    private func openSource() throws(CofferError) -> OwnedDescriptor {
-        guard let file else {
-            return try duplicateStandardInput()
-        }
-        let number = unsafe open(file, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else {
-            let error = SystemError("open")
-            throw CofferError(.io, "can't read \(quotedForDisplay(file)): \(error.reason)")
-        }
-        return OwnedDescriptor(owning: number)
-    }
-
-    private func duplicateStandardInput() throws(CofferError) -> OwnedDescriptor {
-        do {
-            return OwnedDescriptor(owning: try SystemError.check("dup", fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)))
-        } catch {
-            throw error.cofferError("can't read standard input")
-        }
-    }
-
 }
 
 /// Where an item went.

@@ -17,7 +17,9 @@ struct Remove: ParsableCommand {
         let given = try authentication.readGiven()
         let client = try connection.connect()
         try forEachGoingOn(items) { (item) throws(CofferError) in
-            try given.satisfy(client) { () throws(CofferError) in try client.remove(item) }
+            _ = try given.satisfy(client) { () throws(CofferError) in
+                try client.call(ItemRemoveParameters(name: item)).value
+            }
         }
     }
 }

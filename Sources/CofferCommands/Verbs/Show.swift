@@ -14,7 +14,7 @@ struct Show: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        format.show(try connection.connect().show(try ItemName(argument: name)))
+        format.show(try connection.connect().call(ItemShowParameters(name: try ItemName(argument: name))).value)
     }
 }
 

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer slot`, with the verbs below it.
@@ -66,7 +65,7 @@ struct AddSlot: ParsableCommand {
         let returned = try client.call(params, payload: typed)
         let slot = returned.value
         let words = "made slot \(slot.number)"
-        try place.deliver(returned.takePayload(), after: words)
+        try place.deliver(returned.payload, after: words)
         format.show(slot.json, "\(words)", to: place.words)
         if !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
     }
@@ -127,9 +126,8 @@ struct TestSlot: ParsableCommand {
         let before = try client.status()
         try before.requireVault()
         try before.requireDeviceKey(client)
-        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
-            kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
-        }
+        let typed =
+            try given ?? (kind == .passcode ? credential.ask(before) : SecretInput.askRecoveryKey())
         let result = try client.call(SlotTestParameters(credential: kind), payload: typed).value
         format.show(result.json, "it opens slot \(result.number)")
     }
@@ -146,11 +144,7 @@ extension CredentialOptions {
     }
 
     /// What was given, or what a person answers; nothing in a vault without a passcode.
-    fileprivate func ifNeeded(
-        _ given: consuming SecretBytes?,
-        _ status: VaultStatus
-    ) throws(CofferError) -> SecretBytes? {
-        if status.state == .noPasscode { return given }
-        return try given.orAsked { () throws(CofferError) in try ask(status) }
+    fileprivate func ifNeeded(_ given: Secret?, _ status: VaultStatus) throws -> Secret? {
+        status.state == .noPasscode ? given : try given ?? ask(status)
     }
 }

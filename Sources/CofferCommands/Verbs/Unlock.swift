@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer unlock`, with its options.
@@ -18,8 +17,9 @@ struct Unlock: ParsableCommand {
         let before = try client.status()
         try before.requirePasscode(orElse: "it can't be locked or unlocked")
         try before.requireDeviceKey(client)
-        let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
-        let status = try client.unlock(with: typed, as: credential.kind)
+        let typed = try given ?? credential.ask(before)
+        let params = VaultUnlockParameters(credential: credential.kind == .passcode ? nil : credential.kind)
+        let status = try client.call(params, payload: typed).value
         format.show(status.json, "unlocked")
     }
 }

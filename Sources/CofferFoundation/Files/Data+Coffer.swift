@@ -1,6 +1,5 @@
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 public import Foundation
 
@@ -113,10 +112,9 @@ extension OpenedFile {
         var all = Data()
         while all.count < count {
             let wanted = Swift.min(count - all.count, Limits.framePayloadBytes)
-            switch try read(at: offset + Int64(all.count), count: wanted) {
-            case .some(let piece) where piece.count > 0: piece.withBytes { all.append(Data(exposing: $0)) }
-            default: return all
-            }
+            let piece = try read(at: offset + Int64(all.count), count: wanted)
+            if piece.count == 0 { break }
+            all.append(Data(exposing: piece))
         }
         return all
     }
@@ -129,9 +127,9 @@ extension OpenedFile {
     func writeData(_ data: Data, at offset: Int64) throws(CofferError) {
         var done = 0
         while done < data.count {
-            let piece: SecretBytes? = try SecretBytes(data.dropFirst(done).prefix(Limits.framePayloadBytes))
+            let piece = try data.dropFirst(done).prefix(Limits.framePayloadBytes).secret
             try write(piece, at: offset + Int64(done))
-            done += piece.byteCount
+            done += piece.count
         }
     }
 }

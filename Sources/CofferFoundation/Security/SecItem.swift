@@ -1,6 +1,5 @@
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 internal import Foundation
 
@@ -32,10 +31,9 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
         )
         try query.finish()
         let added = try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) -> Any? in
-            let secret = try SecretBytes.payload(data)
-            let returned = try client.call(params, payload: secret)
+            let returned = try client.call(params, payload: try data?.secret)
             guard let item = returned.value.item else { return nil }
-            return item.secValue(returns, Data(exposing: returned.takePayload()))
+            return item.secValue(returns, Data(exposing: returned.payload))
         }
         if let added { unsafe result?.pointee = added }
     }
@@ -95,8 +93,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
             removesAccessControl: access.control.map { $0.control == nil } ?? false
         )
         try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
-            let secret = try SecretBytes.payload(data)
-            _ = try client.call(KeychainUpdateParameters(query, update), payload: secret)
+            _ = try client.call(KeychainUpdateParameters(query, update), payload: try data?.secret)
         }
     }
 }
@@ -130,13 +127,12 @@ extension CofferDaemon {
         return try perform { (client) throws(CofferError) in
             defer { _ = try? client.call(ContextEndParameters()).value }
             for (type, credential) in context.shown {
-                let secret = try SecretBytes.payload(credential)
                 // One of them is not to be used up by showing the other.
                 let params = ContextAuthenticateParameters(
                     factor: type.factor,
                     reuseSeconds: Int64(Limits.contextSeconds)
                 )
-                try client.call(params, payload: secret)
+                try client.call(params, payload: try credential.secret)
             }
             return try body(client)
         }
@@ -162,13 +158,12 @@ extension BlockingClient {
             }
             let params = KeychainFindParameters(query, limit: left, cursor: cursor, returns: returns)
             do throws(CofferError) {
-                let found = try findKeychainItems(params)
-                for (index, item) in found.page.items.enumerated() {
-                    let data = found.withSecret(at: index) { item.byteCount == nil ? nil : Data(exposing: $0) }
-                    values.append(item.secValue(returns, data))
+                let found = try call(params)
+                for (item, secret) in zip(found.value.items, try found.secrets()) {
+                    values.append(item.secValue(returns, secret.map { Data(exposing: $0) }))
                 }
-                if found.page.lockedCount > 0 { refusal = .locked("what was found", in: .locked, for: .read) }
-                cursor = found.page.cursor
+                if found.value.lockedCount > 0 { refusal = .locked("what was found", in: .locked, for: .read) }
+                cursor = found.value.cursor
             } catch {
                 // Of a page behind others: the items of those count.
                 guard cursor != nil else { throw error }

@@ -1,30 +1,41 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
+public import CofferCore
 
 /// The parameters of `audit.list`.
 ///
 /// Reports a page of audit records, the oldest first.
-package struct AuditListParameters: MethodParameters {
-    package typealias Result = AuditPage
-    package static var method: Method { .auditList }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct AuditListParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = AuditPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.auditList) }
     /// The number of the record after which the page begins.
     ///
     /// 0 means the oldest. Absent means 0.
-    package let after: Int64
+    public let after: Int64
     /// Which records are wanted.
-    package let query: AuditQuery
+    public let query: AuditQuery
     /// How many records the page has at most.
     ///
     /// Absent means: as many as fit.
-    package let limit: Int?
+    public let limit: Int?
 
-    package init(after: Int64 = 0, _ query: AuditQuery, limit: Int? = nil) {
+    /// Makes the parameters.
+    public init(
+        after: Int64 = 0,
+        _ query: AuditQuery = AuditQuery(),
+        limit: Int? = nil
+    ) {
         self.after = after
         self.query = query
         self.limit = limit
     }
+}
 
+extension AuditListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         after = try reader.optionalInteger("after", in: 0...Int64.max) ?? 0
         query = try AuditQuery(reading: &reader)
@@ -63,18 +74,25 @@ extension AuditPage: WireObject {
 /// The parameters of `audit.verify`.
 ///
 /// Verifies that a part of the audit records is what the daemon wrote.
-package struct AuditVerifyParameters: MethodParameters {
-    package typealias Result = AuditVerification
-    package static var method: Method { .auditVerify }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct AuditVerifyParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = AuditVerification
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.auditVerify) }
     /// The number of the last record that was checked.
     ///
     /// 0 means that the check begins. Absent means 0.
-    package let after: Int64
+    public let after: Int64
 
-    package init(after: Int64 = 0) {
+    /// Makes the parameters.
+    public init(after: Int64 = 0) {
         self.after = after
     }
+}
 
+extension AuditVerifyParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         after = try reader.optionalInteger("after", in: 0...Int64.max) ?? 0
     }

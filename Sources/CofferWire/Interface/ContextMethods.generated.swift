@@ -1,28 +1,36 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
+public import CofferCore
 
 /// The parameters of `context.authenticate`.
 ///
 /// Presents a credential on this connection, for items that have an access control. The credential is
 /// the payload.
-package struct ContextAuthenticateParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .contextAuthenticate }
+///
+/// - Throws: `authFailed`, `decode`, `interactionNotAllowed`, `internal`, `io`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct ContextAuthenticateParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.contextAuthenticate) }
     /// What the payload is.
     ///
     /// Absent means passcode.
-    package let factor: AuthenticationFactor?
+    public let factor: AuthenticationFactor?
     /// For how many seconds later requests of the connection can use the credential.
     ///
     /// 0 means the next request only. Absent means 0.
-    package let reuseSeconds: Int64?
+    public let reuseSeconds: Int64?
 
-    package init(factor: AuthenticationFactor? = nil, reuseSeconds: Int64? = nil) {
+    /// Makes the parameters.
+    public init(factor: AuthenticationFactor? = nil, reuseSeconds: Int64? = nil) {
         self.factor = factor
         self.reuseSeconds = reuseSeconds
     }
+}
 
+extension ContextAuthenticateParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         factor = try reader.value("factor", as: AuthenticationFactor.self)
         reuseSeconds = try reader.optionalInteger("reuse", in: 0...Int64(Limits.contextSeconds))
@@ -39,13 +47,20 @@ package struct ContextAuthenticateParameters: MethodParameters {
 /// The parameters of `context.end`.
 ///
 /// Drops the authentication of this connection.
-package struct ContextEndParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .contextEnd }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct ContextEndParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.contextEnd) }
 
-    package init() {
+    /// Makes the parameters.
+    public init() {
     }
+}
 
+extension ContextEndParameters: WireObject {
     package init(reading reader: inout ParameterReader) {}
 
     package var json: JSONObject { [:] }

@@ -5,21 +5,29 @@ public import CofferCore
 /// The parameters of `entitlement.explain`.
 ///
 /// Reports what a client may do, and which rule decides that.
-package struct EntitlementExplainParameters: MethodParameters {
-    package typealias Result = AccessExplanation
-    package static var method: Method { .entitlementExplain }
+///
+/// - Throws: `decode`, `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct EntitlementExplainParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = AccessExplanation
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.entitlementExplain) }
     /// Whose rights are explained.
-    package let subject: AccessSubject
+    public let subject: AccessSubject
     /// The name under which the unit loads the credential that is explained.
     ///
     /// Absent means: none.
-    package let credential: String?
+    public let credential: String?
 
-    package init(_ subject: AccessSubject, credential: String? = nil) {
+    /// Makes the parameters.
+    public init(_ subject: AccessSubject = .caller, credential: String? = nil) {
         self.subject = subject
         self.credential = credential
     }
+}
 
+extension EntitlementExplainParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         subject = try AccessSubject(reading: &reader)
         credential = try reader.optionalString("credential")
@@ -68,18 +76,25 @@ extension AccessExplanation: WireObject {
 /// The parameters of `entitlement.list`.
 ///
 /// Lists a page of the entitlements in force, in the order in which the daemon checks them.
-package struct EntitlementListParameters: MethodParameters {
-    package typealias Result = EntitlementPage
-    package static var method: Method { .entitlementList }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct EntitlementListParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = EntitlementPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.entitlementList) }
     /// How many entitlements the page skips.
     ///
     /// Absent means 0.
-    package let after: Int
+    public let after: Int
 
-    package init(after: Int = 0) {
+    /// Makes the parameters.
+    public init(after: Int = 0) {
         self.after = after
     }
+}
 
+extension EntitlementListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         after = try reader.optionalInteger("after", in: 0...Int64(Int32.max)).map { Int($0) } ?? 0
     }

@@ -1,26 +1,34 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
+public import CofferCore
 
 /// The parameters of `file.allocate`.
 ///
 /// Reserves space on the disk for a range of an open file.
-package struct FileAllocateParameters: MethodParameters {
-    package typealias Result = FileByteCount
-    package static var method: Method { .fileAllocate }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileAllocateParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileByteCount
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileAllocate) }
     /// The handle of an open file.
-    package let handle: Int64
+    public let handle: Int64
     /// Where the range begins, in bytes.
-    package let offset: Int64
+    public let offset: Int64
     /// How many bytes the range has.
-    package let length: Int64
+    public let length: Int64
 
-    package init(handle: Int64, offset: Int64, length: Int64) {
+    /// Makes the parameters.
+    public init(handle: Int64, offset: Int64, length: Int64) {
         self.handle = handle
         self.offset = offset
         self.length = length
     }
+}
 
+extension FileAllocateParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
         offset = try reader.integer("offset", in: 0...Int64(Limits.fileBytes))
@@ -39,16 +47,24 @@ package struct FileAllocateParameters: MethodParameters {
 /// The parameters of `file.close`.
 ///
 /// Syncs and closes a handle.
-package struct FileCloseParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .fileClose }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileCloseParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileClose) }
     /// The handle of an open file.
-    package let handle: Int64
+    public let handle: Int64
 
-    package init(handle: Int64) {
+    /// Makes the parameters.
+    public init(handle: Int64) {
         self.handle = handle
     }
+}
 
+extension FileCloseParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
     }
@@ -63,27 +79,33 @@ package struct FileCloseParameters: MethodParameters {
 /// The parameters of `file.list`.
 ///
 /// Lists a page of a directory.
-package struct FileListParameters: MethodParameters {
-    package typealias Result = FilePage
-    package static var method: Method { .fileList }
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileListParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FilePage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileList) }
     /// The path of the directory.
     ///
     /// Absent means: the root.
-    package let name: ItemName?
+    public let name: ItemName?
     /// Whether everything below the directory is listed.
     ///
     /// Absent means false.
-    package let isRecursive: Bool
+    public let isRecursive: Bool
     /// How many entries the page has at most.
     ///
     /// Absent means 1000.
-    package let limit: Int64?
+    public let limit: Int64?
     /// The cursor of the previous page.
     ///
     /// Absent means: from the beginning.
-    package let cursor: String?
+    public let cursor: String?
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName? = nil,
         isRecursive: Bool = false,
         limit: Int64? = nil,
@@ -94,7 +116,9 @@ package struct FileListParameters: MethodParameters {
         self.limit = limit
         self.cursor = cursor
     }
+}
 
+extension FileListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.optionalName("name")
         isRecursive = try reader.optionalBool("recursive") ?? false
@@ -149,21 +173,27 @@ extension FilePage: WireObject {
 /// The parameters of `file.mkdir`.
 ///
 /// Creates a directory.
-package struct FileMkdirParameters: MethodParameters {
-    package typealias Result = FileInfo
-    package static var method: Method { .fileMkdir }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileMkdirParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileMkdir) }
     /// The path of the directory.
-    package let name: ItemName
+    public let name: ItemName
     /// The class that new files in the directory get.
     ///
     /// Absent means: none.
-    package let protectionClass: ProtectionClass?
+    public let protectionClass: ProtectionClass?
     /// Whether missing parent directories are created, and an existing directory is accepted.
     ///
     /// Absent means false.
-    package let makesParents: Bool
+    public let makesParents: Bool
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName,
         protectionClass: ProtectionClass? = nil,
         makesParents: Bool = false
@@ -172,7 +202,9 @@ package struct FileMkdirParameters: MethodParameters {
         self.protectionClass = protectionClass
         self.makesParents = makesParents
     }
+}
 
+extension FileMkdirParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         protectionClass = try reader.value("class", as: ProtectionClass.self)
@@ -191,41 +223,47 @@ package struct FileMkdirParameters: MethodParameters {
 /// The parameters of `file.open`.
 ///
 /// Opens a file. The handle belongs to the connection and ends with it.
-package struct FileOpenParameters: MethodParameters {
-    package typealias Result = FileOpenResult
-    package static var method: Method { .fileOpen }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileOpenParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileOpenResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileOpen) }
     /// The path of the file.
-    package let name: ItemName
+    public let name: ItemName
     /// Whether the handle reads, writes, or both.
     ///
     /// Absent means read.
-    package let access: FileAccess?
+    public let access: FileAccess?
     /// Whether a missing file is created.
     ///
     /// Absent means false.
-    package let creates: Bool
+    public let creates: Bool
     /// Whether an existing file is refused.
     ///
     /// Absent means false.
-    package let isExclusive: Bool
+    public let isExclusive: Bool
     /// Whether the file is emptied.
     ///
     /// Absent means false.
-    package let truncates: Bool
+    public let truncates: Bool
     /// Whether every write goes to the end of the file.
     ///
     /// Absent means false.
-    package let appends: Bool
+    public let appends: Bool
     /// The class of a file that is created.
     ///
     /// Absent means: the directory's default.
-    package let protectionClass: ProtectionClass?
+    public let protectionClass: ProtectionClass?
     /// Whether the request waits while another handle has the file open for writing.
     ///
     /// Absent means false.
-    package let waits: Bool
+    public let waits: Bool
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName,
         access: FileAccess? = nil,
         creates: Bool = false,
@@ -244,7 +282,9 @@ package struct FileOpenParameters: MethodParameters {
         self.protectionClass = protectionClass
         self.waits = waits
     }
+}
 
+extension FileOpenParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         access = try reader.value("access", as: FileAccess.self)
@@ -271,15 +311,15 @@ package struct FileOpenParameters: MethodParameters {
 }
 
 /// An open file.
-package struct FileOpenResult: Hashable, WireObject {
+public struct FileOpenResult: Hashable, Sendable {
     /// The number of the handle.
-    package let handle: Int64
+    public let handle: Int64
     /// How many bytes the file has.
-    package let byteCount: Int64
+    public let byteCount: Int64
     /// The class of the file.
-    package let protectionClass: ProtectionClass
+    public let protectionClass: ProtectionClass
     /// Whether the request created the file.
-    package let isNew: Bool
+    public let isNew: Bool
 
     package init(
         handle: Int64,
@@ -292,7 +332,9 @@ package struct FileOpenResult: Hashable, WireObject {
         self.protectionClass = protectionClass
         self.isNew = isNew
     }
+}
 
+extension FileOpenResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
         byteCount = try reader.integer("bytes", in: 0...Int64.max)
@@ -313,27 +355,33 @@ package struct FileOpenResult: Hashable, WireObject {
 /// The parameters of `file.protect`.
 ///
 /// Changes the class of a file, or of everything in a directory.
-package struct FileProtectParameters: MethodParameters {
-    package typealias Result = FileProtectionChange
-    package static var method: Method { .fileProtect }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileProtectParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileProtectionChange
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileProtect) }
     /// The path of the file or directory.
-    package let name: ItemName
+    public let name: ItemName
     /// The class.
-    package let protectionClass: ProtectionClass
+    public let protectionClass: ProtectionClass
     /// Whether everything that a directory contains gets the class.
     ///
     /// Absent means false.
-    package let isRecursive: Bool
+    public let isRecursive: Bool
     /// Whether only new files in a directory get the class.
     ///
     /// Absent means false.
-    package let isDefaultOnly: Bool
+    public let isDefaultOnly: Bool
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
-    package let wantsProgress: Bool
+    public let wantsProgress: Bool
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName,
         protectionClass: ProtectionClass,
         isRecursive: Bool = false,
@@ -346,7 +394,9 @@ package struct FileProtectParameters: MethodParameters {
         self.isDefaultOnly = isDefaultOnly
         self.wantsProgress = wantsProgress
     }
+}
 
+extension FileProtectParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         protectionClass = try reader.required("class", as: ProtectionClass.self)
@@ -403,24 +453,32 @@ extension FileProtectionChange: WireObject {
 /// The parameters of `file.read`.
 ///
 /// Reads a range of an open file. The bytes are the payload of the answer.
-package struct FileReadParameters: MethodParameters {
-    package typealias Result = FileByteCount
-    package static var method: Method { .fileRead }
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileReadParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileByteCount
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileRead) }
     /// The handle of an open file.
-    package let handle: Int64
+    public let handle: Int64
     /// Where the range begins, in bytes.
-    package let offset: Int64
+    public let offset: Int64
     /// How many bytes are read.
     ///
     /// At the end of the file there are fewer.
-    package let length: Int64
+    public let length: Int64
 
-    package init(handle: Int64, offset: Int64, length: Int64) {
+    /// Makes the parameters.
+    public init(handle: Int64, offset: Int64, length: Int64) {
         self.handle = handle
         self.offset = offset
         self.length = length
     }
+}
 
+extension FileReadParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
         offset = try reader.integer("offset", in: 0...Int64(Limits.fileBytes))
@@ -439,26 +497,34 @@ package struct FileReadParameters: MethodParameters {
 /// The parameters of `file.remove`.
 ///
 /// Removes a file or a directory.
-package struct FileRemoveParameters: MethodParameters {
-    package typealias Result = CountResult
-    package static var method: Method { .fileRemove }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileRemoveParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = CountResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileRemove) }
     /// The path of the file or directory.
-    package let name: ItemName
+    public let name: ItemName
     /// Whether a directory is removed with everything that it contains.
     ///
     /// Absent means false.
-    package let isRecursive: Bool
+    public let isRecursive: Bool
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
-    package let wantsProgress: Bool
+    public let wantsProgress: Bool
 
-    package init(name: ItemName, isRecursive: Bool = false, wantsProgress: Bool = false) {
+    /// Makes the parameters.
+    public init(name: ItemName, isRecursive: Bool = false, wantsProgress: Bool = false) {
         self.name = name
         self.isRecursive = isRecursive
         self.wantsProgress = wantsProgress
     }
+}
 
+extension FileRemoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         isRecursive = try reader.optionalBool("recursive") ?? false
@@ -477,24 +543,32 @@ package struct FileRemoveParameters: MethodParameters {
 /// The parameters of `file.rename`.
 ///
 /// Renames a file or a directory.
-package struct FileRenameParameters: MethodParameters {
-    package typealias Result = FileInfo
-    package static var method: Method { .fileRename }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`, `interactionNotAllowed`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileRenameParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileRename) }
     /// The path of the file or directory.
-    package let name: ItemName
+    public let name: ItemName
     /// The new path.
-    package let target: ItemName
+    public let target: ItemName
     /// Whether an existing file at the new path is replaced.
     ///
     /// Absent means false.
-    package let replaces: Bool
+    public let replaces: Bool
 
-    package init(name: ItemName, target: ItemName, replaces: Bool = false) {
+    /// Makes the parameters.
+    public init(name: ItemName, target: ItemName, replaces: Bool = false) {
         self.name = name
         self.target = target
         self.replaces = replaces
     }
+}
 
+extension FileRenameParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         target = try reader.name("to")
@@ -513,21 +587,29 @@ package struct FileRenameParameters: MethodParameters {
 /// The parameters of `file.salvage`.
 ///
 /// Delivers a damaged file as far as it can be read. The descriptor takes the content.
-package struct FileSalvageParameters: MethodParameters {
-    package typealias Result = Salvage
-    package static var method: Method { .fileSalvage }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileSalvageParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Salvage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileSalvage) }
     /// The path of the file.
-    package let name: ItemName
+    public let name: ItemName
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
-    package let wantsProgress: Bool
+    public let wantsProgress: Bool
 
-    package init(name: ItemName, wantsProgress: Bool = false) {
+    /// Makes the parameters.
+    public init(name: ItemName, wantsProgress: Bool = false) {
         self.name = name
         self.wantsProgress = wantsProgress
     }
+}
 
+extension FileSalvageParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         wantsProgress = try reader.optionalBool("progress") ?? false
@@ -588,16 +670,24 @@ extension Salvage: WireObject {
 /// The parameters of `file.stat`.
 ///
 /// Reports on a file or a directory.
-package struct FileStatParameters: MethodParameters {
-    package typealias Result = FileInfo
-    package static var method: Method { .fileStat }
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileStatParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileStat) }
     /// The path of the file or directory.
-    package let name: ItemName
+    public let name: ItemName
 
-    package init(name: ItemName) {
+    /// Makes the parameters.
+    public init(name: ItemName) {
         self.name = name
     }
+}
 
+extension FileStatParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
     }
@@ -612,16 +702,24 @@ package struct FileStatParameters: MethodParameters {
 /// The parameters of `file.sync`.
 ///
 /// Syncs what was written through a handle to the disk.
-package struct FileSyncParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .fileSync }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileSyncParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileSync) }
     /// The handle of an open file.
-    package let handle: Int64
+    public let handle: Int64
 
-    package init(handle: Int64) {
+    /// Makes the parameters.
+    public init(handle: Int64) {
         self.handle = handle
     }
+}
 
+extension FileSyncParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
     }
@@ -636,19 +734,27 @@ package struct FileSyncParameters: MethodParameters {
 /// The parameters of `file.truncate`.
 ///
 /// Sets the length of an open file. Bytes that are added read as zeros.
-package struct FileTruncateParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .fileTruncate }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileTruncateParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileTruncate) }
     /// The handle of an open file.
-    package let handle: Int64
+    public let handle: Int64
     /// The new length in bytes.
-    package let byteCount: Int64
+    public let byteCount: Int64
 
-    package init(handle: Int64, byteCount: Int64) {
+    /// Makes the parameters.
+    public init(handle: Int64, byteCount: Int64) {
         self.handle = handle
         self.byteCount = byteCount
     }
+}
 
+extension FileTruncateParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
         byteCount = try reader.integer("bytes", in: 0...Int64(Limits.fileBytes))
@@ -665,21 +771,29 @@ package struct FileTruncateParameters: MethodParameters {
 /// The parameters of `file.write`.
 ///
 /// Writes a range of an open file. The bytes are the payload.
-package struct FileWriteParameters: MethodParameters {
-    package typealias Result = FileWriteResult
-    package static var method: Method { .fileWrite }
+///
+/// - Throws: `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct FileWriteParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = FileWriteResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.fileWrite) }
     /// The handle of an open file.
-    package let handle: Int64
+    public let handle: Int64
     /// Where the range begins, in bytes.
     ///
     /// Absent means: the end of the file.
-    package let offset: Int64?
+    public let offset: Int64?
 
-    package init(handle: Int64, offset: Int64? = nil) {
+    /// Makes the parameters.
+    public init(handle: Int64, offset: Int64? = nil) {
         self.handle = handle
         self.offset = offset
     }
+}
 
+extension FileWriteParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         handle = try reader.integer("handle", in: 0...Int64(Int32.max))
         offset = try reader.optionalInteger("offset", in: 0...Int64(Limits.fileBytes))
@@ -694,17 +808,19 @@ package struct FileWriteParameters: MethodParameters {
 }
 
 /// The offset of the data, and the new length of the file.
-package struct FileWriteResult: Hashable, WireObject {
+public struct FileWriteResult: Hashable, Sendable {
     /// Where the range begins, in bytes.
-    package let offset: Int64
+    public let offset: Int64
     /// How many bytes the file has now.
-    package let byteCount: Int64
+    public let byteCount: Int64
 
     package init(offset: Int64, byteCount: Int64) {
         self.offset = offset
         self.byteCount = byteCount
     }
+}
 
+extension FileWriteResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         offset = try reader.integer("offset", in: 0...Int64.max)
         byteCount = try reader.integer("bytes", in: 0...Int64.max)

@@ -1,39 +1,45 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
+public import CofferCore
 
 /// The parameters of `item.explain`.
 ///
 /// Reports where an item is or would be stored, and what the client may do with it. The first bytes of
 /// the content may be the payload.
-package struct ItemExplainParameters: MethodParameters {
-    package typealias Result = Explanation
-    package static var method: Method { .itemExplain }
+///
+/// - Throws: `dataTooLarge`, `decode`, `interactionNotAllowed`, `internal`, `io`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct ItemExplainParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Explanation
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemExplain) }
     /// The name of the item.
     ///
     /// If an item is stored there, its protection counts. Absent means: none.
-    package let name: ItemName?
+    public let name: ItemName?
     /// How many bytes the content has.
     ///
     /// Absent means: that of the stored item, else of the payload.
-    package let byteCount: Int64?
+    public let byteCount: Int64?
     /// The state of the vault that is explained.
     ///
     /// Absent means: the current one.
-    package let state: VaultState?
+    public let state: VaultState?
     /// The client whose access is explained.
     ///
     /// Absent means: the caller.
-    package let client: ClientPattern?
+    public let client: ClientPattern?
     /// What the caller says about the item.
-    package let wishes: ItemWishes
+    public let wishes: ItemWishes
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName? = nil,
         byteCount: Int64? = nil,
         state: VaultState? = nil,
         client: ClientPattern? = nil,
-        wishes: ItemWishes
+        wishes: ItemWishes = ItemWishes()
     ) {
         self.name = name
         self.byteCount = byteCount
@@ -41,7 +47,9 @@ package struct ItemExplainParameters: MethodParameters {
         self.client = client
         self.wishes = wishes
     }
+}
 
+extension ItemExplainParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.optionalName("name")
         byteCount = try reader.optionalInteger("size", in: 0...Int64(Limits.fileBytes))
@@ -64,25 +72,32 @@ package struct ItemExplainParameters: MethodParameters {
 /// The parameters of `item.get`.
 ///
 /// Delivers the content of an item, as payload or into the descriptor.
-package struct ItemGetParameters: MethodParameters {
-    package typealias Result = ItemGetResult
-    package static var method: Method { .itemGet }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`,
+///   `interactionRequired`, `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`,
+///   `param`, `userCanceled`.
+public struct ItemGetParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = ItemGetResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemGet) }
     /// The name of the item.
-    package let name: ItemName
+    public let name: ItemName
     /// Where the range begins, in bytes.
     ///
     /// Absent means 0.
-    package let offset: Int64?
+    public let offset: Int64?
     /// How many bytes are delivered at most.
     ///
     /// Absent means: to the end.
-    package let length: Int64?
+    public let length: Int64?
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
-    package let wantsProgress: Bool
+    public let wantsProgress: Bool
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName,
         offset: Int64? = nil,
         length: Int64? = nil,
@@ -93,7 +108,9 @@ package struct ItemGetParameters: MethodParameters {
         self.length = length
         self.wantsProgress = wantsProgress
     }
+}
 
+extension ItemGetParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         offset = try reader.optionalInteger("offset", in: 0...Int64(Limits.fileBytes))
@@ -112,20 +129,22 @@ package struct ItemGetParameters: MethodParameters {
 }
 
 /// How an item was delivered.
-package struct ItemGetResult: Hashable, WireObject {
+public struct ItemGetResult: Hashable, Sendable {
     /// The store that holds the item.
-    package let store: StoreName
+    public let store: StoreName
     /// How many bytes were delivered.
-    package let byteCount: Int64
+    public let byteCount: Int64
     /// How the content was delivered.
-    package let delivery: Delivery
+    public let delivery: Delivery
 
     package init(store: StoreName, byteCount: Int64, delivery: Delivery) {
         self.store = store
         self.byteCount = byteCount
         self.delivery = delivery
     }
+}
 
+extension ItemGetResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         store = try reader.required("store", as: StoreName.self)
         byteCount = try reader.integer("size", in: 0...Int64.max)
@@ -144,35 +163,40 @@ package struct ItemGetResult: Hashable, WireObject {
 /// The parameters of `item.list`.
 ///
 /// Lists a page of items, in an order that does not depend on their names.
-package struct ItemListParameters: MethodParameters {
-    package typealias Result = ItemPage
-    package static var method: Method { .itemList }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct ItemListParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = ItemPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemList) }
     /// The text with which the names begin.
     ///
     /// Absent means: every name.
-    package let prefix: String?
+    public let prefix: String?
     /// The pattern that the names match.
     ///
     /// Absent means: every name.
-    package let pattern: NamePattern?
+    public let pattern: NamePattern?
     /// The store of the items.
     ///
     /// Absent means: both.
-    package let store: StoreName?
+    public let store: StoreName?
     /// The `next` of the previous page.
     ///
     /// Without it, the listing begins. Absent means: from the beginning.
-    package let after: String?
+    public let after: String?
     /// How many items the page has at most.
     ///
     /// Absent means 1000.
-    package let limit: Int64?
+    public let limit: Int64?
     /// The time before which the items expire.
     ///
     /// Items that have expired already are included. Absent means: any.
-    package let expiringBefore: Int64?
+    public let expiringBefore: Int64?
 
-    package init(
+    /// Makes the parameters.
+    public init(
         prefix: String? = nil,
         pattern: NamePattern? = nil,
         store: StoreName? = nil,
@@ -187,7 +211,9 @@ package struct ItemListParameters: MethodParameters {
         self.limit = limit
         self.expiringBefore = expiringBefore
     }
+}
 
+extension ItemListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         prefix = try reader.optionalString("prefix")
         pattern = try reader.optionalPattern("pattern")
@@ -246,24 +272,33 @@ extension ItemPage: WireObject {
 /// The parameters of `item.move`.
 ///
 /// Renames an item.
-package struct ItemMoveParameters: MethodParameters {
-    package typealias Result = ItemInfo
-    package static var method: Method { .itemMove }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
+///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct ItemMoveParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = ItemInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemMove) }
     /// The name of the item.
-    package let name: ItemName
+    public let name: ItemName
     /// The new name.
-    package let target: ItemName
+    public let target: ItemName
     /// Whether an existing item of the new name is replaced.
     ///
     /// Absent means false.
-    package let replaces: Bool
+    public let replaces: Bool
 
-    package init(name: ItemName, target: ItemName, replaces: Bool = false) {
+    /// Makes the parameters.
+    public init(name: ItemName, target: ItemName, replaces: Bool = false) {
         self.name = name
         self.target = target
         self.replaces = replaces
     }
+}
 
+extension ItemMoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         target = try reader.name("to")
@@ -283,21 +318,28 @@ package struct ItemMoveParameters: MethodParameters {
 ///
 /// Changes the protection of an item. Exactly one of class and accessible is given; either is converted
 /// for the store that holds the item.
-package struct ItemProtectParameters: MethodParameters {
-    package typealias Result = ProtectionChange
-    package static var method: Method { .itemProtect }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
+///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct ItemProtectParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = ProtectionChange
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemProtect) }
     /// The name of the item.
-    package let name: ItemName
+    public let name: ItemName
     /// The new protection class.
     ///
     /// Absent means: exactly one of the two.
-    package let protectionClass: ProtectionClass?
+    public let protectionClass: ProtectionClass?
     /// The new accessibility.
     ///
     /// Absent means: exactly one of the two.
-    package let accessibility: Accessibility?
+    public let accessibility: Accessibility?
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName,
         protectionClass: ProtectionClass? = nil,
         accessibility: Accessibility? = nil
@@ -306,7 +348,9 @@ package struct ItemProtectParameters: MethodParameters {
         self.protectionClass = protectionClass
         self.accessibility = accessibility
     }
+}
 
+extension ItemProtectParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         protectionClass = try reader.value("class", as: ProtectionClass.self)
@@ -352,24 +396,37 @@ extension ProtectionChange: WireObject {
 /// The parameters of `item.put`.
 ///
 /// Stores an item. The content is the payload, followed by what the descriptor delivers.
-package struct ItemPutParameters: MethodParameters {
-    package typealias Result = Placement
-    package static var method: Method { .itemPut }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
+///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct ItemPutParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Placement
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemPut) }
     /// The name of the item.
-    package let name: ItemName
+    public let name: ItemName
     /// What the caller says about the item.
-    package let wishes: ItemWishes
+    public let wishes: ItemWishes
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
-    package let wantsProgress: Bool
+    public let wantsProgress: Bool
 
-    package init(name: ItemName, wishes: ItemWishes, wantsProgress: Bool = false) {
+    /// Makes the parameters.
+    public init(
+        name: ItemName,
+        wishes: ItemWishes = ItemWishes(),
+        wantsProgress: Bool = false
+    ) {
         self.name = name
         self.wishes = wishes
         self.wantsProgress = wantsProgress
     }
+}
 
+extension ItemPutParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         wishes = try ItemWishes(reading: &reader)
@@ -388,16 +445,24 @@ package struct ItemPutParameters: MethodParameters {
 /// The parameters of `item.remove`.
 ///
 /// Removes an item.
-package struct ItemRemoveParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .itemRemove }
+///
+/// - Throws: `decode`, `diskFull`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct ItemRemoveParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemRemove) }
     /// The name of the item.
-    package let name: ItemName
+    public let name: ItemName
 
-    package init(name: ItemName) {
+    /// Makes the parameters.
+    public init(name: ItemName) {
         self.name = name
     }
+}
 
+extension ItemRemoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
     }
@@ -412,16 +477,24 @@ package struct ItemRemoveParameters: MethodParameters {
 /// The parameters of `item.show`.
 ///
 /// Reports on an item without its content.
-package struct ItemShowParameters: MethodParameters {
-    package typealias Result = ItemInfo
-    package static var method: Method { .itemShow }
+///
+/// - Throws: `decode`, `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct ItemShowParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = ItemInfo
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemShow) }
     /// The name of the item.
-    package let name: ItemName
+    public let name: ItemName
 
-    package init(name: ItemName) {
+    /// Makes the parameters.
+    public init(name: ItemName) {
         self.name = name
     }
+}
 
+extension ItemShowParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
     }

@@ -1,45 +1,52 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
+public import CofferCore
 
 /// The parameters of `keychain.add`.
 ///
 /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
-package struct KeychainAddParameters: MethodParameters {
-    package typealias Result = KeychainAddResult
-    package static var method: Method { .keychainAdd }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
+///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct KeychainAddParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = KeychainAddResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainAdd) }
     /// The class of the item.
-    package let itemClass: ItemClass
+    public let itemClass: ItemClass
     /// The attributes of the item.
     ///
     /// Absent means {}.
-    package let attributes: [KeychainAttribute: AttributeValue]
+    public let attributes: [KeychainAttribute: AttributeValue]
     /// The user-defined attributes.
     ///
     /// Absent means {}.
-    package let user: [String: String]
+    public let user: [String: String]
     /// When the item is accessible.
     ///
     /// Absent means WhenUnlocked.
-    package let accessibility: Accessibility?
+    public let accessibility: Accessibility?
     /// How many former values of the secret are kept.
     ///
     /// Absent means 10.
-    package let historyCount: Int?
+    public let historyCount: Int?
     /// The authentication that is required before the secret is used.
     ///
     /// Absent means: no authentication.
-    package let accessControl: AccessControl?
+    public let accessControl: AccessControl?
     /// The type of the key pair that the daemon generates.
     ///
     /// Such an item has no payload. Absent means: the payload is stored.
-    package let generates: KeyType?
+    public let generates: KeyType?
     /// What is returned of the new item.
     ///
     /// Absent means [].
-    package let returns: Set<KeychainReturn>
+    public let returns: Set<KeychainReturn>
 
-    package init(
+    /// Makes the parameters.
+    public init(
         _ itemClass: ItemClass,
         _ attributes: [KeychainAttribute: AttributeValue] = [:],
         user: [String: String] = [:],
@@ -58,7 +65,9 @@ package struct KeychainAddParameters: MethodParameters {
         self.generates = generates
         self.returns = returns
     }
+}
 
+extension KeychainAddParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         itemClass = try reader.required("class", as: ItemClass.self)
         attributes = try reader.attributes("attributes", of: itemClass, inQuery: false)
@@ -86,15 +95,15 @@ package struct KeychainAddParameters: MethodParameters {
 }
 
 /// An item that was added.
-package struct KeychainAddResult: Hashable, WireObject {
+public struct KeychainAddResult: Hashable, Sendable {
     /// The persistent reference of the new item.
-    package let reference: ItemID
+    public let reference: ItemID
     /// What the request asked to be returned of the item.
     ///
     /// It is absent if the request asked for nothing.
-    package let item: KeychainItemInfo?
+    public let item: KeychainItemInfo?
     /// What the caller should know, such as that an accessibility is deprecated.
-    package let warnings: [String]
+    public let warnings: [String]
 
     package init(
         reference: ItemID,
@@ -105,7 +114,9 @@ package struct KeychainAddResult: Hashable, WireObject {
         self.item = item
         self.warnings = warnings
     }
+}
 
+extension KeychainAddResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         reference = try reader.itemID("reference")
         item = try reader.value("item", of: KeychainItemInfo.self)
@@ -124,19 +135,27 @@ package struct KeychainAddResult: Hashable, WireObject {
 /// The parameters of `keychain.agree`.
 ///
 /// Computes a shared secret with a private key. It is the payload of the answer.
-package struct KeychainAgreeParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .keychainAgree }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `interactionNotAllowed`, `interactionRequired`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct KeychainAgreeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainAgree) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
     /// The other side's public key: 32 bytes in base64.
-    package let peer: [UInt8]
+    public let peer: [UInt8]
 
-    package init(_ query: KeychainQuery, peer: [UInt8]) {
+    /// Makes the parameters.
+    public init(_ query: KeychainQuery, peer: [UInt8]) {
         self.query = query
         self.peer = peer
     }
+}
 
+extension KeychainAgreeParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         peer = try reader.bytes("peer")
@@ -154,16 +173,25 @@ package struct KeychainAgreeParameters: MethodParameters {
 /// The parameters of `keychain.delete`.
 ///
 /// Deletes every item that the query finds.
-package struct KeychainDeleteParameters: MethodParameters {
-    package typealias Result = CountResult
-    package static var method: Method { .keychainDelete }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`,
+///   `interactionRequired`, `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`,
+///   `param`, `userCanceled`.
+public struct KeychainDeleteParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = CountResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainDelete) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
 
-    package init(_ query: KeychainQuery) {
+    /// Makes the parameters.
+    public init(_ query: KeychainQuery) {
         self.query = query
     }
+}
 
+extension KeychainDeleteParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
     }
@@ -179,29 +207,35 @@ package struct KeychainDeleteParameters: MethodParameters {
 ///
 /// Finds items of the keychain. The payload of the answer is their secrets, if the request asks for
 /// them.
-package struct KeychainFindParameters: MethodParameters {
-    package typealias Result = KeychainPage
-    package static var method: Method { .keychainFind }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `interactionNotAllowed`, `interactionRequired`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct KeychainFindParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = KeychainPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainFind) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
     /// How many items are returned at most: a number, or all.
     ///
     /// Absent means 1.
-    package let limit: KeychainLimit
+    public let limit: KeychainLimit
     /// The cursor of the previous page.
     ///
     /// Absent means: from the beginning.
-    package let cursor: String?
+    public let cursor: String?
     /// The order of the items.
     ///
     /// Absent means: in the order of adding.
-    package let order: KeychainOrder?
+    public let order: KeychainOrder?
     /// What is returned of each item.
     ///
     /// Absent means ["data"].
-    package let returns: Set<KeychainReturn>
+    public let returns: Set<KeychainReturn>
 
-    package init(
+    /// Makes the parameters.
+    public init(
         _ query: KeychainQuery,
         limit: KeychainLimit = .count(1),
         cursor: String? = nil,
@@ -214,7 +248,9 @@ package struct KeychainFindParameters: MethodParameters {
         self.order = order
         self.returns = returns
     }
+}
 
+extension KeychainFindParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         limit = try reader.keychainLimit("limit")
@@ -290,21 +326,27 @@ extension KeychainPage: WireObject {
 ///
 /// Reports the former values of an item. The payload of the answer is the value, if the request asks
 /// for it.
-package struct KeychainHistoryParameters: MethodParameters {
-    package typealias Result = KeychainHistory
-    package static var method: Method { .keychainHistory }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `interactionNotAllowed`, `interactionRequired`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct KeychainHistoryParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = KeychainHistory
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainHistory) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
     /// The number of the value that is reported.
     ///
     /// Absent means: all.
-    package let number: Int64?
+    public let number: Int64?
     /// What is returned of each value.
     ///
     /// Absent means [].
-    package let returns: Set<KeychainReturn>
+    public let returns: Set<KeychainReturn>
 
-    package init(
+    /// Makes the parameters.
+    public init(
         _ query: KeychainQuery,
         number: Int64? = nil,
         returns: Set<KeychainReturn> = []
@@ -313,7 +355,9 @@ package struct KeychainHistoryParameters: MethodParameters {
         self.number = number
         self.returns = returns
     }
+}
 
+extension KeychainHistoryParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         number = try reader.optionalInteger("number", in: 0...Int64.max)
@@ -330,14 +374,16 @@ package struct KeychainHistoryParameters: MethodParameters {
 }
 
 /// The former values of an item.
-package struct KeychainHistory: Hashable, WireObject {
+public struct KeychainHistory: Hashable, Sendable {
     /// The values, the newest first.
-    package let values: [KeychainFormerValue]
+    public let values: [KeychainFormerValue]
 
     package init(values: [KeychainFormerValue]) {
         self.values = values
     }
+}
 
+extension KeychainHistory: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         values = try reader.values("values", of: KeychainFormerValue.self)
     }
@@ -352,16 +398,24 @@ package struct KeychainHistory: Hashable, WireObject {
 /// The parameters of `keychain.publicKey`.
 ///
 /// Returns the public key of a key or a certificate.
-package struct KeychainPublicKeyParameters: MethodParameters {
-    package typealias Result = KeychainPublicKey
-    package static var method: Method { .keychainPublicKey }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `interactionNotAllowed`, `interactionRequired`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct KeychainPublicKeyParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = KeychainPublicKey
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainPublicKey) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
 
-    package init(_ query: KeychainQuery) {
+    /// Makes the parameters.
+    public init(_ query: KeychainQuery) {
         self.query = query
     }
+}
 
+extension KeychainPublicKeyParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
     }
@@ -392,19 +446,28 @@ extension KeychainPublicKey: WireObject {
 /// The parameters of `keychain.restore`.
 ///
 /// Restores a former value as the secret of the item.
-package struct KeychainRestoreParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .keychainRestore }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `interactionNotAllowed`,
+///   `interactionRequired`, `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`,
+///   `param`, `userCanceled`.
+public struct KeychainRestoreParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainRestore) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
     /// The number of the former value.
-    package let number: Int64
+    public let number: Int64
 
-    package init(_ query: KeychainQuery, number: Int64) {
+    /// Makes the parameters.
+    public init(_ query: KeychainQuery, number: Int64) {
         self.query = query
         self.number = number
     }
+}
 
+extension KeychainRestoreParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         number = try reader.integer("number", in: 0...Int64.max)
@@ -421,16 +484,24 @@ package struct KeychainRestoreParameters: MethodParameters {
 /// The parameters of `keychain.sign`.
 ///
 /// Signs the payload with a private key. The signature is the payload of the answer.
-package struct KeychainSignParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .keychainSign }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `interactionNotAllowed`, `interactionRequired`,
+///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct KeychainSignParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainSign) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
 
-    package init(_ query: KeychainQuery) {
+    /// Makes the parameters.
+    public init(_ query: KeychainQuery) {
         self.query = query
     }
+}
 
+extension KeychainSignParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
     }
@@ -446,21 +517,30 @@ package struct KeychainSignParameters: MethodParameters {
 ///
 /// Changes every item that the query finds. The payload is the new secret; without one the secret is
 /// kept.
-package struct KeychainUpdateParameters: MethodParameters {
-    package typealias Result = KeychainUpdateResult
-    package static var method: Method { .keychainUpdate }
+///
+/// - Throws: `authFailed`, `dataTooLarge`, `decode`, `diskFull`, `duplicateItem`,
+///   `interactionNotAllowed`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct KeychainUpdateParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = KeychainUpdateResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.keychainUpdate) }
     /// What is searched for.
-    package let query: KeychainQuery
+    public let query: KeychainQuery
     /// The changes besides the secret.
     ///
     /// Absent means: only the secret.
-    package let change: KeychainChange
+    public let change: KeychainChange
 
-    package init(_ query: KeychainQuery, _ change: KeychainChange = KeychainChange()) {
+    /// Makes the parameters.
+    public init(_ query: KeychainQuery, _ change: KeychainChange = KeychainChange()) {
         self.query = query
         self.change = change
     }
+}
 
+extension KeychainUpdateParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
         change = try reader.change("set", of: query.itemClass)
@@ -475,17 +555,19 @@ package struct KeychainUpdateParameters: MethodParameters {
 }
 
 /// How many items were changed.
-package struct KeychainUpdateResult: Hashable, WireObject {
+public struct KeychainUpdateResult: Hashable, Sendable {
     /// How many items were changed.
-    package let count: Int64
+    public let count: Int64
     /// What the caller should know, such as that an accessibility is deprecated.
-    package let warnings: [String]
+    public let warnings: [String]
 
     package init(count: Int64, warnings: [String] = []) {
         self.count = count
         self.warnings = warnings
     }
+}
 
+extension KeychainUpdateResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         count = try reader.integer("count", in: 0...Int64.max)
         warnings = try reader.optionalStrings("warnings") ?? []

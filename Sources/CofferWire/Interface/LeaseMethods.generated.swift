@@ -1,29 +1,35 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
+public import CofferCore
 
 /// The parameters of `lease.grant`.
 ///
 /// Grants clients the right to read an item for a limited time.
-package struct LeaseGrantParameters: MethodParameters {
-    package typealias Result = LeaseGrantResult
-    package static var method: Method { .leaseGrant }
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `itemNotFound`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct LeaseGrantParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = LeaseGrantResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.leaseGrant) }
     /// The name of the item.
-    package let name: ItemName
+    public let name: ItemName
     /// The clients that may read the item.
-    package let client: ClientPattern
+    public let client: ClientPattern
     /// How many seconds the lease lasts.
-    package let seconds: Int64
+    public let seconds: Int64
     /// How often the item may be read.
     ///
     /// Absent means: no limit.
-    package let uses: Int64?
+    public let uses: Int64?
     /// What the lease is for.
     ///
     /// The audit records it with each use. Absent means: nothing.
-    package let reason: String?
+    public let reason: String?
 
-    package init(
+    /// Makes the parameters.
+    public init(
         name: ItemName,
         client: ClientPattern,
         seconds: Int64,
@@ -36,7 +42,9 @@ package struct LeaseGrantParameters: MethodParameters {
         self.uses = uses
         self.reason = reason
     }
+}
 
+extension LeaseGrantParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         client = try reader.client("to")
@@ -58,14 +66,16 @@ package struct LeaseGrantParameters: MethodParameters {
 }
 
 /// A lease that was granted.
-package struct LeaseGrantResult: Hashable, WireObject {
+public struct LeaseGrantResult: Hashable, Sendable {
     /// The number of the lease.
-    package let number: Int64
+    public let number: Int64
 
     package init(number: Int64) {
         self.number = number
     }
+}
 
+extension LeaseGrantResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         number = try reader.integer("lease", in: 1...Int64.max)
     }
@@ -80,18 +90,26 @@ package struct LeaseGrantResult: Hashable, WireObject {
 /// The parameters of `lease.list`.
 ///
 /// Lists a page of leases, in the order in which they were granted.
-package struct LeaseListParameters: MethodParameters {
-    package typealias Result = LeasePage
-    package static var method: Method { .leaseList }
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct LeaseListParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = LeasePage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.leaseList) }
     /// The number of the lease after which the page begins.
     ///
     /// Absent means: from the beginning.
-    package let after: Int64?
+    public let after: Int64?
 
-    package init(after: Int64? = nil) {
+    /// Makes the parameters.
+    public init(after: Int64? = nil) {
         self.after = after
     }
+}
 
+extension LeaseListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         after = try reader.optionalInteger("after", in: 1...Int64.max)
     }
@@ -142,16 +160,24 @@ extension LeasePage: WireObject {
 /// The parameters of `lease.revoke`.
 ///
 /// Ends a lease.
-package struct LeaseRevokeParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .leaseRevoke }
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `itemNotFound`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct LeaseRevokeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.leaseRevoke) }
     /// The number of the lease.
-    package let number: Int64
+    public let number: Int64
 
-    package init(number: Int64) {
+    /// Makes the parameters.
+    public init(number: Int64) {
         self.number = number
     }
+}
 
+extension LeaseRevokeParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         number = try reader.integer("lease", in: 1...Int64.max)
     }

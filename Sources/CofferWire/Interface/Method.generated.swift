@@ -355,7 +355,7 @@ extension Method {
     }
 
     /// How its parameters are read.
-    package var parameters: any MethodParameters.Type {
+    package var parameters: any (MethodParameters & WireObject).Type {
         switch self {
         case .auditList: AuditListParameters.self
         case .auditVerify: AuditVerifyParameters.self

@@ -1,27 +1,33 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
+public import CofferCore
 
 /// The parameters of `passcode.change`.
 ///
 /// Changes the passcode. The payload is the credential and the new passcode.
-package struct PasscodeChangeParameters: MethodParameters {
-    package typealias Result = VaultStatus
-    package static var method: Method { .passcodeChange }
+///
+/// - Throws: `authFailed`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct PasscodeChangeParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = VaultStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.passcodeChange) }
     /// What the credential in the payload is.
     ///
     /// Absent means passcode.
-    package let credential: Credential?
+    public let credential: Credential?
     /// How much a guess at the new passcode costs.
     ///
     /// Absent means: unchanged.
-    package let kdf: PasscodeCost?
+    public let kdf: PasscodeCost?
     /// Whether the vault erases itself when the attempts are used up.
     ///
     /// Absent means: unchanged.
-    package let erasesData: Bool?
+    public let erasesData: Bool?
 
-    package init(
+    /// Makes the parameters.
+    public init(
         credential: Credential? = nil,
         kdf: PasscodeCost? = nil,
         erasesData: Bool? = nil
@@ -30,7 +36,9 @@ package struct PasscodeChangeParameters: MethodParameters {
         self.kdf = kdf
         self.erasesData = erasesData
     }
+}
 
+extension PasscodeChangeParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         credential = try reader.value("credential", as: Credential.self)
         kdf = try reader.value("kdf", as: PasscodeCost.self)
@@ -49,23 +57,31 @@ package struct PasscodeChangeParameters: MethodParameters {
 /// The parameters of `passcode.remove`.
 ///
 /// Removes the passcode, and destroys the items that depend on it. The credential is the payload.
-package struct PasscodeRemoveParameters: MethodParameters {
-    package typealias Result = VaultStatus
-    package static var method: Method { .passcodeRemove }
+///
+/// - Throws: `authFailed`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct PasscodeRemoveParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = VaultStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.passcodeRemove) }
     /// What the payload is.
     ///
     /// Absent means passcode.
-    package let credential: Credential?
+    public let credential: Credential?
     /// The number of items that the user agreed to lose.
     ///
     /// The daemon refuses the request if the number is different.
-    package let destroyedCount: Int64
+    public let destroyedCount: Int64
 
-    package init(credential: Credential? = nil, destroyedCount: Int64) {
+    /// Makes the parameters.
+    public init(credential: Credential? = nil, destroyedCount: Int64) {
         self.credential = credential
         self.destroyedCount = destroyedCount
     }
+}
 
+extension PasscodeRemoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         credential = try reader.value("credential", as: Credential.self)
         destroyedCount = try reader.integer("destroys", in: 0...Int64.max)
@@ -82,23 +98,31 @@ package struct PasscodeRemoveParameters: MethodParameters {
 /// The parameters of `passcode.set`.
 ///
 /// Sets the passcode of a vault without one. The new passcode is the payload.
-package struct PasscodeSetParameters: MethodParameters {
-    package typealias Result = VaultStatus
-    package static var method: Method { .passcodeSet }
+///
+/// - Throws: `decode`, `diskFull`, `duplicateItem`, `internal`, `io`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct PasscodeSetParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = VaultStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.passcodeSet) }
     /// How much a guess at the passcode costs.
     ///
     /// Absent means moderate.
-    package let kdf: PasscodeCost?
+    public let kdf: PasscodeCost?
     /// Whether the vault erases itself when the attempts are used up.
     ///
     /// Absent means false.
-    package let erasesData: Bool?
+    public let erasesData: Bool?
 
-    package init(kdf: PasscodeCost? = nil, erasesData: Bool? = nil) {
+    /// Makes the parameters.
+    public init(kdf: PasscodeCost? = nil, erasesData: Bool? = nil) {
         self.kdf = kdf
         self.erasesData = erasesData
     }
+}
 
+extension PasscodeSetParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         kdf = try reader.value("kdf", as: PasscodeCost.self)
         erasesData = try reader.optionalBool("eraseData")
@@ -115,18 +139,26 @@ package struct PasscodeSetParameters: MethodParameters {
 /// The parameters of `slot.add`.
 ///
 /// Creates a recovery key, which is the payload of the answer.
-package struct SlotAddParameters: MethodParameters {
-    package typealias Result = SlotResult
-    package static var method: Method { .slotAdd }
+///
+/// - Throws: `authFailed`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct SlotAddParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = SlotResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.slotAdd) }
     /// What the payload of the request is.
     ///
     /// Absent means passcode.
-    package let credential: Credential?
+    public let credential: Credential?
 
-    package init(credential: Credential? = nil) {
+    /// Makes the parameters.
+    public init(credential: Credential? = nil) {
         self.credential = credential
     }
+}
 
+extension SlotAddParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         credential = try reader.value("credential", as: Credential.self)
     }
@@ -141,27 +173,36 @@ package struct SlotAddParameters: MethodParameters {
 /// The parameters of `slot.list`.
 ///
 /// Lists the keyslots of the vault.
-package struct SlotListParameters: MethodParameters {
-    package typealias Result = SlotList
-    package static var method: Method { .slotList }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct SlotListParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = SlotList
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.slotList) }
 
-    package init() {
+    /// Makes the parameters.
+    public init() {
     }
+}
 
+extension SlotListParameters: WireObject {
     package init(reading reader: inout ParameterReader) {}
 
     package var json: JSONObject { [:] }
 }
 
 /// The keyslots of the vault.
-package struct SlotList: Hashable, WireObject {
+public struct SlotList: Hashable, Sendable {
     /// Every keyslot.
-    package let slots: [KeyslotInfo]
+    public let slots: [KeyslotInfo]
 
     package init(slots: [KeyslotInfo]) {
         self.slots = slots
     }
+}
 
+extension SlotList: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         slots = try reader.values("slots", of: KeyslotInfo.self)
     }
@@ -176,21 +217,29 @@ package struct SlotList: Hashable, WireObject {
 /// The parameters of `slot.remove`.
 ///
 /// Removes a recovery key.
-package struct SlotRemoveParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .slotRemove }
+///
+/// - Throws: `authFailed`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct SlotRemoveParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.slotRemove) }
     /// The number of the keyslot.
-    package let number: Int64
+    public let number: Int64
     /// What the payload is.
     ///
     /// Absent means passcode.
-    package let credential: Credential?
+    public let credential: Credential?
 
-    package init(number: Int64, credential: Credential? = nil) {
+    /// Makes the parameters.
+    public init(number: Int64, credential: Credential? = nil) {
         self.number = number
         self.credential = credential
     }
+}
 
+extension SlotRemoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         number = try reader.integer("slot", in: 0...255)
         credential = try reader.value("credential", as: Credential.self)
@@ -207,18 +256,26 @@ package struct SlotRemoveParameters: MethodParameters {
 /// The parameters of `slot.test`.
 ///
 /// Reports which keyslot a credential opens. The credential is the payload.
-package struct SlotTestParameters: MethodParameters {
-    package typealias Result = SlotResult
-    package static var method: Method { .slotTest }
+///
+/// - Throws: `authFailed`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct SlotTestParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = SlotResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.slotTest) }
     /// What the payload is.
     ///
     /// Absent means recoveryKey.
-    package let credential: Credential?
+    public let credential: Credential?
 
-    package init(credential: Credential? = nil) {
+    /// Makes the parameters.
+    public init(credential: Credential? = nil) {
         self.credential = credential
     }
+}
 
+extension SlotTestParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         credential = try reader.value("credential", as: Credential.self)
     }

@@ -127,14 +127,16 @@ extension ClientIdentity: WireObject {
 }
 
 /// How many items or files were removed.
-package struct CountResult: Hashable, WireObject {
+public struct CountResult: Hashable, Sendable {
     /// How many items, files and directories were removed.
-    package let count: Int64
+    public let count: Int64
 
     package init(count: Int64) {
         self.count = count
     }
+}
 
+extension CountResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         count = try reader.integer("count", in: 0...Int64.max)
     }
@@ -192,11 +194,13 @@ extension DamagedRange: WireObject {
 }
 
 /// A result without members.
-package struct Empty: Hashable, WireObject {
+public struct Empty: Hashable, Sendable {
 
     package init() {
     }
+}
 
+extension Empty: WireObject {
     package init(reading reader: inout ParameterReader) {}
 
     package var json: JSONObject { [:] }
@@ -279,14 +283,16 @@ extension VaultFault: WireObject {
 }
 
 /// A number of bytes of a file.
-package struct FileByteCount: Hashable, WireObject {
+public struct FileByteCount: Hashable, Sendable {
     /// How many bytes were read, or how many bytes the file has now.
-    package let byteCount: Int64
+    public let byteCount: Int64
 
     package init(byteCount: Int64) {
         self.byteCount = byteCount
     }
+}
 
+extension FileByteCount: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         byteCount = try reader.integer("bytes", in: 0...Int64.max)
     }
@@ -837,14 +843,16 @@ extension AuditedRefusal: WireObject {
 }
 
 /// The number of a keyslot.
-package struct SlotResult: Hashable, WireObject {
+public struct SlotResult: Hashable, Sendable {
     /// The keyslot that was made, or that the credential opens.
-    package let number: Int64
+    public let number: Int64
 
     package init(number: Int64) {
         self.number = number
     }
+}
 
+extension SlotResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         number = try reader.integer("slot", in: 0...255)
     }
@@ -1035,7 +1043,7 @@ extension UnchangedFile: WireObject {
 /// The parameters of the notification `progress`.
 ///
 /// The progress of a transfer.
-package struct ProgressParameters: Hashable, WireObject {
+package struct ProgressParameters: Hashable, Sendable {
     /// How many bytes are done.
     package let done: Int64
     /// The total number of bytes.
@@ -1053,7 +1061,9 @@ package struct ProgressParameters: Hashable, WireObject {
         self.total = total
         self.request = request
     }
+}
 
+extension ProgressParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         done = try reader.integer("done", in: 0...Int64.max)
         total = try reader.optionalInteger("total", in: 0...Int64.max)
@@ -1073,14 +1083,16 @@ package struct ProgressParameters: Hashable, WireObject {
 ///
 /// Items in the client's access groups were added, changed, removed or renamed, and that is on the
 /// disk.
-package struct ItemsDidChangeParameters: Hashable, WireObject {
+package struct ItemsDidChangeParameters: Hashable, Sendable {
     /// The changes, in the order in which they happened.
     package let changes: [ItemChange]
 
     package init(changes: [ItemChange]) {
         self.changes = changes
     }
+}
 
+extension ItemsDidChangeParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         changes = try reader.values("changes", of: ItemChange.self)
     }
@@ -1113,14 +1125,16 @@ extension FailedAttempts: WireObject {
 /// The parameters of the notification `auditDidGrow`.
 ///
 /// A request was recorded, and its record is on the disk.
-package struct AuditDidGrowParameters: Hashable, WireObject {
+package struct AuditDidGrowParameters: Hashable, Sendable {
     /// The records, the oldest first.
     package let records: [AuditRecord]
 
     package init(records: [AuditRecord]) {
         self.records = records
     }
+}
 
+extension AuditDidGrowParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         records = try reader.values("records", of: AuditRecord.self)
     }
@@ -1135,14 +1149,16 @@ package struct AuditDidGrowParameters: Hashable, WireObject {
 /// The parameters of the notification `eventsMissed`.
 ///
 /// The daemon dropped events because the client was slow.
-package struct EventsMissedParameters: Hashable, WireObject {
+package struct EventsMissedParameters: Hashable, Sendable {
     /// How many events were dropped.
     package let count: Int
 
     package init(count: Int) {
         self.count = count
     }
+}
 
+extension EventsMissedParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         count = Int(try reader.integer("count", in: 1...Int64.max))
     }

@@ -5,16 +5,23 @@ public import CofferCore
 /// The parameters of `hello`.
 ///
 /// Agrees on the protocol that both sides speak. A client calls it first.
-package struct HelloParameters: MethodParameters {
-    package typealias Result = HelloResult
-    package static var method: Method { .hello }
+///
+/// - Throws: `internal`, `missingEntitlement`, `param`, `unimplemented`.
+public struct HelloParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = HelloResult
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.hello) }
     /// The highest number of a protocol that the client speaks.
-    package let protocolNumber: Int64
+    public let protocolNumber: Int64
 
-    package init(protocolNumber: Int64) {
+    /// Makes the parameters.
+    public init(protocolNumber: Int64) {
         self.protocolNumber = protocolNumber
     }
+}
 
+extension HelloParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         protocolNumber = try reader.integer("protocol", in: 0...Int64.max)
     }
@@ -27,17 +34,19 @@ package struct HelloParameters: MethodParameters {
 }
 
 /// The protocol and the version of the daemon.
-package struct HelloResult: Hashable, WireObject {
+public struct HelloResult: Hashable, Sendable {
     /// The number of the protocol that both sides speak from now on.
-    package let protocolNumber: Int64
+    public let protocolNumber: Int64
     /// The version of the daemon.
-    package let version: String
+    public let version: String
 
     package init(protocolNumber: Int64, version: String) {
         self.protocolNumber = protocolNumber
         self.version = version
     }
+}
 
+extension HelloResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         protocolNumber = try reader.integer("protocol", in: 0...Int64.max)
         version = try reader.string("version")
@@ -54,16 +63,23 @@ package struct HelloResult: Hashable, WireObject {
 /// The parameters of `request.cancel`.
 ///
 /// Cancels a request of the same connection.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`.
 package struct RequestCancelParameters: MethodParameters {
+    /// What the method answers.
     package typealias Result = Empty
-    package static var method: Method { .requestCancel }
+    /// How it and its parameters travel.
+    package static var coding: MethodCoding<Self> { MethodCoding(.requestCancel) }
     /// The id of the request.
     package let request: RequestID
 
+    /// Makes the parameters.
     package init(_ request: RequestID) {
         self.request = request
     }
+}
 
+extension RequestCancelParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         request = try reader.requestID("request")
     }
@@ -78,23 +94,31 @@ package struct RequestCancelParameters: MethodParameters {
 /// The parameters of `vault.check`.
 ///
 /// Checks a page of rows, and repairs them if requested.
-package struct VaultCheckParameters: MethodParameters {
-    package typealias Result = CheckPage
-    package static var method: Method { .vaultCheck }
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
+///   `userCanceled`.
+public struct VaultCheckParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = CheckPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultCheck) }
     /// Whether the daemon repairs what it finds.
     ///
     /// Absent means false.
-    package let repairs: Bool
+    public let repairs: Bool
     /// The cursor of the previous step.
     ///
     /// Absent means: from the beginning.
-    package let cursor: String?
+    public let cursor: String?
 
-    package init(repairs: Bool = false, cursor: String? = nil) {
+    /// Makes the parameters.
+    public init(repairs: Bool = false, cursor: String? = nil) {
         self.repairs = repairs
         self.cursor = cursor
     }
+}
 
+extension VaultCheckParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         repairs = try reader.optionalBool("repair") ?? false
         cursor = try reader.optionalString("cursor")
@@ -111,23 +135,30 @@ package struct VaultCheckParameters: MethodParameters {
 /// The parameters of `vault.erase`.
 ///
 /// Destroys the keys of the vault, and then everything else. Nothing can be read afterwards.
-package struct VaultEraseParameters: MethodParameters {
-    package typealias Result = Empty
-    package static var method: Method { .vaultErase }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct VaultEraseParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = Empty
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultErase) }
     /// The vault that is erased.
     ///
     /// The daemon refuses to erase another one. Absent means: none.
-    package let vaultID: ItemID?
+    public let vaultID: ItemID?
     /// Whether any vault is erased, even one that cannot be read.
     ///
     /// It is given instead of vaultID. Absent means false.
-    package let isWhatever: Bool
+    public let isWhatever: Bool
 
-    package init(vaultID: ItemID? = nil, isWhatever: Bool = false) {
+    /// Makes the parameters.
+    public init(vaultID: ItemID? = nil, isWhatever: Bool = false) {
         self.vaultID = vaultID
         self.isWhatever = isWhatever
     }
+}
 
+extension VaultEraseParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         vaultID = try reader.optionalItemID("vaultID")
         isWhatever = try reader.optionalBool("whatever") ?? false
@@ -145,27 +176,33 @@ package struct VaultEraseParameters: MethodParameters {
 /// The parameters of `vault.init`.
 ///
 /// Creates a vault. The payload is its passcode, and the payload of the answer is its recovery key.
-package struct VaultInitParameters: MethodParameters {
-    package typealias Result = VaultStatus
-    package static var method: Method { .vaultInit }
+///
+/// - Throws: `decode`, `diskFull`, `duplicateItem`, `internal`, `io`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct VaultInitParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = VaultStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultInit) }
     /// How much a guess at the passcode costs.
     ///
     /// Absent means moderate.
-    package let kdf: PasscodeCost?
+    public let kdf: PasscodeCost?
     /// Whether the vault has no passcode.
     ///
     /// There is no payload then. Absent means false.
-    package let hasNoPasscode: Bool
+    public let hasNoPasscode: Bool
     /// Whether the daemon creates no recovery key.
     ///
     /// The answer has no payload then. Absent means false.
-    package let hasNoRecoveryKey: Bool
+    public let hasNoRecoveryKey: Bool
     /// Whether the vault erases itself when the attempts are used up.
     ///
     /// Absent means false.
-    package let erasesData: Bool
+    public let erasesData: Bool
 
-    package init(
+    /// Makes the parameters.
+    public init(
         kdf: PasscodeCost? = nil,
         hasNoPasscode: Bool = false,
         hasNoRecoveryKey: Bool = false,
@@ -176,7 +213,9 @@ package struct VaultInitParameters: MethodParameters {
         self.hasNoRecoveryKey = hasNoRecoveryKey
         self.erasesData = erasesData
     }
+}
 
+extension VaultInitParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         kdf = try reader.value("kdf", as: PasscodeCost.self)
         hasNoPasscode = try reader.optionalBool("noPasscode") ?? false
@@ -197,18 +236,25 @@ package struct VaultInitParameters: MethodParameters {
 /// The parameters of `vault.lock`.
 ///
 /// Locks the vault, immediately or after a grace.
-package struct VaultLockParameters: MethodParameters {
-    package typealias Result = VaultStatus
-    package static var method: Method { .vaultLock }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct VaultLockParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = VaultStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultLock) }
     /// How many seconds pass before the keys are wiped.
     ///
     /// Absent means: the daemon's --grace.
-    package let graceSeconds: Int64?
+    public let graceSeconds: Int64?
 
-    package init(graceSeconds: Int64? = nil) {
+    /// Makes the parameters.
+    public init(graceSeconds: Int64? = nil) {
         self.graceSeconds = graceSeconds
     }
+}
 
+extension VaultLockParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         graceSeconds = try reader.optionalInteger("grace", in: 0...Int64(Limits.maximumGraceSeconds))
     }
@@ -223,27 +269,33 @@ package struct VaultLockParameters: MethodParameters {
 /// The parameters of `vault.quarantine`.
 ///
 /// Lists, restores or discards rows in quarantine.
-package struct VaultQuarantineParameters: MethodParameters {
-    package typealias Result = QuarantinePage
-    package static var method: Method { .vaultQuarantine }
+///
+/// - Throws: `decode`, `diskFull`, `internal`, `io`, `itemNotFound`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
+public struct VaultQuarantineParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = QuarantinePage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultQuarantine) }
     /// What happens to the rows.
     ///
     /// Absent means list.
-    package let action: QuarantineAction
+    public let action: QuarantineAction
     /// The store of the row.
     ///
     /// It is given together with number. Absent means: all rows.
-    package let store: StoreName?
+    public let store: StoreName?
     /// The number of the row.
     ///
     /// It is given together with store. Absent means: all rows.
-    package let number: Int64?
+    public let number: Int64?
     /// The cursor of the previous page.
     ///
     /// Absent means: from the beginning.
-    package let cursor: String?
+    public let cursor: String?
 
-    package init(
+    /// Makes the parameters.
+    public init(
         _ action: QuarantineAction = .list,
         store: StoreName? = nil,
         number: Int64? = nil,
@@ -254,7 +306,9 @@ package struct VaultQuarantineParameters: MethodParameters {
         self.number = number
         self.cursor = cursor
     }
+}
 
+extension VaultQuarantineParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         action = try reader.value("action", as: QuarantineAction.self) ?? .list
         store = try reader.value("store", as: StoreName.self)
@@ -305,13 +359,20 @@ extension QuarantinePage: WireObject {
 /// The parameters of `vault.status`.
 ///
 /// Reports the state of the vault. The daemon answers it in every state.
-package struct VaultStatusParameters: MethodParameters {
-    package typealias Result = VaultStatus
-    package static var method: Method { .vaultStatus }
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct VaultStatusParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = VaultStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultStatus) }
 
-    package init() {
+    /// Makes the parameters.
+    public init() {
     }
+}
 
+extension VaultStatusParameters: WireObject {
     package init(reading reader: inout ParameterReader) {}
 
     package var json: JSONObject { [:] }
@@ -320,18 +381,26 @@ package struct VaultStatusParameters: MethodParameters {
 /// The parameters of `vault.unlock`.
 ///
 /// Unlocks the vault. The credential is the payload.
-package struct VaultUnlockParameters: MethodParameters {
-    package typealias Result = VaultStatus
-    package static var method: Method { .vaultUnlock }
+///
+/// - Throws: `authFailed`, `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct VaultUnlockParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = VaultStatus
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultUnlock) }
     /// What the payload is.
     ///
     /// Absent means passcode.
-    package let credential: Credential?
+    public let credential: Credential?
 
-    package init(credential: Credential? = nil) {
+    /// Makes the parameters.
+    public init(credential: Credential? = nil) {
         self.credential = credential
     }
+}
 
+extension VaultUnlockParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         credential = try reader.value("credential", as: Credential.self)
     }
@@ -346,16 +415,23 @@ package struct VaultUnlockParameters: MethodParameters {
 /// The parameters of `vault.watch`.
 ///
 /// Subscribes the connection to notifications about the vault. A later call replaces the subscription.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`.
 package struct VaultWatchParameters: MethodParameters {
+    /// What the method answers.
     package typealias Result = Empty
-    package static var method: Method { .vaultWatch }
+    /// How it and its parameters travel.
+    package static var coding: MethodCoding<Self> { MethodCoding(.vaultWatch) }
     /// Which events the client wants besides those of locking and unlocking.
     package let selection: EventSelection
 
+    /// Makes the parameters.
     package init(_ selection: EventSelection) {
         self.selection = selection
     }
+}
 
+extension VaultWatchParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         selection = try EventSelection(reading: &reader)
     }

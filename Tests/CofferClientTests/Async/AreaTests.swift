@@ -32,7 +32,7 @@ import Testing
             #expect(wrong?.code == .authFailed)
             #expect(try await client.unlock(with: passcode).state == .unlocked)
             let next = try Secret(exposed: "5678")
-            let both = try Secret(CountedPayload.encode(SecretBytes("1234".utf8), SecretBytes("5678".utf8)))
+            let both = try Secret(given: Secret(exposed: "1234"), new: Secret(exposed: "5678"))
             let change = PasscodeChangeParameters(credential: .passcode, kdf: .interactive, erasesData: nil)
             try await client.call(change, payload: both)
             let slot = try await client.call(SlotAddParameters(credential: .passcode), payload: next)
@@ -57,18 +57,35 @@ import Testing
             let question = ItemExplainParameters(name: name, byteCount: 6, wishes: ItemWishes())
             #expect(try await client.call(question).value.placement.protection.store == .keychain)
             try await client.put(name, secret)
-            #expect(try await client.show(name).name == name.path)
+            #expect(try await client.call(ItemShowParameters(name: name)).value.name == name.path)
             #expect(try await client.get(name).isEqual(to: secret))
             #expect(try await client.get(name, offset: 2, length: 3).exposeText() == "cr3")
-            try await client.move(name, to: target)
+            try await client.call(ItemMoveParameters(name: name, target: target))
             try await client.call(ItemProtectParameters(name: target, protection: .keychain(.afterFirstUnlock)))
             for number in 0..<5 { try await client.put(try ItemName("n/\(number)"), secret) }
             var names: [String] = []
             for try await item in client.list(prefix: "n/") { names.append(item.name) }
             #expect(names.sorted() == ["n/0", "n/1", "n/2", "n/3", "n/4"])
-            try await client.remove(target)
-            let error = await failure { () throws(CofferError) in try await client.show(target) }
+            try await client.call(ItemRemoveParameters(name: target))
+            let error = await failure { () throws(CofferError) in
+                try await client.call(ItemShowParameters(name: target))
+            }
             #expect(error?.code == .itemNotFound)
+        }
+    }
+
+    @Test func `keep what a descriptor gives, and give it to one`() async throws {
+        try await withVault { client, _ in
+            let name = try ItemName("backup.tar")
+            let content = [UInt8](repeating: 7, count: 100_000)
+            let folder = try TemporaryDirectory()
+            let source = FileHandle(forReadingAtPath: try folder.write(content, to: "source"))
+            let target = FileHandle(forUpdatingAtPath: try folder.write([], to: "target"))
+            try await client.call(ItemPutParameters(name: name), passing: source?.fileDescriptor)
+            let returned = try await client.call(ItemGetParameters(name: name), passing: target?.fileDescriptor)
+            #expect(returned.value.delivery == .descriptor && returned.payload.count == 0)
+            try target?.seek(toOffset: 0)
+            #expect(try target?.readToEnd() == Data(content))
         }
     }
 
@@ -83,7 +100,7 @@ import Testing
             let found = try await client.call(find)
             #expect(found.value.items.map(\.reference) == [added.reference])
             #expect(
-                try KeychainMatches(found.value, payload: found.payload).secrets.map { $0?.exposeText() } == ["two"]
+                try found.secrets().map { $0?.exposeText() } == ["two"]
             )
             let former = try await client.call(KeychainHistoryParameters(query)).value.values
             let number = Int64(try #require(former.first?.number))

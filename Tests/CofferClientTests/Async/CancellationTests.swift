@@ -43,7 +43,9 @@ import Testing
                 Task { await failure { () throws(CofferError) in try await client.status() } }
             }
             for await _ in full.stream { break }
-            let late = Task { await failure { () throws(CofferError) in try await client.remove(name) } }
+            let late = Task {
+                await failure { () throws(CofferError) in try await client.call(ItemRemoveParameters(name: name)) }
+            }
             late.cancel()
             let error = await late.value
             #expect(error?.code == .userCanceled)
@@ -77,7 +79,9 @@ import Testing
             }
         ])
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            let task = Task { await failure { () throws(CofferError) in try await client.remove(name) } }
+            let task = Task {
+                await failure { () throws(CofferError) in try await client.call(ItemRemoveParameters(name: name)) }
+            }
             for await _ in asked.stream { break }
             task.cancel()
             let error = await task.value
@@ -131,7 +135,9 @@ import Testing
             }
         ])
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            let task = Task { await failure { () throws(CofferError) in try await client.remove(name) } }
+            let task = Task {
+                await failure { () throws(CofferError) in try await client.call(ItemRemoveParameters(name: name)) }
+            }
             for await _ in asked.stream { break }
             task.cancel()
             let error = await task.value
@@ -182,7 +188,7 @@ import Testing
             let (count, code) = await task.value
             #expect(count <= 64 << 10)
             #expect(code == .userCanceled)
-            #expect(try await client.show(name).byteCount == 5_000_000)
+            #expect(try await client.call(ItemShowParameters(name: name)).value.byteCount == 5_000_000)
         }
         withExtendedLifetime(daemon) {}
     }

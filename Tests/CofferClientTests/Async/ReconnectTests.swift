@@ -56,7 +56,9 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
             },
         ])
         try await CofferClient.withConnection(to: daemon.socketPath, reconnecting: eager) { client in
-            let error = await failure { () throws(CofferError) in try await client.remove(name) }
+            let error = await failure { () throws(CofferError) in
+                try await client.call(ItemRemoveParameters(name: name))
+            }
             #expect(error?.code == .outcomeUnknown)
             #expect(error?.message.hasPrefix("it is not known whether 'item.remove' was carried out") == true)
             _ = try await client.status()

@@ -1,8 +1,8 @@
 import CofferClient
-import CofferCore
-import CofferWire
 
 /// Unlocks the vault, stores, fetches, streams and watches: `client-example SOCKET`, with the passcode on standard input.
+///
+/// Where there is no vault it makes one, and calls what has no function of its own.
 @main
 struct Example {
     static func main() async throws {
@@ -12,11 +12,21 @@ struct Example {
         let passcode = try Secret(exposed: line)
 
         try await CofferClient.withConnection(to: path) { client in
+            if try await client.status().state == .noVault { try await callMethods(client, passcode, path) }
             try await client.unlock(with: passcode)
             try await keepSecrets(client)
             try await stream(client)
             try await watch(client, passcode)
         }
+    }
+
+    static func callMethods(_ client: CofferClient, _ passcode: Secret, _ path: String) async throws {
+        try await Methods.makeVault(client, passcode)
+        try await Methods.useKeychain(client)
+        try await Methods.lend(client)
+        try await Methods.makeTree(client)
+        try await Methods.readAudit(client)
+        try Methods.block(path)
     }
 
     static func keepSecrets(_ client: CofferClient) async throws {

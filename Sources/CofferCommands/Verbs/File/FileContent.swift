@@ -7,7 +7,7 @@ internal import Glibc
 /// What is written to a file: from a file, from standard input, or typed by a person.
 struct FileContent: ~Copyable {
     /// What a person has typed.
-    private let typed: SecretBytes?
+    private let typed: Secret?
     /// Where it is read from; `nil` where there is nothing to read.
     private let source: OwnedDescriptor?
     /// What that is, for a sentence.
@@ -21,25 +21,12 @@ struct FileContent: ~Copyable {
     ///   - path: The path of a file; `nil` for standard input.
     ///   - prompt: What a person at a terminal is asked; `nil` where there is no content then.
     init(of path: String?, prompt: Line?) throws(CofferError) {
-        var typed: SecretBytes?
+        let isAsked = path == nil && isatty(STDIN_FILENO) == 1
+        let typed: Secret? =
+            if isAsked, let prompt { Secret(try SecretInput.ask(prompt, limit: Limits.secretBytes)) } else { nil }
         var source: OwnedDescriptor?
+        if !isAsked { source = try SecretInput.open(path) }
         subject = path.map { quotedForDisplay($0) } ?? "standard input"
-        if let path {
-            let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
-            guard number >= 0 else {
-                throw CofferError(.io, "can't read \(quotedForDisplay(path)): \(SystemError("open").reason)")
-            }
-            source = OwnedDescriptor(owning: number)
-        } else if isatty(STDIN_FILENO) == 1 {
-            if let prompt { typed = try SecretInput.ask(prompt, limit: Limits.secretBytes) }
-        } else {
-            do {
-                let number = try SystemError.check("dup", fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
-                source = OwnedDescriptor(owning: number)
-            } catch {
-                throw error.cofferError("can't read standard input")
-            }
-        }
         total = source.remainingByteCount
         self.typed = typed
         self.source = source
@@ -56,9 +43,9 @@ struct FileContent: ~Copyable {
         defer { bar?.finish() }
         var done: Int64 = 0
         do throws(CofferError) {
-            if typed.byteCount > 0 {
+            if let typed, typed.count > 0 {
                 try file.write(typed, at: start)
-                done = Int64(typed.byteCount)
+                done = Int64(typed.count)
             }
             if source != nil { try copy(to: file, at: start, &done, bar) }
         } catch {
@@ -75,30 +62,29 @@ struct FileContent: ~Copyable {
         _ done: inout Int64,
         _ bar: ProgressBar?
     ) throws(CofferError) {
-        var piece: SecretBytes?
-        do { piece = try SecretBytes(zeros: Limits.framePayloadBytes) } catch { throw .noSecretMemory }
-        var isAtEnd = false
-        while !isAtEnd {
-            let count = try fill(&piece)
-            if count == 0 { return }
-            isAtEnd = count < piece.byteCount
-            if isAtEnd { piece?.truncate(to: count) }
+        while true {
+            let piece = try nextPiece()
+            if piece.count == 0 { return }
             try file.write(piece, at: start.map { $0 + done })
-            done += Int64(count)
+            done += Int64(piece.count)
             bar?.update(done, of: total)
+            if piece.count < Limits.framePayloadBytes { return }
         }
     }
 
     /// Reads until the piece is full, or there is no more.
-    private borrowing func fill(_ piece: inout SecretBytes?) throws(CofferError) -> Int {
-        let outcome = unsafe piece?.withUnsafeMutableBytes { buffer in
+    private borrowing func nextPiece() throws(CofferError) -> Secret {
+        var memory: SecretBytes
+        do { memory = try SecretBytes(zeros: Limits.framePayloadBytes) } catch { throw .noSecretMemory }
+        let outcome = unsafe memory.withUnsafeMutableBytes { buffer in
             Result { () throws(SystemError) in unsafe try read(into: buffer) }
         }
         do {
-            return try outcome?.get() ?? 0
+            memory.truncate(to: try outcome.get())
         } catch {
             throw CofferError(.io, "can't read \(subject): \(error.reason)")
         }
+        return Secret(memory)
     }
 
     private borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {

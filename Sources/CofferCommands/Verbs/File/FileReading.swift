@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
@@ -60,34 +59,23 @@ struct ReadFile: ParsableCommand {
     }
 
     private func copy(_ file: OpenedFile, _ start: Int64, _ end: Int64, to descriptor: Int32) throws(CofferError) {
-        let number: Int32
-        do {
-            number = try SystemError.check("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
-        } catch {
-            throw error.cofferError("can't write the content")
-        }
-        let target = OwnedDescriptor(owning: number)
         let bar = ProgressBar()
         defer { bar?.finish() }
         let total = max(0, min(end, file.byteCount) - start)
         var offset = start
-        while offset < end, let piece = try Self.piece(of: file, offset, end) {
-            do {
-                try piece.withBytes { (bytes) throws(SystemError) in try target.write(all: bytes) }
-            } catch {
-                throw error.cofferError("can't write the content")
-            }
+        while offset < end {
+            let piece = try Self.piece(of: file, offset, end)
+            if piece.count == 0 { return }
+            try piece.write(to: descriptor)
             offset += Int64(piece.count)
             bar?.update(offset - start, of: total)
         }
     }
 
-    /// The next bytes; `nil` at the end.
-    private static func piece(of file: OpenedFile, _ offset: Int64, _ end: Int64) throws(CofferError) -> SecretBytes? {
-        let count = min(end - offset, Int64(Limits.framePayloadBytes))
-        guard offset <= Limits.fileBytes, let piece = try file.read(at: offset, count: Int(count)) else { return nil }
-        if piece.count == 0 { return nil }
-        return piece
+    /// The next bytes; none at the end.
+    private static func piece(of file: OpenedFile, _ offset: Int64, _ end: Int64) throws(CofferError) -> Secret {
+        guard offset <= Limits.fileBytes else { return Secret(nil) }
+        return try file.read(at: offset, count: Int(min(end - offset, Int64(Limits.framePayloadBytes))))
     }
 
     /// Shows text to a person, and nothing that the terminal would obey.
@@ -99,7 +87,6 @@ struct ReadFile: ParsableCommand {
                 hint: "use --output FILE, or a pipe"
             )
         }
-        let piece = try Self.piece(of: file, start, end)
-        try BytesOutputOptions.show(piece, file.name.quoted)
+        try BytesOutputOptions.show(try Self.piece(of: file, start, end), file.name.quoted)
     }
 }

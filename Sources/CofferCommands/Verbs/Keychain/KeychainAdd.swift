@@ -49,7 +49,7 @@ struct AddKeychainItem: ParsableCommand {
         var attributes = try item.attributes()
         if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }
         let given = try authentication.readGiven()
-        let secret: SecretBytes? = generate == nil ? try readSecret(itemClass, &attributes) : nil
+        let secret = generate == nil ? Secret(try readSecret(itemClass, &attributes)) : nil
         let params = KeychainAddParameters(
             itemClass,
             attributes,

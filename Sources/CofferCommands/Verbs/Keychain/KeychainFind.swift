@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer keychain find`, with its options.
@@ -52,8 +51,8 @@ struct FindKeychainItems: ParsableCommand {
         let client = try connection.connect()
         if lists { return try list(wanted, client) }
         let params = KeychainFindParameters(wanted, order: sort?.order)
-        let found = try given.satisfy(client) { () throws(CofferError) in try client.findKeychainItems(params) }
-        try output.write(found.takePayload(), "the secret")
+        let found = try given.satisfy(client) { () throws(CofferError) in try client.call(params) }
+        try output.write(found.secrets().compactMap(\.self).first ?? Secret(nil), "the secret")
     }
 
     private func list(_ wanted: KeychainQuery, _ client: BlockingClient) throws(CofferError) {

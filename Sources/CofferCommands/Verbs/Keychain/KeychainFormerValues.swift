@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer keychain history`, with its options.
@@ -35,7 +34,7 @@ struct ShowHistory: ParsableCommand {
         let client = try connection.connect()
         if let number {
             let params = KeychainHistoryParameters(wanted, number: Int64(number), returns: [.data])
-            let value = try given.satisfy(client) { () throws(CofferError) in try client.call(params).takePayload() }
+            let value = try given.satisfy(client) { () throws(CofferError) in try client.call(params).payload }
             return try output.write(value, "the value")
         }
         for value in try client.call(KeychainHistoryParameters(wanted)).value.values {

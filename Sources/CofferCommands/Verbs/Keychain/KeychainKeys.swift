@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 extension KeychainQueryOptions {
@@ -31,16 +30,14 @@ struct SignWithKey: ParsableCommand {
 
     func run() throws {
         let wanted = try query.keyQuery()
-        let message: SecretBytes? = try SecretInput.content(
-            of: file,
-            prompt: "Message: ",
-            limit: Limits.framePayloadBytes
+        let message = Secret(
+            try SecretInput.content(of: file, prompt: "Message: ", limit: Limits.framePayloadBytes)
         )
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        let signature: SecretBytes? = try given.satisfy(client) { () throws(CofferError) in
+        let signature = try given.satisfy(client) { () throws(CofferError) in
             let params = KeychainSignParameters(wanted)
-            return try client.call(params, payload: message).takePayload().ofSize(64, "signature")
+            return try client.call(params, payload: message).payload.ofSize(64, "signature")
         }
         try output.write(signature, "the signature")
     }
@@ -69,9 +66,9 @@ struct AgreeWithKey: ParsableCommand {
         }
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        let shared: SecretBytes? = try given.satisfy(client) { () throws(CofferError) in
+        let shared = try given.satisfy(client) { () throws(CofferError) in
             let params = KeychainAgreeParameters(wanted, peer: key)
-            return try client.call(params).takePayload().ofSize(32, "shared secret")
+            return try client.call(params).payload.ofSize(32, "shared secret")
         }
         try output.write(shared, "the shared secret")
     }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferMemory
 internal import CofferWire
 
 /// The verb `coffer keychain update`, with its options.
@@ -63,12 +62,14 @@ struct UpdateKeychainItems: ParsableCommand {
                     "say --secret, FILE, --set, --unset, --set-attribute, --unset-attribute, --accessible, --access-control or --history"
             )
         }
-        let value: SecretBytes? =
+        let value =
             !secret && file == nil
             ? nil
-            : isCertificate
-                ? try SecretInput.certificate(of: file)
-                : try SecretInput.content(of: file, prompt: "New secret: ", limit: Limits.secretBytes)
+            : Secret(
+                isCertificate
+                    ? try SecretInput.certificate(of: file)
+                    : try SecretInput.content(of: file, prompt: "New secret: ", limit: Limits.secretBytes)
+            )
         let client = try connection.connect()
         if change.accessControl?.factors.contains(.applicationPassword) == true {
             try given.showNewApplicationPassword(to: client)

@@ -5,7 +5,7 @@ internal import CofferVault
 internal import CofferWire
 
 /// Sends answers to those who have asked, and records in the audit what they came to.
-final class Delivery {
+final class Responder {
     private let vault: Vault
     private let connections: Connections
     private let audit: AuditTrail

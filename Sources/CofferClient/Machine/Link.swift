@@ -1,0 +1,101 @@
+internal import CofferCore
+internal import CofferMemory
+internal import CofferSystem
+
+/// The socket of a connection, and the locked memory that bytes arrive in, wiped as soon as they are decoded.
+struct Link: ~Copyable {
+    /// The socket.
+    let socket: OwnedDescriptor
+    private var memory: SecretBytes
+    /// What has arrived and was not decoded yet.
+    private var pending = 0..<0
+
+    /// Connects.
+    ///
+    /// - Throws: `notAvailable` where no daemon listens there.
+    init(to socketPath: String, isBlocking: Bool = true) throws(CofferError) {
+        let socket: OwnedDescriptor
+        do {
+            socket = try UnixSocket.connect(to: socketPath, isBlocking: isBlocking)
+        } catch {
+            throw .unreachable(socketPath, error)
+        }
+        try self.init(socket)
+    }
+
+    /// Takes over a socket that is connected already.
+    ///
+    /// - Throws: `internal` where memory for secrets can't be locked.
+    init(_ socket: consuming OwnedDescriptor) throws(CofferError) {
+        do { memory = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
+        self.socket = socket
+    }
+
+    // MARK: Sending
+
+    /// Sends all that the machine has to send, or as much as a non-blocking socket takes.
+    mutating func flush(_ machine: inout ClientMachine) {
+        do throws(SystemError) {
+            while let output = machine.output(), let count = try send(output) { machine.didSend(count) }
+        } catch {
+            // A daemon that turned us away has said why before it closed.
+            while machine.isConnected && socket.hasHungUp && receive(into: &machine) {}
+            if machine.isConnected { machine.disconnected(.connectionBroken(error.reason), at: .now) }
+        }
+    }
+
+    /// Sends once.
+    ///
+    /// - Returns: The bytes sent; `nil` where there is no room on a non-blocking socket.
+    private func send(_ output: ClientMachine.Output) throws(SystemError) -> Int? {
+        let head = unsafe output.head.span.bytes.extracting(droppingFirst: min(output.sentCount, output.head.count))
+        guard let payload = output.payload else { return try socket.send(head, passing: output.descriptor) }
+        let skipped = max(0, output.sentCount - output.head.count)
+        return try payload.withBytes { (bytes) throws(SystemError) in
+            try socket.send(head, bytes.extracting(droppingFirst: skipped), passing: output.descriptor)
+        }
+    }
+
+    // MARK: Receiving
+
+    /// Whether there is more to decode.
+    var hasPending: Bool { !pending.isEmpty }
+
+    /// Decodes the next frame, and reads once where there is nothing to decode.
+    ///
+    /// - Returns: Whether something has come, or the end, of which the machine is told.
+    mutating func receive(into machine: inout ClientMachine) -> Bool {
+        do throws(SystemError) {
+            if pending.isEmpty { pending = 0..<(try Self.read(from: socket, into: &memory)) }
+            if pending.isEmpty { machine.disconnected(.connectionBroken("it closed the connection"), at: .now) }
+        } catch {
+            if error.wouldBlock { return false }
+            machine.disconnected(.connectionBroken(error.reason), at: .now)
+        }
+        decode(into: &machine)
+        return true
+    }
+
+    private static func read(
+        from socket: borrowing OwnedDescriptor,
+        into memory: inout SecretBytes
+    ) throws(SystemError) -> Int {
+        let arrival = unsafe memory.withUnsafeMutableBytes { memory in
+            Result { () throws(SystemError) in unsafe try socket.read(into: memory) }
+        }
+        return try arrival.get()
+    }
+
+    private mutating func decode(into machine: inout ClientMachine) {
+        let end = pending.upperBound
+        var offset = pending.lowerBound
+        memory.withBytes { machine.receive($0.extracting(first: end), from: &offset, at: .now) }
+        pending = offset..<end
+        if pending.isEmpty || !machine.isConnected { clear() }
+    }
+
+    private mutating func clear() {
+        memory.wipe(first: pending.upperBound)
+        pending = 0..<0
+    }
+}
