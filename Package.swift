@@ -118,7 +118,7 @@ let tests: [Target] =
         .testTarget(name: "FuzzTests", dependencies: ["CofferTestSupport", "FuzzTargets"]),
         .executableTarget(
             name: "client-example",
-            dependencies: ["CofferClient", "CofferCore"],
+            dependencies: ["CofferClient", "CofferCore", "CofferWire"],
             path: "proto-docs/examples/swift"
         ),
         .executableTarget(
@@ -168,7 +168,7 @@ let package = Package(
     products: sanitized != nil
         ? []
         : [
-            .library(name: "CofferClient", targets: ["CofferClient", "CofferCore"]),
+            .library(name: "CofferClient", targets: ["CofferClient", "CofferCore", "CofferWire"]),
             .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
             .executable(name: "coffer", targets: ["coffer"]),
             .executable(name: "cofferd", targets: ["cofferd"]),
@@ -197,5 +197,7 @@ for target in package.targets where target.type != .system && !cTargets.contains
     if target.type != .test && !["campaigns", "CofferTestSupport", "fuzzer", "FuzzTargets"].contains(target.name) {
         settings.append(.strictMemorySafety())
     }
+    // For the answers of `MethodHandler`, which carry secrets and so are not copied.
+    if target.name == "CofferWire" { settings.append(.enableExperimentalFeature("SuppressedAssociatedTypes")) }
     target.swiftSettings = settings
 }

@@ -48,6 +48,11 @@ extension CofferError {
         hint: "open it again"
     )
 
+    /// What ends a call whose content is not as long as the answer says.
+    static func wrongCount(announced: Int64, _ received: Int64) -> CofferError {
+        CofferError(.protocolViolation, "the daemon announces \(announced) bytes, and sent \(received)")
+    }
+
     /// What ends a call whose task was cancelled.
     static let cancelled = CofferError(.userCanceled, "the call was cancelled")
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
 internal import CofferMemory
+internal import CofferWire
 
 /// What is shown for items whose access control asks for a passcode or a password.
 struct AuthenticationOptions: ParsableArguments {
@@ -127,7 +128,8 @@ struct GivenFactors: ~Copyable {
         _ secret: borrowing SecretBytes?,
         _ client: BlockingClient
     ) throws(CofferError) {
-        try client.authenticate(factor, secret, reuseSeconds: Self.reuseSeconds)
+        let params = ContextAuthenticateParameters(factor: factor, reuseSeconds: Int64(Self.reuseSeconds))
+        try client.call(params, payload: secret)
     }
 
     /// Asks a person; where there is none, what was refused is what there is to say.

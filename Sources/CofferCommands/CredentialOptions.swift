@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CofferCore
 internal import CofferMemory
+internal import CofferWire
 
 /// What lets a person in: the passcode, or a recovery key in its place.
 package struct CredentialOptions: ParsableArguments {

@@ -83,7 +83,7 @@ enum SecretInput {
     /// Asks for a new passcode, or a password: a person types it twice.
     static func askNew(_ what: String = "passcode") throws(CofferError) -> SecretBytes {
         let first = try ask("New \(what): ", limit: Limits.passcodeBytes)
-        let second = try ask("The same again: ", limit: Limits.passcodeBytes)
+        let second = try ask("Repeat \(what): ", limit: Limits.passcodeBytes)
         guard first.isEqual(to: second) else {
             throw CofferError(.param, "the two \(what)s differ", hint: "run the command again")
         }

@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferCore
+internal import CofferWire
 
 /// What a verb looks at before a person types for nothing. The daemon decides again.
 extension VaultStatus {
@@ -52,15 +53,14 @@ extension VaultStatus {
     }
 }
 
-extension VaultFault {
-    /// Writes what is wrong, and what to do.
-    func write(to output: Output) {
-        output.line("fault: \(what)")
-        output.line("hint: \(hint)")
-    }
+extension VaultFault: Printable {
+    /// What is wrong, and what to do.
+    var text: [Line] { ["fault: \(what)", "hint: \(hint)"] }
 }
 
 extension BlockingClient {
     /// Whether a recovery key opens the vault.
-    func hasRecoveryKey() throws(CofferError) -> Bool { try keyslots().contains { $0.kind == .recoveryKey } }
+    func hasRecoveryKey() throws(CofferError) -> Bool {
+        try call(SlotListParameters()).value.slots.contains { $0.kind == .recoveryKey }
+    }
 }

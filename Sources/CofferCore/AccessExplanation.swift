@@ -81,23 +81,6 @@ public struct CredentialAnswer: Hashable, Sendable {
     }
 }
 
-/// Some of what is written of clients.
-public struct EntitlementPage: Hashable, Sendable {
-    /// The entitlements in force, in the order in which they are looked at.
-    public let entitlements: [Entitlement]
-    /// What is wrong with the files as they are now: those in force are of before.
-    public let trouble: String?
-    /// How many to pass over for the next page; `nil` where there is none.
-    public let next: Int?
-
-    /// Gathers entitlements.
-    package init(entitlements: [Entitlement], trouble: String?, next: Int?) {
-        self.entitlements = entitlements
-        self.trouble = trouble
-        self.next = next
-    }
-}
-
 /// Whose rights are to be explained.
 public enum AccessSubject: Hashable, Sendable {
     /// Those of who asks.

@@ -166,13 +166,13 @@ public struct AuditQuery: Hashable, Sendable {
 /// What is left of the oldest records, which made room for others.
 public struct AuditSummary: Hashable, Sendable {
     /// How many records there were; they had the numbers up to this one.
-    public var recordCount: Int64 = 0
+    public var recordCount: Int64
     /// When the first of them was, in milliseconds since 1970.
-    public var firstTime: Int64 = 0
+    public var firstTime: Int64
     /// When the last of them was, in milliseconds since 1970.
-    public var lastTime: Int64 = 0
+    public var lastTime: Int64
     /// Who did how much, of as many clients as there is room for; the others together are `nil`.
-    public var tallies: [Tally] = []
+    public var tallies: [Tally]
 
     /// What a client did in all.
     public struct Tally: Hashable, Sendable {
@@ -196,8 +196,13 @@ public struct AuditSummary: Hashable, Sendable {
         }
     }
 
-    /// Describes nothing.
-    public init() {}
+    /// Describes what is left; nothing if nothing is said.
+    public init(recordCount: Int64 = 0, firstTime: Int64 = 0, lastTime: Int64 = 0, tallies: [Tally] = []) {
+        self.recordCount = recordCount
+        self.firstTime = firstTime
+        self.lastTime = lastTime
+        self.tallies = tallies
+    }
 }
 
 /// A page of records.

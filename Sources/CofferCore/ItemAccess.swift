@@ -65,20 +65,3 @@ extension Protection {
         }
     }
 }
-
-/// Where an item is or would go, and what may be done with it.
-public struct Explanation: Hashable, Sendable {
-    /// Where a put of it would bring it now, and why.
-    public let placement: Placement
-    /// What is stored under the name.
-    public let stored: ItemInfo?
-    /// What the client may do with it.
-    public let access: ItemAccess
-
-    /// Describes an explanation.
-    public init(placement: Placement, stored: ItemInfo?, access: ItemAccess) {
-        self.placement = placement
-        self.stored = stored
-        self.access = access
-    }
-}

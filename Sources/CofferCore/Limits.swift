@@ -46,12 +46,6 @@ public enum Limits {
     public static let eventBytes = 256 << 10
     /// The names in one page of a listing: bounds the memory of a listing, whatever the number of items.
     public static let pageItems = 1000
-    /// The names that a connection's listing looks ahead: so many fewer times is everything looked at for its pages.
-    public static let listingNames = 16_384
-    /// The bytes of these names, 64 more for each: few names are so long that they don't fit.
-    public static let listingBytes = 2 << 20
-    /// The connections whose listings look ahead at once: bounds what they hold together.
-    public static let listings = 8
     /// The bytes on the disk that are kept for removals: the log of some of them, or of some hundred small files.
     public static let diskReserveBytes = 256 << 10
     /// The bytes of a value in a row of the catalog: a block of the audit in which each record is of another program.

@@ -185,20 +185,6 @@ public struct QuarantineEntry: Hashable, Sendable {
     }
 }
 
-/// A part of what was moved out of the way.
-public struct QuarantinePage: Hashable, Sendable {
-    /// The rows, in the order of their moving.
-    public let entries: [QuarantineEntry]
-    /// What to go on with; `nil` at the end.
-    public let cursor: String?
-
-    /// Makes a page.
-    public init(entries: [QuarantineEntry], cursor: String?) {
-        self.entries = entries
-        self.cursor = cursor
-    }
-}
-
 /// What is to become of rows that were moved out of the way.
 public enum QuarantineAction: String, CaseIterable, Hashable, Sendable {
     /// Nothing: they are looked at.

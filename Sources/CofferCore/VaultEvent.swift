@@ -17,7 +17,7 @@ public enum VaultEvent: Equatable, Sendable {
 }
 
 /// A change of one item, be it in the keychain or a file.
-public struct ItemChange: Equatable, Sendable {
+public struct ItemChange: Hashable, Sendable {
     /// What has happened to an item.
     public enum Kind: String, CaseIterable, Sendable {
         /// It was not there before.
@@ -75,7 +75,7 @@ public struct ItemChange: Equatable, Sendable {
 }
 
 /// How the guesses at a passcode stand after a wrong one.
-public struct FailedAttempts: Equatable, Sendable {
+public struct FailedAttempts: Hashable, Sendable {
     /// The wrong ones since the last right one.
     public let count: Int
     /// The seconds until the next one is looked at; `nil` where it is now, or never.

@@ -1,26 +1,9 @@
 internal import CofferCore
-package import CofferDatabase
+internal import CofferDatabase
 
 // What a listing of all files wants besides a walk.
 
 extension FileStore {
-    /// The files that came, or got another name, lately.
-    package var changes: RowJournal { tree.changes }
-
-    /// The file of a row.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the row.
-    ///   - group: The caller's group.
-    /// - Returns: `nil` where there is none, or it is of another group, or has no name because something is damaged.
-    /// - Throws: ``DatabaseError``.
-    package func file(numbered number: Int64, in group: String) throws -> FileItem? {
-        guard let node = try tree.soundNode(number), node.metadata.group.utf8.elementsEqual(group.utf8),
-            let directory = try tree.path(ofDirectory: node.parent)
-        else { return nil }
-        return FileItem(node, path: directory + node.metadata.name)
-    }
-
     /// Counts the files of the next directory that no name leads to: its row, or that of one around it, is damaged or missing.
     ///
     /// - Parameter directory: The number of the directory behind which to look; `nil` at the beginning.

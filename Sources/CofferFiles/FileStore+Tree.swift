@@ -250,8 +250,6 @@ extension FileStore {
             node.parent = parent
             node.metadata.name = String(target.components[target.components.count - 1])
             try tree.update(node)
-            // What is in a directory got another name with it.
-            if node.kind == .file { tree.changes.note(node.id) } else { tree.changes.noteMany() }
             try tree.prune(former)
         }
         if let content = existing?.content { toRemove.append(content) }

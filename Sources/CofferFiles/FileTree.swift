@@ -28,8 +28,6 @@ struct FileTree {
 
     let connection: Connection
     let keys: VaultKeys
-    /// The files that came, or got another name, lately.
-    let changes = RowJournal()
 
     // MARK: Finding
 
@@ -182,7 +180,6 @@ struct FileTree {
             .blob(wrappedKey),
             unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context))
         )
-        if kind == .file { changes.note(id) }
         return id
     }
 

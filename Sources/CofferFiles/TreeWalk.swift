@@ -1,10 +1,11 @@
 package import CofferCore
 internal import CofferDatabase
 
-/// Goes through what is below a directory, in no order that means anything, and can rest anywhere.
+/// Goes through what is below a directory, in the order of the names' tags, and can rest anywhere.
 ///
 /// What it holds is bounded by the depth of the tree, and not by its size. While it rests the tree may change: what it has
-/// not come to yet it sees as it is then.
+/// not come to yet it sees as it is then. Another walk can go on from its position: an entry that keeps its name, and whose
+/// directories keep theirs, is visited once by both together.
 package struct TreeWalk {
     /// What it comes to.
     package enum Visit {
@@ -35,11 +36,14 @@ package struct TreeWalk {
         let path: String
         /// The tags of the next children, the next one last.
         var pending: [[UInt8]] = []
-        /// The tag behind which to go on.
-        var after: [UInt8] = []
+        /// The tag of the last child that was visited.
+        var visited = TreeWalk.noTag
     }
 
     private static let batch: Int64 = 64
+    private static let tagBytes = 32
+    /// Before every tag: no keyed hash is all zeros.
+    private static let noTag = [UInt8](repeating: 0, count: tagBytes)
 
     private let tree: FileTree
     private let isRecursive: Bool
@@ -93,8 +97,28 @@ package struct TreeWalk {
         return nil
     }
 
-    /// Leaves the directory that was visited last without going into it.
-    package mutating func skip() { levels.removeLast() }
+    /// Where the walk is: of each directory from its start on, the tag of the entry that was visited last.
+    package var position: [UInt8] { levels.flatMap(\.visited) }
+
+    /// Moves a walk that has not begun to the position of another one.
+    ///
+    /// - Parameter position: The ``position`` of a walk below the same directory.
+    /// - Returns: Whether a walk can be there.
+    /// - Throws: `decode` where a directory on the way is damaged; ``DatabaseError``.
+    package mutating func seek(_ position: [UInt8]) throws -> Bool {
+        let tags = stride(from: 0, to: position.count, by: Self.tagBytes).map { start in
+            Array(position[start..<min(start + Self.tagBytes, position.count)])
+        }
+        let mostLevels = isRecursive ? Limits.nameComponents + 1 : 1
+        guard tags.allSatisfy({ $0.count == Self.tagBytes }), tags.count <= mostLevels else { return false }
+        for (depth, tag) in tags.enumerated() {
+            levels[depth].visited = tag
+            guard depth + 1 < tags.count else { break }
+            // A directory that was moved or removed is left, and the walk goes on behind its place.
+            guard case .entry(let entry)? = try visit(tag, in: levels[depth]), entry.isDirectory else { break }
+        }
+        return true
+    }
 
     /// Goes to the next entry.
     ///
@@ -105,14 +129,14 @@ package struct TreeWalk {
             guard let tag = levels[index].pending.popLast() else {
                 return .end(of: levels.removeLast().id)
             }
+            levels[index].visited = tag
             if let visit = try visit(tag, in: levels[index]) { return visit }
         }
         return nil
     }
 
     private mutating func refill(_ index: Int) throws {
-        let tags = try tree.tags(under: levels[index].id, after: levels[index].after, limit: Self.batch)
-        levels[index].after = tags.last ?? levels[index].after
+        let tags = try tree.tags(under: levels[index].id, after: levels[index].visited, limit: Self.batch)
         levels[index].pending = tags.reversed()
     }
 

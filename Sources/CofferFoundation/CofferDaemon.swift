@@ -1,6 +1,7 @@
 internal import CofferClient
 internal import CofferCore
 internal import CofferMemory
+internal import CofferWire
 public import Foundation
 internal import Synchronization
 
@@ -77,7 +78,7 @@ public final class CofferDaemon: Sendable {
         while let client = idle.withLock({ $0.popLast() })?.client {
             // Asking for the end of what was shown on it tells whether the daemon is still there, and changes nothing:
             // only then is it safe to send what must not be sent twice.
-            if (try? client.endContext()) != nil { return client }
+            if (try? client.call(ContextEndParameters()).value) != nil { return client }
         }
         return try connect()
     }

@@ -45,9 +45,7 @@ extension KeychainStore {
                 .blob(sealed.wrappedKey),
                 .blob(sealed.secret)
             )
-            let row = connection.lastInsertedRowID
-            try addTags(of: attributes, row)
-            changes.note(row)
+            try addTags(of: attributes, connection.lastInsertedRowID)
         }
         return id
     }
@@ -162,7 +160,6 @@ extension KeychainStore {
         if metadata.attributes != item.attributes {
             try removeTags(of: item.attributes, item.row)
             try addTags(of: metadata.attributes, item.row)
-            changes.note(item.row)
         }
     }
 

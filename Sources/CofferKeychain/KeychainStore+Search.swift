@@ -64,6 +64,8 @@ package struct SearchPage {
     package var damaged: [CofferError] = []
     /// The numbers of these rows.
     package var damagedRows: [Int64] = []
+    /// The last row that was looked at; `nil` where none was.
+    package var last: Int64?
     /// Where to go on; `nil` where everything was looked at.
     package var next: Int64?
     /// How many rows were looked at.
@@ -94,7 +96,7 @@ extension KeychainStore {
             if page.lookedAt == looks || page.items.count == limit { return false }
             page.lookedAt += 1
             let number = try row.integer(0)
-            page.next = number
+            page.last = number
             do {
                 let item = try self.item(in: row, expecting: nil)
                 if query.matches(item) { page.items.append(item) }
@@ -110,7 +112,7 @@ extension KeychainStore {
             return true
         }
         // Stopped short of the end, or exactly there: the next page says which.
-        if page.lookedAt < looks && page.items.count < limit { page.next = nil }
+        if page.lookedAt == looks || page.items.count == limit { page.next = page.last }
         return page
     }
 

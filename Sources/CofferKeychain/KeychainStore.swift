@@ -11,8 +11,6 @@ package import CofferMemory
 package final class KeychainStore {
     let connection: Connection
     let keys: VaultKeys
-    /// The items that were added, or got other attributes, lately.
-    package let changes = RowJournal()
     /// Whether the passcode is being removed: no item that wants one can be added.
     package var isLosingPasscode = false
 

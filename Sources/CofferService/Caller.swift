@@ -18,8 +18,6 @@ struct Caller {
     let context = AuthenticationContext()
     /// The files that it has open.
     let handles = FileHandles()
-    /// What its listing has looked at ahead.
-    let lookAhead: LookAhead
     /// The events that it wants.
     let subscription = EventSubscription()
 
@@ -29,7 +27,6 @@ struct Caller {
         self.rights = rights
         self.program = program
         self.tenant = tenant
-        lookAhead = LookAhead(of: tenant)
     }
 
     /// The access groups that the caller holds; the first is the default.

@@ -400,7 +400,7 @@ extension CofferError {
         case let error as CofferError: self = error
         case let error as DatabaseError: self = error.cofferError
         case let error as SystemError: self = error.cofferError(subject)
-        default: self = CofferError(.internal, "\(subject): an error that nobody expected")
+        default: self = CofferError(.internal, "\(subject): unexpected error")
         }
     }
 }

@@ -40,7 +40,7 @@ final class CredentialRequest {
 
     /// Decides whether what was found can be answered.
     func refusal(of result: JSONObject) -> CofferError? {
-        let count = (try? GetResult(params: result))?.byteCount ?? 0
+        let count = (try? ItemGetResult(params: result))?.byteCount ?? 0
         isEmpty = count == 0
         return refusal(of: count)
     }

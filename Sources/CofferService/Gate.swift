@@ -17,24 +17,6 @@ package enum LeaseCover: Sendable {
 /// Whether an item's key is there is decided where the key is used, and whether the client holds its group where the item is
 /// looked for; the gate refuses what no item could make right.
 package enum Gate {
-    /// What a method needs of the vault.
-    private enum Need {
-        /// Nothing: it answers in every state.
-        case nothing
-        /// That there is none.
-        case noVault
-        /// That there is a keybag, be its device key here or not.
-        case keybag
-        /// That there is one that can be used.
-        case vault
-        /// That there is one that can be used, with a passcode.
-        case passcode
-        /// That there is one that can be used, without a passcode.
-        case noPasscode
-        /// That there is one with a passcode to replace, or one that wants a new passcode with its new device.
-        case passcodeToReplace
-    }
-
     /// Lets a method run, or says why it may not: what is not allowed is not allowed in any state, and is said first.
     ///
     /// - Parameters:
@@ -69,7 +51,7 @@ package enum Gate {
         and cover: LeaseCover
     ) -> CofferError? {
         switch cover {
-        case .item where isLeasable(method): return nil
+        case .item where method.isLeasable: return nil
         // Let in for a lease alone.
         case .nothing where rights.verbs.isEmpty: return leaseHasEnded
         case .nothing, .somethingElse, .item: break
@@ -85,11 +67,6 @@ package enum Gate {
         )
     }
 
-    /// Whether a lease of an item is enough for a method that names the item.
-    ///
-    /// - Parameter method: The method.
-    package static func isLeasable(_ method: Method) -> Bool { method == .itemGet || method == .itemShow }
-
     /// What a client has to be entitled to for a method.
     ///
     /// - Parameters:
@@ -97,34 +74,13 @@ package enum Gate {
     ///   - params: Its parameters: some methods look or change, as they say.
     package static func verbs(for method: Method, _ params: JSONObject) -> Set<Verb> {
         switch method {
-        case .hello, .requestCancel, .vaultStatus: []
-        // What was opened or shown can be let go of, whatever has changed since.
-        case .contextEnd, .fileClose, .fileSync: []
-        case .vaultLock: [.lock]
-        case .vaultUnlock: [.unlock]
         // A wrong passcode counts against everybody's attempts; an application password is the item's own.
-        case .contextAuthenticate: params["factor"] == .string("applicationPassword") ? [.read] : [.unlock]
-        case .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultErase,
-            .vaultInit:
-            [.admin]
-        case .vaultCheck, .vaultQuarantine: [.admin]
-        case .auditList, .auditVerify: [.audit]
-        case .entitlementList: [.admin]
+        case .contextAuthenticate where params["factor"] == .string("applicationPassword"): [.read]
         // One's own rights are no secret.
-        case .entitlementExplain:
-            ["pid", "unit", "userUnit"].allSatisfy { params[$0] == nil || params[$0] == .null } ? [] : [.admin]
-        case .vaultWatch: params["audit"] == nil || params["audit"] == .bool(false) ? [.read] : [.read, .audit]
+        case .entitlementExplain where ["pid", "unit", "userUnit"].contains { params[$0] ?? .null != .null }: [.admin]
+        case .vaultWatch where params["audit"] ?? .bool(false) != .bool(false): method.verbs.union([.audit])
         case .fileOpen: verbs(forOpening: params)
-        case .fileList, .fileRead, .fileSalvage, .fileStat: [.read]
-        case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite: [.write]
-        case .fileRemove, .itemRemove, .keychainDelete: [.delete]
-        case .itemExplain, .itemGet, .itemList, .itemShow: [.read]
-        case .itemMove, .itemProtect, .itemPut: [.write]
-        case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: [.read]
-        case .keychainAdd, .keychainRestore, .keychainUpdate: [.write]
-        // Nobody gives what he may not take himself.
-        case .leaseGrant: [.admin, .read]
-        case .leaseList, .leaseRevoke: [.admin]
+        default: method.verbs
         }
     }
 
@@ -145,7 +101,7 @@ package enum Gate {
     ///   - state: The state of the vault.
     /// - Returns: Why the method may not run; `nil` where it may.
     package static func refusal(of method: Method, in state: VaultState) -> CofferError? {
-        switch (need(of: method), state) {
+        switch (method.need, state) {
         case (.nothing, _), (.noVault, .noVault): nil
         case (.noVault, _): vaultExists
         case (_, .noVault): noVault
@@ -155,27 +111,6 @@ package enum Gate {
         case (.noPasscode, _): passcodeExists
         case (.passcode, .noPasscode), (.passcodeToReplace, .noPasscode): noPasscode
         case (.passcode, _), (.passcodeToReplace, _): nil
-        }
-    }
-
-    private static func need(of method: Method) -> Need {
-        switch method {
-        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
-        case .vaultInit: .noVault
-        case .vaultErase, .slotList: .keybag
-        case .vaultLock, .vaultUnlock, .passcodeRemove: .passcode
-        case .passcodeChange: .passcodeToReplace
-        case .passcodeSet: .noPasscode
-        case .slotAdd, .slotRemove, .slotTest: .vault
-        case .contextAuthenticate, .contextEnd: .vault
-        case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: .vault
-        case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: .vault
-        case .auditList, .auditVerify, .vaultCheck, .vaultQuarantine: .vault
-        case .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow: .vault
-        case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
-            .keychainRestore, .keychainSign, .keychainUpdate:
-            .vault
-        case .leaseGrant, .leaseList, .leaseRevoke: .vault
         }
     }
 

@@ -1,244 +1,216 @@
 internal import CofferCore
-internal import CofferDatabase
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferWire
 
-/// One page of a listing of both stores.
+/// Which items a listing is of.
+private struct ListingFilter {
+    let group: String
+    private let store: StoreName?
+    private let prefix: String?
+    private let pattern: NamePattern?
+    private let expiringBefore: Int64?
+
+    init(_ params: ItemListParameters, in group: String) {
+        self.group = group
+        store = params.store
+        prefix = params.prefix
+        pattern = params.pattern
+        expiringBefore = params.expiringBefore
+    }
+
+    /// The items of the keychain among which those are that have a name.
+    var query: ItemQuery {
+        var query = ItemQuery(groups: [group])
+        query.itemClass = .genericPassword
+        query.expiringBefore = expiringBefore
+        return query
+    }
+
+    var wantsKeychain: Bool { store != .file }
+    /// Files have no expiry date.
+    var wantsFiles: Bool { store != .keychain && expiringBefore == nil }
+
+    func contains(_ name: String) -> Bool {
+        if let prefix, !name.utf8.starts(with: prefix.utf8) { return false }
+        return pattern?.matches(name) ?? true
+    }
+}
+
+/// One page of a listing of both stores: the secrets in the order of their rows, then the files in the order in which the
+/// tree is walked.
 ///
-/// The stores find names, and don't sort them: everything is looked at for that. So more is taken of one look than fits on a
-/// page, names only, and the next pages are made of it; what is on a page is looked up when the page is made.
+/// An item that moves from one store to the other between two pages may come twice, and is never left out.
 final class ItemListing: SlicedWork {
-    private enum Phase {
-        case begin
-        case changes
-        case keychain(behind: Int64?)
-        case files
-        case lostFiles(behind: Int64?)
-        case sort
-        case page
-    }
-
     private let filter: ListingFilter
-    private let limit: Int
-    private let owner: LookAhead
-    private let listings: Listings
     private let keys: VaultKeys
-    private var phase = Phase.begin
-    private(set) var doneCount = 0
-
-    /// Names behind it are wanted.
-    private var after: String?
-    private var found = NameCollector()
-    private var damagedCount = 0
-    private var marks: ListingWindow.Marks?
-    /// What is found, in descending order as far as it is sorted.
-    private var sorted: [ListedName] = []
-    private var window: ListingWindow?
-    /// The next name of the window.
-    private var place = 0
-    /// The rows that have changed since the window was made.
-    private var changedSecrets: [Int64] = []
-    private var changedFiles: [Int64] = []
+    private var position: ListingPosition
     private var walk: TreeWalk?
-    private var page: [ItemInfo] = []
-    private var pageByteCount = 0
+    private var quota: PageQuota
+    private var items: [ItemInfo] = []
+    /// Where the items of the page are, by the bytes of their names.
+    private var places: [[UInt8]: Int] = [:]
+    private var damagedCount = 0
 
-    init(_ params: ListParameters, in group: String, _ owner: LookAhead, _ listings: Listings, _ keys: VaultKeys) {
+    init(_ params: ItemListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
         filter = ListingFilter(params, in: group)
-        limit = Int(params.limit ?? Int64(Limits.pageItems))
-        after = params.after
-        self.owner = owner
-        self.listings = listings
+        quota = PageQuota(params.limit)
         self.keys = keys
+        guard let after = params.after else {
+            position = filter.wantsKeychain ? .secrets(after: 0) : .files(latestSecret: 0, at: [])
+            return
+        }
+        guard let former = ListingPosition(after) else { throw .noPosition("after") }
+        position = former
     }
 
-    var subject: String { "list the items" }
+    let subject = "list the items"
+    var doneCount: Int { quota.rowCount }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         _ = try walk?.resume()
         repeat {
-            if let reply = try step(catalog) { return reply }
+            guard try advance(catalog) else { return page(next: nil) }
+            if quota.isSpent { return page(next: place.text) }
         } while !isEnough()
         return nil
     }
 
-    private func step(_ catalog: Catalog) throws -> Reply? {
-        switch phase {
-        case .begin: begin(catalog)
-        case .changes: try takeChange(catalog)
-        case .keychain(let place): try look(intoKeychainBehind: place, catalog)
-        case .files: try lookIntoFiles()
-        case .lostFiles(let place):
-            let lost = try catalog.files.lostFiles(behind: place)
-            damagedCount += lost?.count ?? 0
-            phase = lost.map { .lostFiles(behind: $0.directory) } ?? .sort
-        case .sort: sort(catalog)
-        case .page: return try addToPage(catalog)
-        }
-        return nil
+    private func page(next: String?) -> Reply {
+        Reply(ItemPage(items: items, next: next, damagedCount: damagedCount))
     }
 
-    // MARK: Looking ahead
-
-    private func begin(_ catalog: Catalog) {
-        if let kept = listings.take(of: owner), kept.covers(filter, behind: after, in: catalog),
-            let secrets = catalog.keychain.changes.rows(since: kept.marks.keychain),
-            let files = catalog.files.changes.rows(since: kept.marks.files)
-        {
-            window = kept
-            window?.marks = ListingWindow.Marks(catalog)
-            changedSecrets = filter.wantsKeychain ? secrets : []
-            changedFiles = filter.wantsFiles ? files : []
-            phase = .changes
-        } else {
-            beginScan(catalog)
-        }
+    /// The position, that of the walk included.
+    private var place: ListingPosition {
+        if case .files(let latest, _) = position, let walk { return .files(latestSecret: latest, at: walk.position) }
+        return position
     }
 
-    private func takeChange(_ catalog: Catalog) throws {
-        if let row = changedSecrets.popLast() {
-            let item: KeychainItem?
-            do {
-                item = try catalog.keychain.item(at: row)
-            } catch let error as CofferError where error.code == .decode {
-                return
+    /// Scans some more rows.
+    ///
+    /// - Returns: Whether there may be more.
+    private func advance(_ catalog: Catalog) throws -> Bool {
+        switch position {
+        case .secrets(let row):
+            let (last, isAtEnd) = try scanSecrets(after: row, catalog.keychain)
+            position = isAtEnd ? .files(latestSecret: last, at: []) : .secrets(after: last)
+            return !isAtEnd || filter.wantsFiles
+        case .files(let latest, let start):
+            guard filter.wantsFiles else { return false }
+            if try scanFile(from: start, catalog.files) { return true }
+            position = .lostFiles(latestSecret: latest, after: .min)
+        case .lostFiles(let latest, let directory):
+            guard let lost = try catalog.files.lostFiles(behind: directory) else {
+                position = .newSecrets(after: latest)
+                return filter.wantsKeychain
             }
-            if let item, let name = name(of: item) { window?.add(ListedName(name: name, store: .keychain)) }
-        } else if let row = changedFiles.popLast() {
-            guard let file = try catalog.files.file(numbered: row, in: filter.group) else { return }
-            window?.add(ListedName(name: file.path, store: .file))
-        } else {
-            beginPage()
+            quota.addRows(1)
+            damagedCount += lost.count
+            position = .lostFiles(latestSecret: latest, after: lost.directory)
+        case .newSecrets(let row):
+            let (last, isAtEnd) = try scanSecrets(after: row, catalog.keychain)
+            position = .newSecrets(after: last)
+            return !isAtEnd
         }
+        return true
     }
 
-    // MARK: Looking at everything
-
-    private func beginScan(_ catalog: Catalog) {
-        listings.scanCount += 1
-        // What changes from here on is looked at again for the next page.
-        marks = ListingWindow.Marks(catalog)
-        found = NameCollector()
-        sorted = []
-        damagedCount = 0
-        walk = filter.wantsFiles ? catalog.files.walk(below: nil, in: filter.group, isRecursive: true) : nil
-        phase = filter.wantsKeychain ? .keychain(behind: nil) : .files
-    }
-
-    private func look(intoKeychainBehind place: Int64?, _ catalog: Catalog) throws {
-        let batch = try catalog.keychain.search(filter.query, after: place, lookingAt: Limits.queryBatch)
-        doneCount += batch.lookedAt
-        damagedCount += batch.damagedRows.count
+    /// Scans a batch of the keychain, or as much of it as the page has room for.
+    ///
+    /// - Returns: The last row that was scanned, and whether it is the last of all.
+    private func scanSecrets(after row: Int64, _ keychain: KeychainStore) throws -> (last: Int64, isAtEnd: Bool) {
+        let batch = try keychain.search(filter.query, after: row, lookingAt: min(Limits.queryBatch, quota.rowsLeft))
+        quota.addRows(batch.lookedAt)
         for item in batch.items {
-            if let name = name(of: item) { add(ListedName(name: name, store: .keychain)) }
+            add(item)
+            guard quota.isSpent, item.row < batch.last ?? item.row else { continue }
+            damagedCount += batch.damagedRows.count { $0 < item.row }
+            return (item.row, false)
         }
-        phase = batch.next.map { .keychain(behind: $0) } ?? .files
+        damagedCount += batch.damagedRows.count
+        return (batch.last ?? row, batch.next == nil)
     }
 
-    private func lookIntoFiles() throws {
-        guard let visit = try walk?.next() else {
-            phase = walk == nil ? .sort : .lostFiles(behind: nil)
-            return
+    /// Takes an item into the page.
+    ///
+    /// One that has changed its store between two slices is in the page once, as it is now.
+    private func take(_ info: ItemInfo) {
+        let name = Array(info.name.utf8)
+        if let place = places[name] { return items[place] = info }
+        places[name] = items.count
+        items.append(info)
+    }
+
+    private func add(_ item: KeychainItem) {
+        guard item.attributes.group.utf8.elementsEqual(filter.group.utf8), let name = item.attributes.name?.path,
+            filter.contains(name)
+        else { return }
+        quota.add(name)
+        take(ItemInfo(item, in: keys.state))
+    }
+
+    /// Visits the next entry of the tree.
+    ///
+    /// - Returns: Whether there is one.
+    private func scanFile(from start: [UInt8], _ files: FileStore) throws -> Bool {
+        if walk == nil {
+            var walk = files.walk(below: nil, in: filter.group, isRecursive: true)
+            guard try walk.seek(start) else { throw CofferError.noPosition("after") }
+            self.walk = walk
         }
+        guard let visit = try walk?.next() else { return false }
         switch visit {
         case .entry(let entry):
-            doneCount += 1
-            if !entry.isDirectory { add(ListedName(name: entry.path, store: .file)) }
-        case .damaged: damagedCount += 1
+            quota.addRows(1)
+            guard let file = entry.file, filter.contains(file.path) else { return true }
+            quota.add(file.path)
+            take(ItemInfo(file, in: keys.state))
+        case .damaged:
+            quota.addRows(1)
+            damagedCount += 1
         case .end: break
         }
-    }
-
-    private func add(_ name: ListedName) {
-        if let after, !after.precedes(name.name) { return }
-        if filter.contains(name.name) { found.add(name) }
-    }
-
-    /// The name in the one namespace; `nil` where it has none, or is of another group.
-    private func name(of item: KeychainItem) -> String? {
-        guard item.attributes.group.utf8.elementsEqual(filter.group.utf8) else { return nil }
-        return item.attributes.name?.path
-    }
-
-    private func sort(_ catalog: Catalog) {
-        // Moved while the walk rested, a file may have come by twice.
-        for _ in 0..<64 {
-            guard let next = found.removeLast() else {
-                window = ListingWindow(
-                    filter,
-                    behind: after,
-                    upTo: found.cutoff,
-                    sorted.reversed(),
-                    damagedCount: damagedCount,
-                    marks ?? ListingWindow.Marks(catalog),
-                    of: catalog
-                )
-                sorted = []
-                return beginPage()
-            }
-            if let last = sorted.last, !next.precedes(last) { continue }
-            sorted.append(next)
-        }
-    }
-
-    // MARK: The page
-
-    private func beginPage() {
-        place = window?.place(behind: after) ?? 0
-        phase = .page
-    }
-
-    private func addToPage(_ catalog: Catalog) throws -> Reply? {
-        guard let window else { preconditionFailure("a page is made of a window") }
-        guard place < window.names.count else {
-            if window.cutoff == nil { return finish(window, next: nil) }
-            if !page.isEmpty { return finish(window, next: after) }
-            // All that was there is gone: what comes behind it has to be looked for.
-            beginScan(catalog)
-            return nil
-        }
-        let listed = window.names[place]
-        if let info = try lookUp(listed, catalog) {
-            pageByteCount += info.greatestJSONByteCount
-            if page.count == limit || pageByteCount > Limits.pageJSONBytes && !page.isEmpty {
-                return finish(window, next: after)
-            }
-            page.append(info)
-        }
-        after = listed.name
-        place += 1
-        return nil
-    }
-
-    /// What an item is now; `nil` where it is not there any more, or not meant.
-    private func lookUp(_ listed: ListedName, _ catalog: Catalog) throws -> ItemInfo? {
-        guard let name = try? ItemName(listed.name) else { return nil }
-        let info: ItemInfo?
-        do {
-            switch listed.store {
-            case .keychain:
-                let item = try catalog.keychain.find(GenericPasswordKey(name, in: filter.group))
-                // Another spelling is another name.
-                info = item.flatMap { item in
-                    item.key.path.utf8.elementsEqual(listed.name.utf8) ? ItemInfo(item, in: keys.state) : nil
-                }
-            case .file: info = try catalog.files.find(name, in: filter.group).map { ItemInfo($0, in: keys.state) }
-            }
-        } catch let error as CofferError where error.code == .decode {
-            return nil
-        }
-        return info.flatMap { filter.contains($0) ? $0 : nil }
-    }
-
-    private func finish(_ window: ListingWindow, next: String?) -> Reply {
-        if next != nil { listings.keep(window, for: owner) }
-        return Reply(ItemPage(items: page, next: next, damagedCount: window.damagedCount))
+        return true
     }
 }
 
-extension ItemInfo {
-    /// The most bytes that the item's JSON can have: a byte of a name may become six.
-    fileprivate var greatestJSONByteCount: Int { 512 + name.utf8.count * 6 }
+/// How far a listing of both stores has come.
+enum ListingPosition {
+    case secrets(after: Int64)
+    case files(latestSecret: Int64, at: [UInt8])
+    case lostFiles(latestSecret: Int64, after: Int64)
+    /// What has come into the keychain since its rows were scanned: files that became secrets are there, and not in the tree.
+    case newSecrets(after: Int64)
+
+    /// Reads a position that a page ended with.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        let numbers = parts.map { Int64($0) }
+        switch (parts[0], parts.count) {
+        case ("secrets", 2):
+            guard let row = numbers[1] else { return nil }
+            self = .secrets(after: row)
+        case ("files", 3):
+            guard let latest = numbers[1], let position = Base64.decode(parts[2]) else { return nil }
+            self = .files(latestSecret: latest, at: position)
+        case ("lost", 3):
+            guard let latest = numbers[1], let directory = numbers[2] else { return nil }
+            self = .lostFiles(latestSecret: latest, after: directory)
+        case ("new", 2):
+            guard let row = numbers[1] else { return nil }
+            self = .newSecrets(after: row)
+        default: return nil
+        }
+    }
+
+    /// The position as a page ends with it.
+    var text: String {
+        switch self {
+        case .secrets(let row): "secrets:\(row)"
+        case .files(let latest, let position): "files:\(latest):\(Base64.encode(position))"
+        case .lostFiles(let latest, let directory): "lost:\(latest):\(directory)"
+        case .newSecrets(let row): "new:\(row)"
+        }
+    }
 }

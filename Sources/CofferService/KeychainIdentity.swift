@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferKeychain
+internal import CofferWire
 
 // An identity is not stored: it is a certificate, shown together with the private key of the same public key.
 

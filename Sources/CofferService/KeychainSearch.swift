@@ -87,7 +87,7 @@ final class KeychainSearch: SlicedWork {
         }
         if items.isEmpty && place == nil {
             if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
-            throw refusal ?? damaged ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
+            throw refusal ?? damaged ?? CofferError(.itemNotFound, "no keychain item matches")
         }
         let page = KeychainPage(
             items: items,

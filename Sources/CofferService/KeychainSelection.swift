@@ -39,7 +39,7 @@ final class KeychainSelection: SlicedWork {
         if place != nil { return nil }
         let items = try earlier.compactMap { try catalog.keychain.find($0) }.filter(query.matches) + found
         guard !items.isEmpty else {
-            throw damaged ?? CofferError(.itemNotFound, "nothing in the keychain is like that")
+            throw damaged ?? CofferError(.itemNotFound, "no keychain item matches")
         }
         return try body(items, catalog)
     }

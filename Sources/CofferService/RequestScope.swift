@@ -47,34 +47,25 @@ package enum RequestScope: Equatable, Sendable {
     ///   - method: Its method.
     ///   - params: Its parameters, which may make no sense.
     package init(of method: Method, _ params: JSONObject) {
-        switch method {
-        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultWatch: self = .free
-        case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
-            .slotRemove, .slotTest, .vaultErase, .vaultInit, .vaultLock, .vaultUnlock:
-            self = .barrier
-        case .auditList, .auditVerify, .vaultStatus, .itemList, .leaseList: self = .reading(.catalog)
-        case .vaultCheck, .vaultQuarantine, .leaseGrant, .leaseRevoke: self = .changing(.catalog)
-        case .fileAllocate, .fileClose, .fileSync, .fileTruncate, .fileWrite: self = .changing(.handle(in: params))
-        case .fileRead: self = .reading(.handle(in: params))
-        case .fileList, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemShow: self = .reading(.names(in: params))
-        case .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRename, .itemMove, .itemProtect, .itemPut,
-            .itemRemove:
-            self = .changing(.names(in: params))
-        case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign:
-            self = .reading(.keychain)
-        case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: self = .changing(.keychain)
+        switch method.claim {
+        case .nothing: self = .free
+        case .barrier: self = .barrier
+        case .reads(let subject): self = .reading(Subject(subject, in: params))
+        case .changes(let subject): self = .changing(Subject(subject, in: params))
         }
     }
 }
 
 extension RequestScope.Subject {
-    fileprivate static func names(in params: JSONObject) -> Self {
-        let names = ["name", "to"].compactMap { params[$0]?.stringValue }
-        return names.isEmpty ? .catalog : .names(names)
-    }
-
-    fileprivate static func handle(in params: JSONObject) -> Self {
-        params["handle"]?.integerValue.map { .handle($0) } ?? .catalog
+    fileprivate init(_ subject: MethodClaim.Subject, in params: JSONObject) {
+        switch subject {
+        case .catalog: self = .catalog
+        case .keychain: self = .keychain
+        case .names(let keys):
+            let names = keys.compactMap { params[$0]?.stringValue }
+            self = names.isEmpty ? .catalog : .names(names)
+        case .handle: self = params["handle"]?.integerValue.map { .handle($0) } ?? .catalog
+        }
     }
 
     /// Whether what is done to the one may matter to who looks at the other.

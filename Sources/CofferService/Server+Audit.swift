@@ -152,18 +152,6 @@ extension Server {
     }
 }
 
-extension Method {
-    /// Whether it is recorded whatever comes of it: not what is done through a handle, whose opening was recorded, and not
-    /// what tells nothing of any item.
-    fileprivate var isAudited: Bool {
-        switch self {
-        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .contextEnd: false
-        case .fileAllocate, .fileClose, .fileRead, .fileSync, .fileTruncate, .fileWrite: false
-        default: true
-        }
-    }
-}
-
 extension PendingRequest {
     /// Why it was allowed, where that was a lease; what a lease that it grants is for.
     fileprivate var auditedReason: String? {
@@ -179,8 +167,7 @@ extension AuditedItem {
         let params = request.params
         let group = params["group"]?.stringValue ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
         var named: [AuditedItem] = []
-        // Whom a lease is for is no item.
-        for key in request.method == .leaseGrant ? ["name"] : ["name", "to"] {
+        for key in request.method.auditedNames {
             guard let name = params[key]?.stringValue else { continue }
             named.append(AuditedItem(name: name, group: group ?? caller.groups.first))
         }

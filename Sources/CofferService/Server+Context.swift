@@ -10,7 +10,7 @@ internal import CofferWire
 extension Server {
     /// Takes note of a right passcode, or of an application password.
     func authenticateContext(
-        _ params: ContextParameters,
+        _ params: ContextAuthenticateParameters,
         _ attachments: Attachments,
         of caller: Caller
     ) throws(CofferError) -> Work {
@@ -26,7 +26,7 @@ extension Server {
                 _ = try await self.authenticate(for: .contextAuthenticate, credential, as: .passcode, transfer)
                 // A lock that came meanwhile has ended all that was shown, whoever has locked.
                 if endCount == self.contextEndCount { context.showPasscode(until: self.deadline(params)) }
-                return Reply(Nothing())
+                return Reply(Empty())
             }
         case .applicationPassword:
             guard let typed = payload, (1...Limits.passcodeBytes).contains(typed.count) else {
@@ -43,7 +43,7 @@ extension Server {
                     try stretching.stretch(password)
                 }
                 if endCount == self.contextEndCount { context.show(stretched, until: self.deadline(params)) }
-                return Reply(Nothing())
+                return Reply(Empty())
             }
         }
     }
@@ -58,16 +58,14 @@ extension Server {
     }
 
     /// Until when what was shown now is good; `nil` where it is for the next request.
-    private func deadline(_ params: ContextParameters) -> UInt64? {
+    private func deadline(_ params: ContextAuthenticateParameters) -> UInt64? {
         guard let seconds = params.reuseSeconds, seconds > 0 else { return nil }
         return configuration.clock.now + UInt64(seconds) * 1_000_000_000
     }
 
-    /// Ends what was shown on every connection, and forgets what listings have looked at: the keys go, or what opens them is
-    /// another one.
+    /// Ends what was shown on every connection: the keys go, or what opens them is another one.
     func endContexts() {
         contextEndCount += 1
         for session in sessions.values { session.caller.context.end() }
-        listings.forgetAll()
     }
 }

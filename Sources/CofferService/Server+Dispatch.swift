@@ -16,35 +16,6 @@ enum Answer: ~Copyable {
 extension Method {
     /// Whether it is about what was shown on the connection, and uses nothing of it.
     var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
-
-    /// Whether something that it does not find is an item of the catalog.
-    var looksUpItems: Bool {
-        switch self {
-        case .leaseList, .leaseRevoke, .vaultCheck, .vaultQuarantine: false
-        default: readsCatalog
-        }
-    }
-
-    /// Whether the answer tells of the catalog, and so maybe of changes that the turn has yet to commit.
-    var readsCatalog: Bool {
-        switch self {
-        case .hello, .requestCancel, .vaultErase, .vaultInit, .vaultLock, .vaultStatus, .vaultUnlock, .vaultWatch: false
-        case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeSet, .slotAdd, .slotList, .slotRemove,
-            .slotTest:
-            false
-        case .fileAllocate, .fileClose, .fileOpen, .fileRead, .fileSalvage, .fileSync, .fileTruncate, .fileWrite: true
-        case .auditList, .auditVerify, .entitlementExplain, .entitlementList: false
-        case .vaultCheck, .vaultQuarantine: true
-        case .fileList, .fileMkdir, .fileProtect, .fileRemove, .fileRename, .fileStat: true
-        case .passcodeRemove, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove,
-            .itemShow:
-            true
-        case .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
-            .keychainRestore, .keychainSign, .keychainUpdate:
-            true
-        case .leaseGrant, .leaseList, .leaseRevoke: true
-        }
-    }
 }
 
 extension Server {
@@ -57,16 +28,16 @@ extension Server {
     ) throws(CofferError) -> Answer {
         switch method {
         case .itemPut:
-            return .later(try putItem(PutParameters(params: params), attachments, from: caller))
+            return .later(try putItem(ItemPutParameters(params: params), attachments, from: caller))
         case .itemGet:
-            let params = try GetParameters(params: params)
+            let params = try ItemGetParameters(params: params)
             return try getItem(params, attachments, in: try caller.group(nil), caller.context)
         case .itemExplain:
-            return .now(try explainItem(ExplainParameters(params: params), attachments, from: caller))
+            return .now(try explainItem(ItemExplainParameters(params: params), attachments, from: caller))
         case .vaultInit:
-            return .later(try initVault(InitParameters(params: params), attachments, from: caller))
+            return .later(try initVault(VaultInitParameters(params: params), attachments, from: caller))
         case .vaultUnlock:
-            return .later(try unlockVault(CredentialParameters(params: params), attachments, from: caller))
+            return .later(try unlockVault(VaultUnlockParameters(params: params), attachments, from: caller))
         case .passcodeChange:
             return .later(try changePasscode(PasscodeChangeParameters(params: params), attachments, from: caller))
         case .passcodeRemove:
@@ -74,19 +45,21 @@ extension Server {
         case .passcodeSet:
             return .later(try setPasscode(PasscodeSetParameters(params: params), attachments, from: caller))
         case .slotAdd:
-            return .later(try addSlot(CredentialParameters(params: params), attachments))
+            return .later(try addSlot(SlotAddParameters(params: params), attachments))
         case .slotRemove:
             return .later(try removeSlot(SlotRemoveParameters(params: params), attachments))
         case .slotTest:
-            return .later(try testSlot(CredentialParameters(params: params), attachments))
+            return .later(try testSlot(SlotTestParameters(params: params), attachments))
         case .contextAuthenticate:
-            return .later(try authenticateContext(ContextParameters(params: params), attachments, of: caller))
+            return .later(
+                try authenticateContext(ContextAuthenticateParameters(params: params), attachments, of: caller)
+            )
         case .vaultErase:
             try attachments.refuseLeftovers(of: method)
-            return .later(eraseVault(try EraseParameters(params: params)))
+            return .later(eraseVault(try VaultEraseParameters(params: params)))
         case .itemList:
             try attachments.refuseLeftovers(of: method)
-            return try listItems(ListParameters(params: params), from: caller)
+            return try listItems(ItemListParameters(params: params), from: caller)
         case .requestCancel: preconditionFailure("answered where the requests of a connection are known")
         case .auditList, .auditVerify, .contextEnd, .entitlementExplain, .entitlementList, .hello, .itemMove,
             .itemProtect, .itemRemove, .itemShow, .leaseGrant, .leaseList, .leaseRevoke, .slotList, .vaultCheck,
@@ -108,7 +81,7 @@ extension Server {
         case .keychainUpdate:
             return try updateKeychainItems(KeychainUpdateParameters(params: params), attachments, from: caller)
         case .keychainSign:
-            return try sign(KeychainQuery(params: params), attachments, from: caller)
+            return try sign(KeychainSignParameters(params: params).query, attachments, from: caller)
         case .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore:
             try attachments.refuseLeftovers(of: method)
             return try respondOfKeychain(to: method, params, from: caller)
@@ -122,10 +95,10 @@ extension Server {
     ) throws(CofferError) -> Answer {
         switch method {
         case .fileAllocate: return try allocateFile(FileAllocateParameters(params: params), from: caller)
-        case .fileClose: return try closeFile(FileHandleParameters(params: params), from: caller)
+        case .fileClose: return try closeFile(FileCloseParameters(params: params), from: caller)
         case .fileOpen: return try openFile(FileOpenParameters(params: params), from: caller)
         case .fileRead: return try readFile(FileReadParameters(params: params), from: caller)
-        case .fileSync: return try syncFile(FileHandleParameters(params: params), from: caller)
+        case .fileSync: return try syncFile(FileSyncParameters(params: params), from: caller)
         case .fileTruncate: return try truncateFile(FileTruncateParameters(params: params), from: caller)
         default: preconditionFailure("answered by the caller of this function")
         }
@@ -139,10 +112,10 @@ extension Server {
         switch method {
         case .fileList: return try listFiles(FileListParameters(params: params), from: caller)
         case .fileMkdir:
-            return .now(Reply(try makeDirectory(FileMakeDirectoryParameters(params: params), from: caller)))
+            return .now(Reply(try makeDirectory(FileMkdirParameters(params: params), from: caller)))
         case .fileProtect: return try protectFile(FileProtectParameters(params: params), from: caller)
         case .fileRemove: return try removeFile(FileRemoveParameters(params: params), from: caller)
-        case .fileRename: return .now(Reply(try renameFile(MoveParameters(params: params), from: caller)))
+        case .fileRename: return .now(Reply(try renameFile(FileRenameParameters(params: params), from: caller)))
         case .fileStat: return .now(Reply(try statFile(FileStatParameters(params: params), from: caller)))
         default: preconditionFailure("answered by the caller of this function")
         }
@@ -155,10 +128,11 @@ extension Server {
     ) throws(CofferError) -> Answer {
         switch method {
         case .keychainAgree: return try agree(KeychainAgreeParameters(params: params), from: caller)
-        case .keychainDelete: return try deleteKeychainItems(KeychainQuery(params: params), from: caller)
+        case .keychainDelete:
+            return try deleteKeychainItems(KeychainDeleteParameters(params: params).query, from: caller)
         case .keychainFind: return try findKeychainItems(KeychainFindParameters(params: params), from: caller)
         case .keychainHistory: return try history(KeychainHistoryParameters(params: params), from: caller)
-        case .keychainPublicKey: return try publicKey(KeychainQuery(params: params), from: caller)
+        case .keychainPublicKey: return try publicKey(KeychainPublicKeyParameters(params: params).query, from: caller)
         case .keychainRestore: return try restore(KeychainRestoreParameters(params: params), from: caller)
         default: preconditionFailure("answered by the caller of this function")
         }
@@ -173,30 +147,30 @@ extension Server {
         case .auditList: return Reply(try listRecords(AuditListParameters(params: params)))
         case .auditVerify: return Reply(try verifyAudit(AuditVerifyParameters(params: params)))
         case .contextEnd:
-            _ = try Nothing(params: params)
+            _ = try ContextEndParameters(params: params)
             caller.context.end()
-            return Reply(Nothing())
+            return Reply(Empty())
         case .entitlementExplain:
             return Reply(try explainAccess(EntitlementExplainParameters(params: params), from: caller))
         case .entitlementList: return Reply(listEntitlements(try EntitlementListParameters(params: params)))
         case .hello: return Reply(try hello(HelloParameters(params: params)))
-        case .itemMove: return Reply(try moveItem(MoveParameters(params: params), from: caller))
-        case .itemProtect: return Reply(try protectItem(ProtectParameters(params: params), from: caller))
-        case .itemRemove: return Reply(try removeItem(NameParameters(params: params), from: caller))
-        case .itemShow: return try showItem(NameParameters(params: params), in: try caller.group(nil))
+        case .itemMove: return Reply(try moveItem(ItemMoveParameters(params: params), from: caller))
+        case .itemProtect: return Reply(try protectItem(ItemProtectParameters(params: params), from: caller))
+        case .itemRemove: return Reply(try removeItem(ItemRemoveParameters(params: params), from: caller))
+        case .itemShow: return try showItem(ItemShowParameters(params: params), in: try caller.group(nil))
         case .leaseGrant: return Reply(try grantLease(LeaseGrantParameters(params: params), from: caller))
         case .leaseList: return Reply(try listLeases(LeaseListParameters(params: params), from: caller))
-        case .leaseRevoke: return Reply(try revokeLease(LeaseNumber(params: params), from: caller))
+        case .leaseRevoke: return Reply(try revokeLease(LeaseRevokeParameters(params: params), from: caller))
         case .slotList:
-            _ = try Nothing(params: params)
+            _ = try SlotListParameters(params: params)
             return Reply(try listSlots())
-        case .vaultCheck: return Reply(try checkVault(CheckParameters(params: params), from: caller))
-        case .vaultQuarantine: return Reply(try quarantine(QuarantineParameters(params: params), from: caller))
-        case .vaultLock: return Reply(try lockVault(LockParameters(params: params)))
+        case .vaultCheck: return Reply(try checkVault(VaultCheckParameters(params: params), from: caller))
+        case .vaultQuarantine: return Reply(try quarantine(VaultQuarantineParameters(params: params), from: caller))
+        case .vaultLock: return Reply(try lockVault(VaultLockParameters(params: params)))
         case .vaultStatus:
-            _ = try Nothing(params: params)
+            _ = try VaultStatusParameters(params: params)
             return Reply(try vaultStatus())
-        case .vaultWatch: return Reply(watchVault(try WatchParameters(params: params), from: caller))
+        case .vaultWatch: return Reply(watchVault(try VaultWatchParameters(params: params), from: caller))
         default:
             preconditionFailure("answered by the caller of this function")
         }

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferDatabase
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferSystem
@@ -10,7 +11,7 @@ extension Server {
     // MARK: Checking
 
     /// Looks at a few rows, and repairs what is wrong with them if that is asked for.
-    func checkVault(_ params: CheckParameters, from caller: Caller) throws(CofferError) -> CheckPage {
+    func checkVault(_ params: VaultCheckParameters, from caller: Caller) throws(CofferError) -> CheckPage {
         let place = try CheckPlace(params.cursor)
         let order = CheckOrder(groups: caller.groups, repairs: params.repairs, now: wallClockMilliseconds())
         do {
@@ -32,7 +33,7 @@ extension Server {
     // MARK: Quarantine
 
     /// Lists what was moved out of the way, puts it back, or destroys it.
-    func quarantine(_ params: QuarantineParameters, from caller: Caller) throws(CofferError) -> QuarantinePage {
+    func quarantine(_ params: VaultQuarantineParameters, from caller: Caller) throws(CofferError) -> QuarantinePage {
         let order = CheckOrder(groups: caller.groups, repairs: false, now: wallClockMilliseconds())
         do {
             let catalog = try vault.catalog
@@ -47,7 +48,8 @@ extension Server {
             guard params.action == .restore else { return page }
             let entries = try catalog.change { changes in
                 let entries = try page.entries.compactMap { entry in
-                    try Isolated(store: entry.store, number: entry.number).putBack(into: catalog, order)
+                    let row = Isolated(store: entry.store, number: entry.number)
+                    return try row.rows(of: catalog).putBack(row.number, order)
                 }
                 changes.noteUntold(entries.count { $0.obstacle == nil })
                 return entries
@@ -64,13 +66,14 @@ extension Server {
         in catalog: Catalog,
         _ order: CheckOrder
     ) throws -> QuarantinePage {
+        let rows = row.rows(of: catalog)
         let found =
             try action == .restore
             ? catalog.change { changes in
-                let entry = try row.putBack(into: catalog, order)
+                let entry = try rows.putBack(row.number, order)
                 if let entry, entry.obstacle == nil { changes.noteUntold(1) }
                 return entry
-            } : row.entry(in: catalog, order)
+            } : rows.entry(row.number, order)
         guard let found else {
             throw CofferError(
                 .itemNotFound,
@@ -78,7 +81,7 @@ extension Server {
                 hint: "'coffer doctor' shows what there is"
             )
         }
-        if action == .discard { try catalog.change(isRemoval: true) { _ in try row.discard(from: catalog) } }
+        if action == .discard { try catalog.change(isRemoval: true) { _ in try rows.discard(row.number) } }
         return QuarantinePage(entries: [found], cursor: nil)
     }
 }
@@ -200,11 +203,7 @@ private struct Isolated {
     }
 
     func page(of catalog: Catalog, _ order: CheckOrder) throws -> QuarantinePage {
-        let entries =
-            switch store {
-            case .keychain: try catalog.keychain.quarantined(after: number, order)
-            case .file: try catalog.files.quarantined(after: number, order)
-            }
+        let entries = try rows(of: catalog).entries(after: number, order)
         if entries.count == order.limit, let last = entries.last {
             return QuarantinePage(entries: entries, cursor: "\(store.rawValue):\(last.number)")
         }
@@ -212,24 +211,10 @@ private struct Isolated {
         return QuarantinePage(entries: entries, cursor: isLast ? nil : "\(StoreName.file.rawValue):0")
     }
 
-    func entry(in catalog: Catalog, _ order: CheckOrder) throws -> QuarantineEntry? {
+    func rows(of catalog: Catalog) -> QuarantineTable {
         switch store {
-        case .keychain: try catalog.keychain.quarantined(number, order)
-        case .file: try catalog.files.quarantined(number, order)
-        }
-    }
-
-    func putBack(into catalog: Catalog, _ order: CheckOrder) throws -> QuarantineEntry? {
-        switch store {
-        case .keychain: try catalog.keychain.putBack(number, order)
-        case .file: try catalog.files.putBack(number, order)
-        }
-    }
-
-    func discard(from catalog: Catalog) throws {
-        switch store {
-        case .keychain: try catalog.keychain.discardQuarantined(number)
-        case .file: try catalog.files.discardQuarantined(number)
+        case .keychain: catalog.keychain.quarantineTable
+        case .file: catalog.files.quarantineTable
         }
     }
 }

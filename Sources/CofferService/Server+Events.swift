@@ -7,10 +7,10 @@ internal import CofferWire
 
 extension Server {
     /// Begins to tell a client of events, or tells it of others than before.
-    func watchVault(_ params: WatchParameters, from caller: Caller) -> Nothing {
+    func watchVault(_ params: VaultWatchParameters, from caller: Caller) -> Empty {
         caller.subscription.selection = params.selection
         updateChangeLog()
-        return Nothing()
+        return Empty()
     }
 
     /// Nobody's wishes cost those who change items anything.

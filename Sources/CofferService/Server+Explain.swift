@@ -10,7 +10,7 @@ extension Server {
     /// Where an item is or would go, why, and what may be done with it, in whatever state and by whatever client is asked
     /// about; nothing is stored, and nobody's rights are used.
     func explainItem(
-        _ params: ExplainParameters,
+        _ params: ItemExplainParameters,
         _ attachments: Attachments,
         from caller: Caller
     ) throws(CofferError) -> Reply {

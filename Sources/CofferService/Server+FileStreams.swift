@@ -15,7 +15,7 @@ extension Server {
     /// Another file may take the name before this one is open. So the part is one of the file that was opened.
     func getThroughHandle(
         _ item: FileItem,
-        _ params: GetParameters,
+        _ params: ItemGetParameters,
         in group: String,
         to descriptor: consuming OwnedDescriptor?,
         under lease: LeaseTerms?,
@@ -31,7 +31,7 @@ extension Server {
             guard let output = handoff.take() else {
                 let content = try await self.collect(range, of: file, params.name, store, transfer)
                 return Reply(
-                    GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload),
+                    ItemGetResult(store: .file, byteCount: Int64(content.count), delivery: .payload),
                     payload: content,
                     protection: .file(store.protectionClass(of: file))
                 )
@@ -45,7 +45,7 @@ extension Server {
                 store,
                 transfer
             ).count
-            return Reply(GetResult(store: .file, byteCount: count, delivery: .descriptor))
+            return Reply(ItemGetResult(store: .file, byteCount: count, delivery: .descriptor))
         }
     }
 

@@ -8,13 +8,13 @@ internal import CofferWire
 
 extension Server {
     /// Makes what was written to an open file survive a crash: all of it or nothing.
-    func syncFile(_ params: FileHandleParameters, from caller: Caller) throws(CofferError) -> Answer {
+    func syncFile(_ params: FileSyncParameters, from caller: Caller) throws(CofferError) -> Answer {
         let handle = try caller.handles[params.handle]
         return .later { (_) async throws(CofferError) in
             // What was written before a lock is sealed already: no key is wanted for this.
             guard let store = handle.store else { throw CofferError.vaultIsGone }
             try await self.synchronize(handle, store)
-            return Reply(Nothing())
+            return Reply(Empty())
         }
     }
 
@@ -44,13 +44,13 @@ extension Server {
     }
 
     /// Closes a handle; what was written is synced first.
-    func closeFile(_ params: FileHandleParameters, from caller: Caller) throws(CofferError) -> Answer {
+    func closeFile(_ params: FileCloseParameters, from caller: Caller) throws(CofferError) -> Answer {
         let handle = try caller.handles[params.handle]
         return .later { (_) async throws(CofferError) in
             if handle.access.writes, let store = handle.store { try await self.synchronize(handle, store) }
             caller.handles.remove(params.handle)
             await self.release(handle, isWriter: handle.access.writes)
-            return Reply(Nothing())
+            return Reply(Empty())
         }
     }
 
@@ -67,7 +67,6 @@ extension Server {
 
     /// Lets go of everything that a connection had open.
     func releaseHandles(of caller: Caller) {
-        listings.forget(caller.lookAhead)
         let handles = caller.handles.takeAll()
         if handles.isEmpty { return }
         orphanedHandles += handles

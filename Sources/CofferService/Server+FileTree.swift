@@ -29,7 +29,12 @@ extension Server {
             let files = try vault.catalog.files
             let directory = try params.name.map { try files.requireEntry($0, in: group) }
             if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
-            let walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
+            var walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
+            if let cursor = params.cursor {
+                guard let position = Base64.decode(cursor), try walk.seek(position) else {
+                    throw CofferError.noPosition("cursor")
+                }
+            }
             listing = FileListing(params, walk, try vault.keys)
         } catch {
             throw .init(mapping: error, "can't list the files")
@@ -38,7 +43,7 @@ extension Server {
     }
 
     /// Makes a directory.
-    func makeDirectory(_ params: FileMakeDirectoryParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+    func makeDirectory(_ params: FileMkdirParameters, from caller: Caller) throws(CofferError) -> FileInfo {
         let group = try caller.group(nil)
         do {
             let catalog = try vault.catalog
@@ -60,7 +65,7 @@ extension Server {
     }
 
     /// Gives a file or a directory another name.
-    func renameFile(_ params: MoveParameters, from caller: Caller) throws(CofferError) -> FileInfo {
+    func renameFile(_ params: FileRenameParameters, from caller: Caller) throws(CofferError) -> FileInfo {
         let group = try caller.group(nil)
         do {
             let catalog = try vault.catalog
@@ -149,7 +154,7 @@ extension Server {
                 try catalog.files.removeEntry(params.name, in: group)
                 changes.note(ItemChange(.removed, file: params.name, in: group))
             }
-            return .now(Reply(FileRemoveResult(count: 1)))
+            return .now(Reply(CountResult(count: 1)))
         } catch {
             throw .init(mapping: error, "can't remove \(params.name.quoted)")
         }
@@ -238,7 +243,7 @@ private final class DirectoryRemoval: SlicedWork {
                 operation: .write
             )
         }
-        return Reply(FileRemoveResult(count: Int64(removal.removedCount)))
+        return Reply(CountResult(count: Int64(removal.removedCount)))
     }
 }
 
@@ -252,7 +257,7 @@ private final class DirectoryProtection: SlicedWork {
     private var walk: TreeWalk
     private var isDirectoryDone = false
     private(set) var changedCount = 0
-    private var unchanged: [FileProtectionChange.Unchanged] = []
+    private var unchanged: [UnchangedFile] = []
     private var unchangedCount = 0
     private(set) var doneCount = 0
 
@@ -317,7 +322,7 @@ private final class DirectoryProtection: SlicedWork {
     private func keep(_ name: String, _ error: CofferError) {
         unchangedCount += 1
         if unchanged.count == Self.namedCount { return }
-        unchanged.append(FileProtectionChange.Unchanged(name: name, code: error.code, message: error.message))
+        unchanged.append(UnchangedFile(name: name, code: error.code, message: error.message))
     }
 }
 

@@ -292,7 +292,7 @@ extension Server {
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
         return .later { (_) async throws(CofferError) in
             try await self.cut(handle, to: params.byteCount)
-            return Reply(Nothing())
+            return Reply(Empty())
         }
     }
 

@@ -55,7 +55,7 @@ extension Server {
     ///   - commit: What has to be on the disk before anything of a file is given out; an answer at once waits for the end of
     ///     the turn by itself.
     func getItem(
-        _ params: GetParameters,
+        _ params: ItemGetParameters,
         _ attachments: Attachments,
         in group: String,
         _ context: AuthenticationContext,
@@ -97,7 +97,7 @@ extension Server {
 
     private static func secretReply(
         _ secret: consuming SecretBytes,
-        _ params: GetParameters,
+        _ params: ItemGetParameters,
         _ accessibility: Accessibility
     ) throws(CofferError) -> Reply {
         let range = try range(params, in: Int64(secret.count))
@@ -113,12 +113,12 @@ extension Server {
                 throw .noSecretMemory
             }
         }
-        let result = GetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
+        let result = ItemGetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
         return Reply(result, payload: part, protection: .keychain(accessibility))
     }
 
     /// The part of an item's bytes that is asked for.
-    static func range(_ params: GetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
+    static func range(_ params: ItemGetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
         let start = params.offset ?? 0
         guard start <= count else {
             throw CofferError(.param, "the range begins at \(start), and \(params.name.quoted) has \(count) bytes")
@@ -145,7 +145,7 @@ extension Server {
                 let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
                 try read.perform(range, to: SharedStream(output), progress: report)
             }
-            return Reply(GetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor))
+            return Reply(ItemGetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor))
         }
     }
 
@@ -175,14 +175,14 @@ extension Server {
                     try read.collect(range)
                 }
             }
-            let result = GetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
+            let result = ItemGetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
             // Its class may be another one than when the read began.
             let protectionClass = self.vault.openCatalog?.files.protectionClass(of: read) ?? read.protectionClass
             return Reply(result, payload: content, protection: .file(protectionClass))
         }
     }
 
-    func showItem(_ params: NameParameters, in group: String) throws(CofferError) -> Reply {
+    func showItem(_ params: ItemShowParameters, in group: String) throws(CofferError) -> Reply {
         let located = try require(params.name, in: group)
         var reply = Reply(located.info)
         if case .keychain(let item) = located.item {
@@ -191,15 +191,14 @@ extension Server {
         return reply
     }
 
-    /// One page of both stores together, in the order of the names' bytes.
-    func listItems(_ params: ListParameters, from caller: Caller) throws(CofferError) -> Answer {
-        let listing = ItemListing(params, in: try caller.group(nil), caller.lookAhead, listings, try vault.keys)
-        return try perform(listing, for: caller)
+    /// One page of both stores together, in the catalog's order.
+    func listItems(_ params: ItemListParameters, from caller: Caller) throws(CofferError) -> Answer {
+        try perform(try ItemListing(params, in: try caller.group(nil), try vault.keys), for: caller)
     }
 
     // MARK: Changing
 
-    func removeItem(_ params: NameParameters, from caller: Caller) throws(CofferError) -> Nothing {
+    func removeItem(_ params: ItemRemoveParameters, from caller: Caller) throws(CofferError) -> Empty {
         let group = try caller.group(nil)
         let located = try require(params.name, in: group)
         do {
@@ -214,7 +213,7 @@ extension Server {
         } catch {
             throw .init(mapping: error, "can't remove \(params.name.quoted)")
         }
-        return Nothing()
+        return Empty()
     }
 }
 

@@ -226,7 +226,7 @@ extension Server {
                     changes.note(ItemChange(.removed, item))
                 }
             }
-            return Reply(KeychainCount(count: Int64(items.count)))
+            return Reply(CountResult(count: Int64(items.count)))
         }
     }
 }

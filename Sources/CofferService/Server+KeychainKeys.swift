@@ -17,7 +17,7 @@ extension Server {
         do { message = try payload.orEmpty() } catch { throw .init(mapping: error, "can't sign") }
         return try withItem(of: query, from: caller, to: "sign") { item, catalog in
             let signature = try catalog.keychain.signature(of: message, by: item, with: caller.context)
-            return Reply(Nothing(), payload: signature)
+            return Reply(Empty(), payload: signature)
         }
     }
 
@@ -25,7 +25,7 @@ extension Server {
     func agree(_ params: KeychainAgreeParameters, from caller: Caller) throws(CofferError) -> Answer {
         try withItem(of: params.query, from: caller, to: "agree on a secret") { item, catalog in
             let secret = try catalog.keychain.sharedSecret(of: item, with: params.peer, caller.context)
-            return Reply(Nothing(), payload: secret, protection: .keychain(item.accessibility))
+            return Reply(Empty(), payload: secret, protection: .keychain(item.accessibility))
         }
     }
 
@@ -86,7 +86,7 @@ extension Server {
                 )
                 changes.note(ItemChange(.changed, item))
             }
-            return Reply(Nothing())
+            return Reply(Empty())
         }
     }
 

@@ -240,7 +240,7 @@ extension Server {
     }
 
     /// Makes a recovery key, and gives it out.
-    func addSlot(_ params: CredentialParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+    func addSlot(_ params: SlotAddParameters, _ attachments: Attachments) throws(CofferError) -> Work {
         let credential = Handoff(try givenForSlots(attachments.takePayload(), params.credential))
         try attachments.refuseLeftovers(of: .slotAdd)
         let recoveryKey = Handoff(try NewRecoveryKey())
@@ -268,12 +268,12 @@ extension Server {
                 try keys.removingSlot(Int(params.number))
             }
             try self.adoptWithoutPasscode(granted)
-            return Reply(Nothing())
+            return Reply(Empty())
         }
     }
 
     /// Says which slot a credential opens; nothing changes by it, the count of wrong passcodes aside.
-    func testSlot(_ params: CredentialParameters, _ attachments: Attachments) throws(CofferError) -> Work {
+    func testSlot(_ params: SlotTestParameters, _ attachments: Attachments) throws(CofferError) -> Work {
         let kind = params.credential ?? .recoveryKey
         let credential = Handoff(try given(attachments.takePayload(), as: kind))
         try attachments.refuseLeftovers(of: .slotTest)

@@ -27,10 +27,10 @@ extension Server {
 
     /// What leases give a client for a request: its own item of that name comes first.
     func leaseCover(of request: PendingRequest, from caller: Caller) -> LeaseCover {
-        guard caller.rights.verbs.isEmpty || Gate.isLeasable(request.method) else { return .nothing }
+        guard caller.rights.verbs.isEmpty || request.method.isLeasable else { return .nothing }
         let leases = leases(for: caller.identity)
         if leases.isEmpty { return .nothing }
-        guard Gate.isLeasable(request.method), let name = request.params["name"]?.stringValue else {
+        guard request.method.isLeasable, let name = request.params["name"]?.stringValue else {
             return .somethingElse
         }
         let lease = leases.first { $0.terms.name.path.utf8.elementsEqual(name.utf8) && !isGone($0.terms) }
@@ -53,12 +53,12 @@ extension Server {
         let terms = lease.terms
         if request.method == .itemShow {
             try request.attachments.refuseLeftovers(of: request.method)
-            var reply = try showItem(NameParameters(params: request.params), in: terms.group)
+            var reply = try showItem(ItemShowParameters(params: request.params), in: terms.group)
             // The lease may wait to be committed.
             reply.isCommitted = false
             return .now(reply)
         }
-        let params = try GetParameters(params: request.params)
+        let params = try ItemGetParameters(params: request.params)
         let state = try vault.keys.state
         // What opens a file later on would find that out when the use is on the disk.
         guard try require(terms.name, in: terms.group).info.protection.isReadable(in: state) else {
@@ -86,7 +86,7 @@ extension Server {
     // MARK: Granting
 
     /// Grants a lease.
-    func grantLease(_ params: LeaseGrantParameters, from caller: Caller) throws(CofferError) -> LeaseNumber {
+    func grantLease(_ params: LeaseGrantParameters, from caller: Caller) throws(CofferError) -> LeaseGrantResult {
         let group = try caller.group(nil)
         let item = try require(params.name, in: group).info
         let clock = configuration.clock
@@ -118,7 +118,7 @@ extension Server {
                         hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one"
                     )
                 }
-                return LeaseNumber(number: try catalog.leases.add(terms, uses: params.uses.map { Int($0) }))
+                return LeaseGrantResult(number: try catalog.leases.add(terms, uses: params.uses.map { Int($0) }))
             }
         } catch {
             throw .init(mapping: error, "can't grant a lease")
@@ -150,7 +150,7 @@ extension Server {
     }
 
     /// Ends a lease of a group that the caller holds; of a damaged one nobody knows whose it was.
-    func revokeLease(_ params: LeaseNumber, from caller: Caller) throws(CofferError) -> Nothing {
+    func revokeLease(_ params: LeaseRevokeParameters, from caller: Caller) throws(CofferError) -> Empty {
         do {
             let catalog = try vault.catalog
             let isOwn = try liveLeases(in: catalog).contains {
@@ -167,7 +167,7 @@ extension Server {
         } catch {
             throw .init(mapping: error, "can't revoke lease \(params.number)")
         }
-        return Nothing()
+        return Empty()
     }
 
     // MARK: Ending

@@ -6,7 +6,7 @@ internal import CofferWire
 
 extension Server {
     /// Gives an item another name, in whichever store it is: one row of the catalog, and the name wants the store key only.
-    func moveItem(_ params: MoveParameters, from caller: Caller) throws(CofferError) -> ItemInfo {
+    func moveItem(_ params: ItemMoveParameters, from caller: Caller) throws(CofferError) -> ItemInfo {
         let group = try caller.group(nil)
         let located = try requireItem(params.name, in: group)
         do {
@@ -25,7 +25,7 @@ extension Server {
 
     private func move(
         _ item: StoredItem,
-        _ params: MoveParameters,
+        _ params: ItemMoveParameters,
         in group: String,
         _ catalog: Catalog,
         _ context: AuthenticationContext

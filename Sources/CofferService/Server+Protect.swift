@@ -9,7 +9,7 @@ extension Server {
     /// Changes the protection of an item: one row of the catalog, whatever the item's size.
     ///
     /// As with a put, a protection of the other store is converted.
-    func protectItem(_ params: ProtectParameters, from caller: Caller) throws(CofferError) -> ProtectionChange {
+    func protectItem(_ params: ItemProtectParameters, from caller: Caller) throws(CofferError) -> ProtectionChange {
         let group = try caller.group(nil)
         let wishes = RoutingWishes(protectionClass: params.protectionClass, accessibility: params.accessibility)
         guard let named = try wishes.named() else {

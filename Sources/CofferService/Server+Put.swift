@@ -70,7 +70,7 @@ private struct FileTarget {
 extension Server {
     /// Stores an item where the matrix says.
     func putItem(
-        _ params: PutParameters,
+        _ params: ItemPutParameters,
         _ attachments: Attachments,
         from caller: Caller
     ) throws(CofferError) -> Work {
@@ -207,7 +207,7 @@ extension Server {
     }
 
     private func putInKeychain(
-        _ params: PutParameters,
+        _ params: ItemPutParameters,
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
         _ group: String,

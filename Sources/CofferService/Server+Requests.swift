@@ -107,14 +107,14 @@ extension Server {
         _ number: Int
     ) throws(CofferError) -> Reply {
         try request.attachments.refuseLeftovers(of: .requestCancel)
-        let id = try CancelParameters(params: request.params).request
+        let id = try RequestCancelParameters(params: request.params).request
         for other in session.requests where other.id == id && other !== request {
             other.cancel()
             if other.isStarted { continue }
             sendFailure(.cancelled, to: other.id, session, number)
             session.remove(other)
         }
-        return Reply(Nothing())
+        return Reply(Empty())
     }
 
     /// A vault that can't be used refuses everything but to be looked at.
@@ -226,7 +226,7 @@ extension Server {
     func sendProgress(_ done: Int64, of total: Int64?, _ transfer: Transfer) {
         guard let request = request(of: transfer), let session = sessions[transfer.session] else { return }
         queueAnswers(of: session, transfer.session)
-        let params = ProgressParameters(request: request.id, done: done, total: total)
+        let params = ProgressParameters(done: done, total: total, request: request.id)
         let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
         session.send(OutgoingFrame(id: nil, json: json))
     }

@@ -33,7 +33,7 @@ extension Server {
 
     /// Makes a vault, unlocked, and gives its recovery key out.
     func initVault(
-        _ params: InitParameters,
+        _ params: VaultInitParameters,
         _ attachments: Attachments,
         from caller: Caller
     ) throws(CofferError) -> Work {
@@ -87,7 +87,7 @@ extension Server {
 
     /// Unlocks, if the credential is right and no lock comes in between.
     func unlockVault(
-        _ params: CredentialParameters,
+        _ params: VaultUnlockParameters,
         _ attachments: Attachments,
         from caller: Caller
     ) throws(CofferError) -> Work {
@@ -112,7 +112,7 @@ extension Server {
     }
 
     /// Erases the vault that the client names, and everything in it.
-    func eraseVault(_ params: EraseParameters) -> Work {
+    func eraseVault(_ params: VaultEraseParameters) -> Work {
         { (transfer) async throws(CofferError) in
             try await self.takeTurn(of: .vaultErase, transfer)
             defer { self.keyOperations.leave() }
@@ -124,7 +124,7 @@ extension Server {
                 )
             }
             try self.eraseEverything()
-            return Reply(Nothing())
+            return Reply(Empty())
         }
     }
 
@@ -149,7 +149,7 @@ extension Server {
     }
 
     /// Locks, at once or when the grace is over.
-    func lockVault(_ params: LockParameters) throws(CofferError) -> VaultStatus {
+    func lockVault(_ params: VaultLockParameters) throws(CofferError) -> VaultStatus {
         lock(graceSeconds: params.graceSeconds.map { Int($0) })
         return try vaultStatus()
     }

@@ -73,10 +73,6 @@ package actor Server {
     var protectedData = ProtectedData.gone
     /// The time for work on the catalog that takes several turns.
     let slices = SliceBudget()
-    /// What listings have looked at ahead.
-    let listings = Listings()
-    /// How often everything was looked at for a listing.
-    package var listingScanCount: Int { listings.scanCount }
     /// Who may do what.
     var accessPolicy: AccessPolicy
     /// What the matrix decides by.

@@ -1,10 +1,19 @@
 internal import Glibc
 
 /// A thread of the system, for what may block.
-enum NativeThread {
+package enum NativeThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Starts a thread that is never joined.
+    ///
+    /// - Parameter run: What it does.
+    /// - Throws: ``SystemError`` where no thread can be had.
+    package static func startDetached(_ run: @escaping @Sendable () -> Void) throws(SystemError) {
+        guard let thread = start(run) else { throw SystemError("pthread_create", code: EAGAIN) }
+        pthread_detach(thread)
     }
 
     /// Starts a thread.

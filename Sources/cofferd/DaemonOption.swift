@@ -1,135 +1,231 @@
 import CofferCore
+import CofferService
 
-/// An option of the daemon, as the help and the manual show it.
-struct DaemonOption {
+/// An option of the daemon, and the setting of `[Service]` that does the same: said once, for the command line, the
+/// configuration, the help and the manual.
+struct DaemonOption: Sendable {
+    /// What an option takes, and where that goes.
+    enum Kind: Sendable {
+        /// Nothing; as a setting, `yes` or `no`.
+        case flag(@Sendable (inout Options, Bool) -> Void)
+        /// `yes` or `no`.
+        case decision(@Sendable (inout Options, Bool) -> Void)
+        /// A whole number from 0 to a bound.
+        case seconds(upTo: Int = Limits.maximumLockDelaySeconds, @Sendable (inout Options, Int) -> Void)
+        /// A text that is not empty, by what it stands for.
+        case text(String, @Sendable (inout Options, String) -> Void)
+    }
+
     let flag: String
-    /// What its value stands for; `nil` where it has none.
-    let value: String?
     /// Its name in `[Service]` of the configuration; `nil` where it is no setting.
     let setting: String?
     /// What it does, in one paragraph.
     let words: String
-    /// Whether it is given by a `no` of its setting.
-    var isDenial: Bool { flag.hasPrefix("--no-") }
+    private let kind: Kind
 
-    init(_ flag: String, value: String? = nil, setting: String? = nil, _ words: String) {
+    init(_ flag: String, setting: String? = nil, _ words: String, _ kind: Kind) {
         self.flag = flag
-        self.value = value
         self.setting = setting
         self.words = words
+        self.kind = kind
     }
+
+    /// What its value stands for; `nil` where it has none.
+    var value: String? {
+        switch kind {
+        case .flag: nil
+        case .decision: "yes|no"
+        case .seconds: "SECONDS"
+        case .text(let place, _): place
+        }
+    }
+
+    /// Whether it is given by a `no` of its setting.
+    private var isDenial: Bool { flag.hasPrefix("--no-") }
+
+    // MARK: Reading
+
+    /// Takes it as it stands on the command line.
+    ///
+    /// - Parameters:
+    ///   - text: Its value; not asked for where it has none.
+    ///   - options: What it changes.
+    func take(_ text: @autoclosure () -> String?, into options: inout Options) throws(CofferError) {
+        switch kind {
+        case .flag(let set): set(&options, true)
+        case .text(_, let set): set(&options, try given(text()))
+        case .seconds(let maximum, let set):
+            let text = try given(text())
+            guard let seconds = Int(text), (0...maximum).contains(seconds) else {
+                throw CofferError(
+                    .param,
+                    "\(flag) \(quotedForDisplay(text)): expected a whole number from 0 to \(maximum)"
+                )
+            }
+            set(&options, seconds)
+        case .decision(let set):
+            let text = try given(text())
+            guard let decision = Self.decisions[text] else {
+                throw CofferError(.param, "\(flag) \(quotedForDisplay(text)): expected 'yes' or 'no'")
+            }
+            set(&options, decision)
+        }
+    }
+
+    /// Takes it as a setting of the configuration.
+    func take(
+        _ entry: ConfigurationFile.Entry,
+        of file: ConfigurationFile,
+        into options: inout Options
+    ) throws(CofferError) {
+        if case .flag(let set) = kind {
+            guard let isOn = Self.decisions[entry.value] else {
+                throw file.wrong(entry.line, "\(entry.key): expected 'yes' or 'no'")
+            }
+            return set(&options, isOn != isDenial)
+        }
+        do throws(CofferError) {
+            try take(entry.value, into: &options)
+        } catch {
+            throw file.wrong(entry.line, error.message, hint: error.hint)
+        }
+    }
+
+    private static let decisions = ["yes": true, "no": false]
+
+    private func given(_ text: String?) throws(CofferError) -> String {
+        if let text, !text.isEmpty { return text }
+        throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help")
+    }
+
+    // MARK: The table
 
     /// All of them.
     static let all = [
         DaemonOption(
             "--config",
-            value: "FILE",
-            "the configuration ($XDG_CONFIG_HOME/coffer/cofferd.conf, or /etc/coffer/cofferd.conf)"
+            "the configuration ($XDG_CONFIG_HOME/coffer/cofferd.conf, or /etc/coffer/cofferd.conf)",
+            .text("FILE", { $0.configurationPath = $1 })
         ),
         DaemonOption(
             "--entitlements",
-            value: "DIR",
-            "who may do what, instead of /etc/coffer/entitlements.d and $XDG_CONFIG_HOME/coffer/entitlements.d"
+            "who may do what, instead of /etc/coffer/entitlements.d and $XDG_CONFIG_HOME/coffer/entitlements.d",
+            .text("DIR", { $0.entitlementPath = $1 })
         ),
         DaemonOption(
             "--socket",
-            value: "PATH",
             setting: "Socket",
             """
             where to listen, if the service manager passes no socket ($XDG_RUNTIME_DIR/coffer/coffer.sock or \
             /run/coffer/coffer.sock)
-            """
+            """,
+            .text("PATH", { $0.socket = $1 })
         ),
         DaemonOption(
             "--credential-socket",
-            value: "PATH",
             setting: "CredentialSocket",
-            "where service managers ask for credentials of units, if the service manager passes no socket for that"
+            "where service managers ask for credentials of units, if the service manager passes no socket for that",
+            .text("PATH", { $0.credentialSocket = $1 })
         ),
         DaemonOption(
             "--credential-wait",
-            value: "SECONDS",
             setting: "CredentialWait",
             """
             have a unit that is started wait so long for a credential that is locked (0 to \
             \(Limits.maximumCredentialWaitSeconds))
-            """
+            """,
+            .seconds(upTo: Limits.maximumCredentialWaitSeconds, { $0.credentialWaitSeconds = $1 })
         ),
         DaemonOption(
             "--state",
-            value: "DIR",
             setting: "State",
-            "where the vault is ($STATE_DIRECTORY, or $XDG_STATE_HOME/coffer, or /var/lib/coffer for root)"
+            "where the vault is ($STATE_DIRECTORY, or $XDG_STATE_HOME/coffer, or /var/lib/coffer for root)",
+            .text("DIR", { $0.state = $1 })
         ),
         DaemonOption(
             "--grace",
-            value: "SECONDS",
             setting: "Grace",
-            "from a lock to the end of class A (\(Limits.defaultGraceSeconds); 0 to \(Limits.maximumGraceSeconds))"
+            "from a lock to the end of class A (\(Limits.defaultGraceSeconds); 0 to \(Limits.maximumGraceSeconds))",
+            .seconds(upTo: Limits.maximumGraceSeconds, { $0.lockPolicy.graceSeconds = $1 })
         ),
         DaemonOption(
             "--lock-after",
-            value: "SECONDS",
             setting: "LockAfter",
-            "lock when no key that the passcode protects was used for so long (0: never)"
+            "lock when no key that the passcode protects was used for so long (0: never)",
+            .seconds({ $0.lockPolicy.lockAfterSeconds = $1 == 0 ? nil : $1 })
         ),
         DaemonOption(
             "--inactive-after",
-            value: "SECONDS",
             setting: "InactiveAfter",
-            "from the end of the grace to the end of class CX (\(Limits.defaultInactiveSeconds))"
+            "from the end of the grace to the end of class CX (\(Limits.defaultInactiveSeconds))",
+            .seconds({ $0.lockPolicy.inactiveAfterSeconds = $1 })
         ),
         DaemonOption(
             "--forget-after",
-            value: "SECONDS",
             setting: "ForgetAfter",
-            "from the end of the grace to before first unlock (\(Limits.defaultForgetSeconds); 0: never)"
+            "from the end of the grace to before first unlock (\(Limits.defaultForgetSeconds); 0: never)",
+            .seconds({ $0.lockPolicy.forgetAfterSeconds = $1 == 0 ? nil : $1 })
         ),
         DaemonOption(
             "--lock-on-last-disconnect",
             setting: "LockOnLastDisconnect",
-            "lock when the last connection is gone"
+            "lock when the last connection is gone",
+            .flag({ $0.locksOnLastDisconnect = $1 })
         ),
         DaemonOption(
             "--lock-on-sleep",
-            value: "yes|no",
             setting: "LockOnSleep",
-            "lock before the machine sleeps, without grace (yes)"
+            "lock before the machine sleeps, without grace (yes)",
+            .decision({ $0.presencePolicy.locksOnSleep = $1 })
         ),
         DaemonOption(
             "--lock-on-session-lock",
-            value: "yes|no",
             setting: "LockOnSessionLock",
-            "lock when somebody who has unlocked the vault locks a session (yes)"
+            "lock when somebody who has unlocked the vault locks a session (yes)",
+            .decision({ $0.presencePolicy.locksOnSessionLock = $1 })
         ),
         DaemonOption(
             "--lock-on-logout",
-            value: "yes|no",
             setting: "LockOnLogout",
-            "lock when somebody who has unlocked the vault has logged out (yes, if cofferd itself belongs to a login)"
+            "lock when somebody who has unlocked the vault has logged out (yes, if cofferd itself belongs to a login)",
+            .decision({ $0.locksOnLogout = $1 })
         ),
         DaemonOption(
             "--idle-exit",
-            value: "SECONDS",
             setting: "IdleExit",
             """
             end when nobody was connected for so long and no key is there that wants the passcode, if the service manager \
             passed the sockets, so that the next connection starts the daemon again (0: never)
-            """
+            """,
+            .seconds({ $0.idleExitSeconds = $1 == 0 ? nil : $1 })
         ),
         DaemonOption(
             "--carry-over",
             setting: "CarryOver",
-            "keep the keys of class C over a restart and a crash, in the service manager's descriptor store"
+            "keep the keys of class C over a restart and a crash, in the service manager's descriptor store",
+            .flag({ $0.carriesOver = $1 })
         ),
         DaemonOption(
             "--no-journal",
             setting: "Journal",
-            "keep the audit in the vault only: the journal has the names of items otherwise"
+            "keep the audit in the vault only: the journal has the names of items otherwise",
+            .flag({ $0.tellsJournal = !$1 })
         ),
-        DaemonOption("--check", "say whether the configuration is right, and start nothing"),
-        DaemonOption("--version", "print the version"),
-        DaemonOption("--help", "print this"),
+        DaemonOption(
+            "--check",
+            "say whether the configuration is right, and start nothing",
+            .flag({ $0.isCheck = $1 })
+        ),
+        DaemonOption(
+            "--version",
+            "print the version",
+            .flag({ _, _ in Options.leave(printing: "cofferd \(Version.program)\n") })
+        ),
+        DaemonOption(
+            "--help",
+            "print this",
+            .flag({ _, _ in Options.leave(printing: usage) })
+        ),
     ]
 
     /// What `--help` prints.

@@ -9,28 +9,28 @@ import Glibc
 /// takes, and `getopt_long` can't be called from Swift.
 struct Options {
     /// Where the configuration file is, if one was named.
-    private var configurationPath: String?
+    var configurationPath: String?
     private(set) var configurationFile: ConfigurationFile?
     /// Where the entitlements are, if not in the usual places.
-    private var entitlementPath: String?
-    private var socket: String?
+    var entitlementPath: String?
+    var socket: String?
     /// Where service managers ask for credentials, if the service manager passes no socket for them.
-    private(set) var credentialSocket: String?
-    private var credentialWaitSeconds = 0
-    private var state: String?
+    var credentialSocket: String?
+    var credentialWaitSeconds = 0
+    var state: String?
     /// Whether the keys of class C are kept over a restart, in the service manager's descriptor store.
-    private(set) var carriesOver = false
+    var carriesOver = false
     /// Whether what is done is told to the journal as well as to the vault's own audit.
-    private(set) var tellsJournal = true
-    private var lockPolicy = LockSchedule.Policy()
-    private var locksOnLastDisconnect = false
+    var tellsJournal = true
+    var lockPolicy = LockSchedule.Policy()
+    var locksOnLastDisconnect = false
     /// Seconds without a connection, after which the daemon ends; `nil` for never.
-    private(set) var idleExitSeconds: Int?
-    private var presencePolicy = Presence.Policy()
+    var idleExitSeconds: Int?
+    var presencePolicy = Presence.Policy()
     /// As a daemon is expected to, if nothing is said.
-    private var locksOnLogout: Bool?
+    var locksOnLogout: Bool?
     /// Whether the configuration is only to be looked at.
-    private(set) var isCheck = false
+    var isCheck = false
 
     init(_ arguments: [String]) throws {
         let named = Self.configurationPath(in: arguments)
@@ -42,13 +42,11 @@ struct Options {
         var rest = arguments.dropFirst()
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            switch argument {
-            case "--help": Self.leave(printing: DaemonOption.usage)
-            case "--carry-over", "--lock-on-last-disconnect", "--no-journal": set(argument, true)
-            case "--check": isCheck = true
-            case "--version": Self.leave(printing: "cofferd \(Version.program)\n")
-            default: try take(parts[0], parts.count == 2 ? parts[1] : rest.popFirst())
+            let option = DaemonOption.all.first { $0.flag == parts[0] }
+            guard let option, option.value != nil || parts.count == 1 else {
+                throw CofferError(.param, "unknown option \(quotedForDisplay(parts[0]))", hint: "cofferd --help")
             }
+            try option.take(parts.count == 2 ? parts[1] : rest.popFirst(), into: &self)
         }
     }
 
@@ -119,88 +117,11 @@ struct Options {
         guard let option = DaemonOption.all.first(where: { $0.setting == entry.key }) else {
             throw file.unknown(entry, in: section, known: DaemonOption.all.compactMap(\.setting))
         }
-        if option.value == nil {
-            guard let isOn = ["yes": true, "no": false][entry.value] else {
-                throw file.wrong(entry.line, "\(entry.key): expected 'yes' or 'no'")
-            }
-            set(option.flag, isOn != option.isDenial)
-        } else {
-            do throws(CofferError) {
-                try take(option.flag, entry.value)
-            } catch {
-                throw file.wrong(entry.line, error.message, hint: error.hint)
-            }
-        }
+        try option.take(entry, of: file, into: &self)
     }
 
-    // MARK: The command line
-
-    private mutating func set(_ flag: String, _ isOn: Bool) {
-        switch flag {
-        case "--carry-over": carriesOver = isOn
-        case "--no-journal": tellsJournal = !isOn
-        default: locksOnLastDisconnect = isOn
-        }
-    }
-
-    private mutating func take(_ flag: String, _ value: @autoclosure () -> String?) throws(CofferError) {
-        switch flag {
-        case "--config": configurationPath = try Self.text(flag, value())
-        case "--entitlements": entitlementPath = try Self.text(flag, value())
-        case "--socket": socket = try Self.text(flag, value())
-        case "--credential-socket": credentialSocket = try Self.text(flag, value())
-        case "--credential-wait":
-            credentialWaitSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumCredentialWaitSeconds)
-        case "--state": state = try Self.text(flag, value())
-        case "--grace": lockPolicy.graceSeconds = try Self.seconds(flag, value(), upTo: Limits.maximumGraceSeconds)
-        case "--inactive-after": lockPolicy.inactiveAfterSeconds = try Self.seconds(flag, value())
-        case "--lock-after": lockPolicy.lockAfterSeconds = try Self.secondsOrNever(flag, value())
-        case "--idle-exit": idleExitSeconds = try Self.secondsOrNever(flag, value())
-        case "--lock-on-sleep": presencePolicy.locksOnSleep = try Self.decision(flag, value())
-        case "--lock-on-session-lock": presencePolicy.locksOnSessionLock = try Self.decision(flag, value())
-        case "--lock-on-logout": locksOnLogout = try Self.decision(flag, value())
-        case "--forget-after": lockPolicy.forgetAfterSeconds = try Self.secondsOrNever(flag, value())
-        default: throw CofferError(.param, "unknown option \(quotedForDisplay(flag))", hint: "cofferd --help")
-        }
-    }
-
-    private static func text(_ flag: String, _ value: String?) throws(CofferError) -> String {
-        guard let value, !value.isEmpty else {
-            throw CofferError(.param, "\(flag) wants a value", hint: "cofferd --help")
-        }
-        return value
-    }
-
-    private static func seconds(
-        _ flag: String,
-        _ value: String?,
-        upTo maximum: Int = Limits.maximumLockDelaySeconds
-    ) throws(CofferError) -> Int {
-        let value = try text(flag, value)
-        guard let seconds = Int(value), (0...maximum).contains(seconds) else {
-            throw CofferError(
-                .param,
-                "\(flag) \(quotedForDisplay(value)): expected a whole number from 0 to \(maximum)"
-            )
-        }
-        return seconds
-    }
-
-    /// As seconds; 0 stands for never.
-    private static func secondsOrNever(_ flag: String, _ value: String?) throws(CofferError) -> Int? {
-        let seconds = try seconds(flag, value)
-        return seconds == 0 ? nil : seconds
-    }
-
-    private static func decision(_ flag: String, _ value: String?) throws(CofferError) -> Bool {
-        let value = try text(flag, value)
-        guard let decision = ["yes": true, "no": false][value] else {
-            throw CofferError(.param, "\(flag) \(quotedForDisplay(value)): expected 'yes' or 'no'")
-        }
-        return decision
-    }
-
-    private static func leave(printing text: Line) -> Never {
+    /// Prints something, and ends the process.
+    static func leave(printing text: Line) -> Never {
         Daemon.write(text, to: STDOUT_FILENO)
         exit(0)
     }

@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 
 /// An item as it was stored.
 struct Stored {

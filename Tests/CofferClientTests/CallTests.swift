@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferMemory
 import CofferSystem
+import CofferTestSupport
 import CofferWire
 import Foundation
 import Testing
@@ -33,7 +34,7 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
     let (client, daemon) = try makeClient(answers: answers, closes: closes)
     defer { close(daemon) }
     do throws(CofferError) {
-        _ = try client.call(.vaultStatus, Nothing(), returning: VaultStatus.self)
+        _ = try client.call(.vaultStatus, Empty(), returning: VaultStatus.self)
         return nil
     } catch {
         return error
@@ -49,14 +50,14 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
         let payload: SecretBytes? = try SecretBytes(copying: Array("secret".utf8).span.bytes)
         let returned = try client.call(
             .itemPut,
-            NameParameters(name: try ItemName("a/b")),
+            ItemShowParameters(name: try ItemName("a/b")),
             payload: payload,
             returning: VaultStatus.self
         )
         #expect(returned.value.state == .locked)
         let content = returned.takePayload()?.exposeBytes()
         #expect(content == Array("payload".utf8))
-        let again = try client.call(.vaultStatus, Nothing(), returning: VaultStatus.self)
+        let again = try client.call(.vaultStatus, Empty(), returning: VaultStatus.self)
         let isEmpty = again.takePayload() == nil
         #expect(isEmpty)
 
@@ -84,7 +85,7 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
             }
         }
         writer.start()
-        let returned = try client.call(.vaultStatus, Nothing(), returning: VaultStatus.self)
+        let returned = try client.call(.vaultStatus, Empty(), returning: VaultStatus.self)
         let content = returned.takePayload()?.exposeBytes()
         #expect(content?.count == 100_000)
         #expect(content?.allSatisfy { $0 == UInt8(ascii: "p") } == true)
@@ -97,13 +98,13 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
             + frame(Response.notificationBytes(method: "progress", params: ["id": 1, "done": "much"]))
             + frame(Response.notificationBytes(method: "progress", params: ["id": 7, "done": 8]))
             + frame(Response.notificationBytes(method: "progress", params: ["id": 1, "done": 9]))
-            + success(99) + success()
+            + success()
         let (client, daemon) = try makeClient(answers: answers)
         defer { close(daemon) }
         var reports: [String] = []
         let returned = try client.call(
             .vaultStatus,
-            Nothing(),
+            Empty(),
             returning: VaultStatus.self,
             progress: { done, total in reports.append("\(done) of \(total.map(String.init) ?? "?")") }
         )

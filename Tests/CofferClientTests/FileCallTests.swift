@@ -90,14 +90,10 @@ private let opened: JSONValue = ["handle": 7, "bytes": 10, "class": "complete", 
         let daemon = try ScriptedDaemon([answer(1, opened), answer(2, [:])])
         let file = try daemon.client.openFile(try ItemName("a"), for: .write)
         let tooMuch = try secret([UInt8](repeating: 0, count: Limits.framePayloadBytes + 1))
-        let outcome: Outcome
-        do {
-            try file.write(tooMuch)
-            outcome = .done
-        } catch {
-            outcome = .refused(error.code)
-        }
-        #expect(outcome == .refused(.dataTooLarge))
+        var refusal: CofferError?
+        do { try file.write(tooMuch) } catch { refusal = error }
+        #expect(refusal?.code == .dataTooLarge)
+        #expect(refusal?.hint == "write them in pieces")
     }
 
     @Test func `tells what could not be salvaged`() throws {
@@ -137,7 +133,7 @@ private let opened: JSONValue = ["handle": 7, "bytes": 10, "class": "complete", 
 
     @Test(arguments: [(-1, false), (0, true), (1 << 31 - 1, true), (1 << 31, false)] as [(Int64, Bool)])
     func `is a small number where it is a handle`(handle: Int64, isPossible: Bool) throws {
-        let close = try? FileHandleParameters(params: ["handle": .integer(handle)])
+        let close = try? FileCloseParameters(params: ["handle": .integer(handle)])
         #expect((close != nil) == isPossible)
     }
 

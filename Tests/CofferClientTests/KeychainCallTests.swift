@@ -142,7 +142,8 @@ private func annaAnd(_ others: JSONObject) -> JSONObject {
             _ = try daemon.client.sign(message, with: KeychainQuery(.key))
         }
         #expect(error?.code == .dataTooLarge)
-        _ = try daemon.client.call(.keychainDelete, anna, returning: Nothing.self)
+        #expect(error?.hint == "sign a hash of them")
+        _ = try daemon.client.call(.keychainDelete, anna, returning: Empty.self)
         #expect(daemon.requests == request(1, "keychain.delete", annaParams))
     }
 

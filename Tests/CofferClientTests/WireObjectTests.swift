@@ -78,18 +78,21 @@ private struct Sample: CustomStringConvertible {
             """
         let vault = try #require(ItemID(hexadecimal: "00112233445566778899aabbccddeeff"))
         return [
-            Sample(Nothing(), "{}"),
+            Sample(Empty(), "{}"),
             Sample(HelloParameters(protocolNumber: 1), #"{"protocol":1}"#),
             Sample(HelloResult(protocolNumber: 1, version: "1.2"), #"{"protocol":1,"version":"1.2"}"#),
-            Sample(InitParameters(kdf: .sensitive, hasNoPasscode: false), #"{"kdf":"sensitive","noPasscode":false}"#),
-            Sample(InitParameters(kdf: nil, hasNoPasscode: true), #"{"noPasscode":true}"#),
             Sample(
-                InitParameters(kdf: nil, hasNoPasscode: false, hasNoRecoveryKey: true, erasesData: true),
+                VaultInitParameters(kdf: .sensitive, hasNoPasscode: false),
+                #"{"kdf":"sensitive","noPasscode":false}"#
+            ),
+            Sample(VaultInitParameters(kdf: nil, hasNoPasscode: true), #"{"noPasscode":true}"#),
+            Sample(
+                VaultInitParameters(kdf: nil, hasNoPasscode: false, hasNoRecoveryKey: true, erasesData: true),
                 #"{"noPasscode":false,"noRecoveryKey":true,"eraseData":true}"#
             ),
-            Sample(EraseParameters(vaultID: vault), #"{"vaultID":"00112233445566778899aabbccddeeff"}"#),
-            Sample(CredentialParameters(credential: nil), "{}"),
-            Sample(CredentialParameters(credential: .recoveryKey), #"{"credential":"recoveryKey"}"#),
+            Sample(VaultEraseParameters(vaultID: vault), #"{"vaultID":"00112233445566778899aabbccddeeff"}"#),
+            Sample(VaultUnlockParameters(credential: nil), "{}"),
+            Sample(VaultUnlockParameters(credential: .recoveryKey), #"{"credential":"recoveryKey"}"#),
             Sample(PasscodeSetParameters(kdf: nil, erasesData: nil), "{}"),
             Sample(
                 PasscodeSetParameters(kdf: .interactive, erasesData: true),
@@ -110,8 +113,8 @@ private struct Sample: CustomStringConvertible {
                 SlotList(slots: KeyslotKind.allCases.enumerated().map { KeyslotInfo(number: $0, kind: $1) }),
                 #"{"slots":[{"slot":0,"kind":"device"},{"slot":1,"kind":"passcode"},{"slot":2,"kind":"recoveryKey"}]}"#
             ),
-            Sample(LockParameters(graceSeconds: 0), #"{"grace":0}"#),
-            Sample(LockParameters(graceSeconds: nil), "{}"),
+            Sample(VaultLockParameters(graceSeconds: 0), #"{"grace":0}"#),
+            Sample(VaultLockParameters(graceSeconds: nil), "{}"),
             Sample(
                 VaultStatus(
                     state: .locking,
@@ -145,44 +148,44 @@ private struct Sample: CustomStringConvertible {
             ),
             Sample(ItemWishes(), "{}"),
             Sample(wishes, "{\(wished)}"),
-            Sample(PutParameters(name: try name("a/b"), wishes: ItemWishes()), #"{"name":"a/b"}"#),
+            Sample(ItemPutParameters(name: try name("a/b"), wishes: ItemWishes()), #"{"name":"a/b"}"#),
             Sample(
-                PutParameters(name: try name("a/b"), wishes: wishes, wantsProgress: true),
+                ItemPutParameters(name: try name("a/b"), wishes: wishes, wantsProgress: true),
                 "{\(wished),\"name\":\"a/b\",\"progress\":true}"
             ),
-            Sample(GetParameters(name: try name("a")), #"{"name":"a"}"#),
+            Sample(ItemGetParameters(name: try name("a")), #"{"name":"a"}"#),
             Sample(
-                GetParameters(name: try name("a"), offset: 0, length: 1 << 40, wantsProgress: true),
+                ItemGetParameters(name: try name("a"), offset: 0, length: 1 << 40, wantsProgress: true),
                 #"{"name":"a","offset":0,"length":1099511627776,"progress":true}"#
             ),
             Sample(
-                GetResult(store: .file, byteCount: 0, delivery: .descriptor),
+                ItemGetResult(store: .file, byteCount: 0, delivery: .descriptor),
                 #"{"store":"file","size":0,"delivery":"descriptor"}"#
             ),
             Sample(
-                GetResult(store: .keychain, byteCount: 5, delivery: .payload),
+                ItemGetResult(store: .keychain, byteCount: 5, delivery: .payload),
                 #"{"store":"keychain","size":5,"delivery":"payload"}"#
             ),
             Sample(
-                ProtectParameters(name: try name("a"), protection: .file(.completeUnlessOpen)),
+                ItemProtectParameters(name: try name("a"), protection: .file(.completeUnlessOpen)),
                 #"{"name":"a","class":"completeUnlessOpen"}"#
             ),
             Sample(
-                ProtectParameters(name: try name("a"), protection: .keychain(.afterFirstUnlock)),
+                ItemProtectParameters(name: try name("a"), protection: .keychain(.afterFirstUnlock)),
                 #"{"name":"a","accessible":"AfterFirstUnlock"}"#
             ),
             Sample(
                 ProtectionChange(item: item, warnings: ["a", "b"]),
                 itemText.dropLast() + #","warnings":["a","b"]}"#
             ),
-            Sample(NameParameters(name: try name("\u{E9}/\u{1F512}")), "{\"name\":\"\u{E9}/\u{1F512}\"}"),
-            Sample(ListParameters(), "{}"),
+            Sample(ItemShowParameters(name: try name("\u{E9}/\u{1F512}")), "{\"name\":\"\u{E9}/\u{1F512}\"}"),
+            Sample(ItemListParameters(), "{}"),
             Sample(
-                ListParameters(prefix: "", store: .file, after: "a\"b\\", limit: 1000),
+                ItemListParameters(prefix: "", store: .file, after: "a\"b\\", limit: 1000),
                 #"{"prefix":"","store":"file","after":"a\"b\\","limit":1000}"#
             ),
-            Sample(ListParameters(pattern: try NamePattern("health/**")), #"{"pattern":"health/**"}"#),
-            Sample(MoveParameters(name: try name("a"), target: try name("b")), #"{"name":"a","to":"b"}"#),
+            Sample(ItemListParameters(pattern: try NamePattern("health/**")), #"{"pattern":"health/**"}"#),
+            Sample(ItemMoveParameters(name: try name("a"), target: try name("b")), #"{"name":"a","to":"b"}"#),
             Sample(
                 LeaseGrantParameters(name: try name("a"), client: .user(1), seconds: 9, uses: 2, reason: "b"),
                 #"{"name":"a","to":"uid:1","seconds":9,"uses":2,"reason":"b"}"#
@@ -190,12 +193,12 @@ private struct Sample: CustomStringConvertible {
             Sample(LeaseListParameters(after: 3), #"{"after":3}"#),
             Sample(LeasePage(leases: [lease], next: 5, damaged: [4]), lent),
             Sample(
-                MoveParameters(name: try name("a"), target: try name("b"), replaces: true),
+                FileRenameParameters(name: try name("a"), target: try name("b"), replaces: true),
                 #"{"name":"a","to":"b","replace":true}"#
             ),
-            Sample(ExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes()), "{}"),
+            Sample(ItemExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes()), "{}"),
             Sample(
-                ExplainParameters(name: try name("n"), byteCount: 4096, wishes: wishes),
+                ItemExplainParameters(name: try name("n"), byteCount: 4096, wishes: wishes),
                 "{\(wished),\"name\":\"n\",\"size\":4096}"
             ),
             Sample(item, itemText),
@@ -231,8 +234,8 @@ private struct Sample: CustomStringConvertible {
                 "warnings":["a","b"]}
                 """
             ),
-            Sample(ProgressParameters(request: .integer(7), done: 1, total: nil), #"{"done":1,"id":7}"#),
-            Sample(ProgressParameters(request: nil, done: 1, total: 2), #"{"done":1,"total":2}"#),
+            Sample(ProgressParameters(done: 1, total: nil, request: .integer(7)), #"{"done":1,"id":7}"#),
+            Sample(ProgressParameters(done: 1, total: 2, request: nil), #"{"done":1,"total":2}"#),
         ]
     }
 }
@@ -316,30 +319,30 @@ private struct Sample: CustomStringConvertible {
         ] as [(String, Int64, Bool)]
     )
     func `has a grace of ten seconds at most`(key: String, value: Int64, isPossible: Bool) throws {
-        let found = try? LockParameters(params: [key: .integer(value)]).graceSeconds
+        let found = try? VaultLockParameters(params: [key: .integer(value)]).graceSeconds
         #expect(found == (isPossible ? value : nil))
     }
 
     @Test(arguments: [(0, false), (1, true), (1000, true), (1001, false)] as [(Int64, Bool)])
     func `has pages of a thousand items at most`(limit: Int64, isPossible: Bool) throws {
-        let found = try? ListParameters(params: ["limit": .integer(limit)]).limit
+        let found = try? ItemListParameters(params: ["limit": .integer(limit)]).limit
         #expect(found == (isPossible ? limit : nil))
     }
 
     @Test(arguments: [(-1, false), (0, true), (1 << 40, true), (1 << 40 + 1, false)] as [(Int64, Bool)])
     func `has no place outside of a file`(offset: Int64, isPossible: Bool) throws {
         for key in ["offset", "length"] {
-            let found = try? GetParameters(params: ["name": "a", .init(key): .integer(offset)])
+            let found = try? ItemGetParameters(params: ["name": "a", .init(key): .integer(offset)])
             #expect((found != nil) == isPossible)
         }
     }
 
     @Test(arguments: ["", "/", "a/", "/a", "a//b", ".", "a/../b", "a\0"])
     func `has no name that is none`(path: String) throws {
-        #expect(throws: CofferError(.param, "")) { try NameParameters(params: ["name": .string(path)]) }
-        #expect(throws: CofferError(.param, "")) { try GetParameters(params: ["name": .string(path)]) }
-        #expect(throws: CofferError(.param, "")) { try PutParameters(params: ["name": .string(path)]) }
-        #expect(throws: CofferError(.param, "")) { try ExplainParameters(params: ["name": .string(path)]) }
+        #expect(throws: CofferError(.param, "")) { try ItemShowParameters(params: ["name": .string(path)]) }
+        #expect(throws: CofferError(.param, "")) { try ItemGetParameters(params: ["name": .string(path)]) }
+        #expect(throws: CofferError(.param, "")) { try ItemPutParameters(params: ["name": .string(path)]) }
+        #expect(throws: CofferError(.param, "")) { try ItemExplainParameters(params: ["name": .string(path)]) }
     }
 
     @Test func `is an object`() {

@@ -21,12 +21,12 @@ extension FileStore {
     }
 
     fileprivate var quarantine: [QuarantineEntry] {
-        get throws { try quarantined(after: 0, CheckOrder(groups: ["default"], repairs: false, now: 0)) }
+        get throws { try quarantineTable.entries(after: 0, CheckOrder(groups: ["default"], repairs: false, now: 0)) }
     }
 
     fileprivate func putAllBack() throws -> [String?] {
         let order = CheckOrder(groups: ["default"], repairs: false, now: 0)
-        return try quarantine.map { try #require(try putBack($0.number, order)).obstacle }
+        return try quarantine.map { try #require(try quarantineTable.putBack($0.number, order)).obstacle }
     }
 }
 
@@ -155,7 +155,7 @@ extension Finding {
         try open.connection.execute("UPDATE file_nodes SET metadata = x'00' WHERE id = ?", .integer(number))
         _ = try open.store.check(repairs: true)
         #expect(try open.count("SELECT count(*) FROM file_chunks") == 1)
-        try open.store.discardQuarantined(try #require(try open.store.quarantine.first).number)
+        try open.store.quarantineTable.discard(try #require(try open.store.quarantine.first).number)
         #expect(try open.count("SELECT count(*) FROM file_chunks") == 0)
         try open.remove("b")
         #expect(try open.store.check() == [])
@@ -173,7 +173,7 @@ extension Finding {
         try open.connection.execute(
             "UPDATE file_nodes SET content = (SELECT content FROM file_quarantine WHERE parent = 0) WHERE parent = 0 AND kind = 2"
         )
-        for entry in entries { try open.store.discardQuarantined(entry.number) }
+        for entry in entries { try open.store.quarantineTable.discard(entry.number) }
         open.store.settle()
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(FileManager.default.fileExists(atPath: other))

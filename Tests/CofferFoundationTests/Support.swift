@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferFoundation
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 

@@ -38,12 +38,12 @@ extension KeychainStore {
     }
 
     fileprivate var quarantine: [QuarantineEntry] {
-        get throws { try quarantined(after: 0, CheckOrder(groups: ["default"], repairs: false, now: 0)) }
+        get throws { try quarantineTable.entries(after: 0, CheckOrder(groups: ["default"], repairs: false, now: 0)) }
     }
 
     fileprivate func putAllBack() throws -> [String?] {
         let order = CheckOrder(groups: ["default"], repairs: false, now: 0)
-        return try quarantine.map { try #require(try putBack($0.number, order)).obstacle }
+        return try quarantine.map { try #require(try quarantineTable.putBack($0.number, order)).obstacle }
     }
 }
 
@@ -386,7 +386,7 @@ extension Finding {
         _ = try store.check(repairs: true)
         let entries = try store.quarantine
         try #require(entries.count == 2)
-        try store.discardQuarantined(entries[0].number)
+        try store.quarantineTable.discard(entries[0].number)
         #expect(try store.quarantine.map(\.number) == [entries[1].number])
         #expect(try store.text(of: key("c")) == "secret c")
     }

@@ -41,7 +41,8 @@ extension KeychainStore {
 
     fileprivate func restoreAll() throws -> [String?] {
         let order = CheckOrder(groups: ["default"], repairs: false, now: 0, limit: 1000)
-        return try quarantined(after: 0, order).map { try #require(try putBack($0.number, order)).obstacle }
+        let table = quarantineTable
+        return try table.entries(after: 0, order).map { try #require(try table.putBack($0.number, order)).obstacle }
     }
 }
 

@@ -4,6 +4,7 @@ import CofferMemory
 import CofferService
 import CofferSystem
 import CofferTestSupport
+import CofferWire
 import Testing
 
 /// Wrong passcodes, as a client meets them: section 7 of the semantics.

@@ -37,12 +37,12 @@ import Testing
         func explain(_ name: String, in state: VaultState? = nil, as client: ClientPattern? = nil) throws -> Explanation
         {
             try self.client.explain(
-                ExplainParameters(
+                ItemExplainParameters(
                     name: try ItemName(name),
                     byteCount: 1,
-                    wishes: ItemWishes(),
                     state: state,
-                    client: client
+                    client: client,
+                    wishes: ItemWishes()
                 )
             )
         }
@@ -103,7 +103,7 @@ import Testing
             case .file(let protectionClass): wishes.protectionClass = protectionClass
             case .keychain(let accessibility): wishes.accessibility = accessibility
             }
-            let params = ExplainParameters(name: try ItemName("new"), byteCount: 1, wishes: wishes)
+            let params = ItemExplainParameters(name: try ItemName("new"), byteCount: 1, wishes: wishes)
             let promise = try vault.client.explain(params)
             #expect(promise.stored == nil && promise.access.read == nil && promise.access.remove == nil)
             let write = try Self.answer { try vault.put(protection, under: "new") }

@@ -157,22 +157,4 @@ import Testing
             #expect(outcome == .refused(.itemNotFound))
         }
     }
-
-    @Test func `the listings of one identity don't make another's look at everything anew`() throws {
-        let place = try HeldServer()
-        let owner = try place.connect()
-        try owner.makeVault()
-        let others = try (0..<(2 * Limits.listings)).map { _ in try place.connect(as: Self.mail) }
-        for client in [owner, others[0]] {
-            for number in 0..<6 { try client.put("n/\(number)", [1]) }
-        }
-        func page(_ client: BlockingClient, after cursor: String? = nil) throws -> String? {
-            try client.list(after: cursor, limit: 2).next
-        }
-        let cursor = try page(owner)
-        for other in others { _ = try page(other) }
-        let before = place.server.listingScanCount
-        _ = try page(owner, after: cursor)
-        #expect(place.server.listingScanCount == before)
-    }
 }

@@ -3,6 +3,7 @@ import CofferCore
 import CofferService
 import CofferSystem
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferDatabase
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 

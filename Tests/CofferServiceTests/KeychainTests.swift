@@ -67,7 +67,7 @@ import Testing
         }
 
         func delete(_ query: KeychainQuery) throws -> Int64 {
-            try client.call(.keychainDelete, query, returning: KeychainCount.self).value.count
+            try client.call(.keychainDelete, query, returning: CountResult.self).value.count
         }
     }
 
@@ -281,7 +281,7 @@ import Testing
         _ = try keychain.client.call(
             .keychainRestore,
             KeychainRestoreParameters(query, number: oldest),
-            returning: Nothing.self
+            returning: Empty.self
         )
         #expect(try keychain.find(query).texts == ["v2"])
         #expect(try Outcome { _ = try history(99_999, data: true) } == .refused(.itemNotFound))
@@ -312,10 +312,10 @@ import Testing
         }
         let signing = try generate(.ed25519)
         let message: SecretBytes? = try secret("message")
-        let signature = try keychain.client.call(.keychainSign, signing, payload: message, returning: Nothing.self)
+        let signature = try keychain.client.call(.keychainSign, signing, payload: message, returning: Empty.self)
             .takePayload()?.exposeBytes()
         #expect(signature?.count == 64)
-        let again = try keychain.client.call(.keychainSign, signing, payload: message, returning: Nothing.self)
+        let again = try keychain.client.call(.keychainSign, signing, payload: message, returning: Empty.self)
             .takePayload()?.exposeBytes()
         #expect(signature == again, "Ed25519 is deterministic")
         #expect(try Outcome { _ = try keychain.find(signing, returns: [.data]) } == .refused(.missingEntitlement))
@@ -326,7 +326,7 @@ import Testing
         }
         func agree(_ query: KeychainQuery, _ peer: [UInt8]) throws -> [UInt8]? {
             let params = KeychainAgreeParameters(query, peer: peer)
-            return try keychain.client.call(.keychainAgree, params, returning: Nothing.self).takePayload()?
+            return try keychain.client.call(.keychainAgree, params, returning: Empty.self).takePayload()?
                 .exposeBytes()
         }
         let shared = try agree(one, try publicKey(other))
@@ -351,7 +351,7 @@ import Testing
         let clash = try Outcome { try keychain.add(attributes: account("file", "example.org")) }
         #expect(clash == .refused(.duplicateItem))
         try keychain.add(.internetPassword, attributes: [.server: .text("example.org")])
-        let names = try keychain.client.list().items.map(\.name)
+        let names = try keychain.client.list().items.map(\.name).sortedByBytes()
         #expect(names == ["example.org/file", "example.org/password", "github.com/token"])
     }
 }

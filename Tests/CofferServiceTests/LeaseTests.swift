@@ -367,7 +367,7 @@ import Testing
         let client = try place.connect(Self.build)
         let output = try TemporaryDirectory()
         let target = try #require(FileHandle(forWritingAtPath: try output.write([], to: "out")))
-        let params = GetParameters(name: try ItemName("a/big"))
+        let params = ItemGetParameters(name: try ItemName("a/big"))
         _ = try place.owner.lock(graceSeconds: 0)
         try expect(.refused(.interactionNotAllowed)) { _ = try client.get(params, into: target.fileDescriptor) }
         #expect(try place.owner.leases().leases.map(\.uses) == [2])

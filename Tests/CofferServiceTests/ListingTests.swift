@@ -35,24 +35,33 @@ import Testing
         }
     }
 
-    private static func sorted(_ names: some Sequence<String>) -> [String] {
-        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
-
-    private static func all(_ client: BlockingClient, limit: Int? = nil) throws -> (names: [String], pageCount: Int) {
+    /// Lists everything, a page at a time.
+    ///
+    /// - Parameter between: Called after each page.
+    private static func all(
+        _ client: BlockingClient,
+        limit: Int? = nil,
+        between: () throws -> Void = {}
+    ) throws -> (names: [String], pageCount: Int) {
         var names: [String] = []
         var pageCount = 0
         var after: String?
         repeat {
             let page = try client.list(after: after, limit: limit)
+            #expect(page.items.count <= limit ?? Limits.pageItems)
             names += page.items.map(\.name)
             pageCount += 1
             after = page.next
+            try between()
         } while after != nil
         return (names, pageCount)
     }
 
-    @Test func `ten thousand items are listed with one look, and others are answered meanwhile`() throws {
+    private static func refusal(_ body: () throws -> Void) throws -> ErrorCode? {
+        if case .refused(let code) = try Outcome(body) { code } else { nil }
+    }
+
+    @Test func `ten thousand items are listed, and others are answered meanwhile`() throws {
         let (server, client) = try Self.makeServer()
         let other = try server.connect()
         let names = (0..<10_000).map { "group \($0 % 7)/item \($0)" }
@@ -68,114 +77,116 @@ import Testing
             answerCount += 1
         }
         let listed = try listing.wait()
-        #expect(listed.names == Self.sorted(names))
+        #expect(listed.names.sortedByBytes() == names.sortedByBytes())
         #expect(listed.pageCount >= 10)
-        #expect(server.listingScanCount == 1)
         #expect(answerCount >= 10)
     }
 
-    @Test func `names that don't fit into what is looked at ahead are looked for again, and all are there once`() throws
-    {
+    @Test func `a page ends where its names are long, and where it has scanned many rows in vain`() throws {
         let (server, client) = try Self.makeServer()
         let filling = Array(repeating: String(repeating: "x", count: 240), count: 4).joined(separator: "/")
-        let names = (0..<2400).map { "\($0 * 7919 % 2400)/\(filling)" }
+        let names = (0..<600).map { "\($0)/\(filling)" }
         try Self.add(names, server)
         let listed = try Self.all(client)
-        #expect(listed.names == Self.sorted(names))
-        #expect(listed.pageCount > 20)
-        let window = Limits.listingBytes / (filling.utf8.count + 64)
-        #expect(server.listingScanCount <= names.count / window + 1)
+        #expect(listed.names.sortedByBytes() == names.sortedByBytes())
+        #expect(listed.pageCount > 5)
+        try Self.add((0..<(Limits.queryItems + 100)).map { "s/\($0)" }, server)
+        var pages = [try client.list(prefix: "s/\(Limits.queryItems + 99)")]
+        while let next = pages.last?.next {
+            pages.append(try client.list(prefix: "s/\(Limits.queryItems + 99)", after: next))
+        }
+        #expect(pages.count == 2)
+        #expect(pages[0].items.isEmpty)
+        #expect(pages[1].items.map(\.name) == ["s/\(Limits.queryItems + 99)"])
     }
 
-    @Test func `each page shows what is there when it is made`() throws {
+    @Test(arguments: [3, 8, 50])
+    func `what stays comes once, and what moves to the other store at least once`(limit: Int) throws {
         let (server, client) = try Self.makeServer()
         let other = try server.connect()
-        var model: Set<String> = []
-        var numbers = SeededGenerator(seed: 6)
-        func name() -> String {
-            "\("abc".randomElement(using: &numbers) ?? "a")/\(Int.random(in: 0..<60, using: &numbers))"
-        }
-        func put(_ name: String) throws {
-            let isFile = Bool.random(using: &numbers)
-            try other.put(name, [1]) { $0.store = isFile ? .file : .keychain }
-            model.insert(name)
-        }
+        var numbers = SeededGenerator(seed: UInt64(limit))
+        func store() -> StoreName { Bool.random(using: &numbers) ? .file : .keychain }
+        func put(_ name: String, in store: StoreName) throws { try other.put(name, [1]) { $0.store = store } }
+        let staying = (0..<20).map { "stay/\($0 % 4)/\($0)" }
+        let homes = Dictionary(uniqueKeysWithValues: staying.map { ($0, store()) })
+        let wandering = (0..<5).map { "wander/\($0 % 2)/\($0)" }
+        for name in staying + wandering { try put(name, in: homes[name] ?? store()) }
+        var passing: Set<String> = []
+        var resting: [String] = []
         func change() throws {
-            let (one, another) = (name(), name())
+            let name = "\("abc".randomElement(using: &numbers) ?? "a")/\(Int.random(in: 0..<60, using: &numbers))"
             switch Int.random(in: 0..<10, using: &numbers) {
-            case 0..<5: try put(one)
-            case 5..<8:
-                if model.remove(one) != nil { try other.remove(try ItemName(one)) }
-            default:
-                guard model.contains(one), !model.contains(another) else { return }
-                guard case .file = try other.show(try ItemName(one)).protection else { return }
-                _ = try other.moveFile(try ItemName(one), to: try ItemName(another))
-                model.remove(one)
-                model.insert(another)
+            case 0..<4:
+                try put(name, in: store())
+                passing.insert(name)
+            case 4..<6: if passing.remove(name) != nil { try other.remove(try ItemName(name)) }
+            case 6..<8:
+                // A new content: of a file that is a new row.
+                if let kept = staying.randomElement(using: &numbers) { try put(kept, in: homes[kept] ?? .file) }
+            default: if let moved = resting.popLast() { try put(moved, in: store()) }
             }
         }
-        for _ in 0..<60 { try put(name()) }
-        for _ in 0..<8 {
-            var after: String?
-            repeat {
-                let limit = Int.random(in: 1...9, using: &numbers)
-                let page = try client.list(after: after, limit: limit)
-                let rest = Self.sorted(
-                    model.filter { name in after.map { $0.utf8.lexicographicallyPrecedes(name.utf8) } ?? true }
-                )
-                #expect(page.items.map(\.name) == Array(rest.prefix(limit)))
-                after = page.next
-                for _ in 0..<3 { try change() }
-            } while after != nil
+        for _ in 0..<3 {
+            resting = wandering.shuffled(using: &numbers)
+            let listed = try Self.all(client, limit: limit) { for _ in 0..<3 { try change() } }.names
+            let isOnce = listed.filter { $0.hasPrefix("stay/") }.sortedByBytes() == staying.sortedByBytes()
+            #expect(isOnce)
+            #expect(Set(listed).isSuperset(of: wandering))
         }
-        // As often as listings began, and no more: changes are looked at for themselves.
-        #expect(server.listingScanCount == 8)
+        let rest = try Self.all(client, limit: limit).names
+        #expect(rest.sortedByBytes() == (staying + wandering + passing).sortedByBytes())
     }
 
     @Test func `a directory that gets another name takes its files along on the next page`() throws {
         let (server, client) = try Self.makeServer()
-        for name in ["a/1", "b/1", "b/2", "d/1"] { try client.put(name, [1]) { $0.store = .file } }
-        let first = try client.list(limit: 1)
-        #expect(first.items.map(\.name) == ["a/1"])
-        _ = try server.connect().moveFile(try ItemName("b"), to: try ItemName("c"))
+        let names = (0..<9).map { "d/\($0)" }
+        for name in names { try client.put(name, [1]) { $0.store = .file } }
+        let first = try client.list(limit: 4)
+        _ = try server.connect().moveFile(try ItemName("d"), to: try ItemName("new/e"))
         let rest = try client.list(after: first.next)
-        #expect(rest.items.map(\.name) == ["c/1", "c/2", "d/1"])
+        let renamed = rest.items.map { $0.name.replacing("new/e/", with: "d/") }
+        // Its place in the tree's order is another one: behind that of the position, or before it.
+        #expect(renamed.isEmpty || renamed.sortedByBytes() == names)
+        let all = try Self.all(client).names
+        #expect(all.sortedByBytes() == (0..<9).map { "new/e/\($0)" })
     }
 
-    @Test func `many changes between two pages cost a look at everything, and nothing is missed`() throws {
-        let (server, client) = try Self.makeServer()
-        try Self.add((0..<10).map { "a/\($0)" }, server)
-        let first = try client.list(limit: 5)
-        let added = (0..<1500).map { "b/\($0)" }
-        try Self.add(added, server)
-        var names = first.items.map(\.name)
-        var after = first.next
-        while after != nil {
-            let page = try client.list(after: after)
+    @Test func `a position is good on another connection, after a lock and after a restart`() throws {
+        let directory = try TemporaryDirectory()
+        var names: [String] = []
+        var after: String?
+        for limit in [3, 3, 30] {
+            let server = try TestServer(in: directory)
+            let client = try server.connect()
+            if after == nil {
+                try client.makeVault()
+                for number in 0..<9 {
+                    try client.put("item \(number)", [1]) { $0.store = number < 5 ? .file : .keychain }
+                }
+            }
+            let page = try client.list(after: after, limit: limit)
+            #expect(page.items.allSatisfy { $0.isReadable == (after == nil) })
             names += page.items.map(\.name)
             after = page.next
         }
-        #expect(names == Self.sorted((0..<10).map { "a/\($0)" } + added))
-        #expect(server.listingScanCount == 2)
+        #expect(after == nil)
+        #expect(names.sortedByBytes() == (0..<9).map { "item \($0)" })
     }
 
-    @Test func `a listing that others overtake, or a lock, goes on all the same`() throws {
-        let server = try TestServer()
-        let client = try server.connect()
-        try client.makeVault()
-        for number in 0..<9 { try client.put("item \(number)", [1]) }
-        let first = try client.list(limit: 3)
-        // So many that the first one's look ahead is given up for theirs.
-        for _ in 0..<(Limits.listings + 2) {
-            let page = try server.connect().list(limit: 2)
-            #expect(page.items.count == 2)
-        }
-        let second = try client.list(after: first.next, limit: 3)
-        #expect(second.items.map(\.isReadable) == [true, true, true])
-        _ = try client.lock(graceSeconds: 0)
-        let third = try client.list(after: second.next, limit: 3)
-        #expect(third.items.map(\.name) == ["item 6", "item 7", "item 8"])
-        #expect(third.items.map(\.isReadable) == [false, false, false])
+    @Test(arguments: ["", "item 1", "secrets:", "secrets:x", "files:1", "files:1:AA==", "files:1:!", "lost:1", "new:"])
+    func `what is no position is refused`(text: String) throws {
+        let (server, client) = try Self.makeServer()
+        defer { withExtendedLifetime(server) {} }
+        let code = try Self.refusal { _ = try client.list(after: text) }
+        #expect(code == .param)
+    }
+
+    @Test(arguments: ["AA==", "!", "item 1"])
+    func `what is no cursor of a directory is refused`(text: String) throws {
+        let (server, client) = try Self.makeServer()
+        defer { withExtendedLifetime(server) {} }
+        let code = try Self.refusal { _ = try client.listFiles(cursor: text) }
+        #expect(code == .param)
     }
 
     @Test func `prefix, pattern, store and bytes choose what is listed`() throws {
@@ -186,7 +197,7 @@ import Testing
         try client.put("health/report", [1]) { $0.store = .file }
         func names(_ prefix: String?, _ pattern: String?, _ store: StoreName? = nil) throws -> [String] {
             let pattern = try pattern.map { try NamePattern($0) }
-            return try client.list(prefix: prefix, pattern: pattern, store: store).items.map(\.name)
+            return try client.list(prefix: prefix, pattern: pattern, store: store).items.map(\.name).sortedByBytes()
         }
         #expect(try names(nil, "health/*") == ["health/report", "health/weight"])
         #expect(try names(nil, "health/**") == ["health/2026/pulse", "health/report", "health/weight"])

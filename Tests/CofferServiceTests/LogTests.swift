@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferService
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Synchronization
 import Testing
@@ -49,7 +50,7 @@ import Testing
             client = try server.connect()
         }
 
-        var names: [String] { get throws { try client.list().items.map(\.name) } }
+        var names: [String] { get throws { try client.list().items.map(\.name).sortedByBytes() } }
         var faults: [VaultFault] { get throws { try client.status().faults } }
         /// Without those of the audit, which ends too soon as well then.
         var faultsOfLog: [VaultFault] {

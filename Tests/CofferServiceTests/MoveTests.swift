@@ -20,7 +20,7 @@ import Testing
         try client.move(try ItemName(name), to: try ItemName(target), replace: replace)
     }
 
-    private func names() throws -> [String] { try client.list().items.map(\.name) }
+    private func names() throws -> [String] { try client.list().items.map(\.name).sortedByBytes() }
 
     private func show(_ name: String) throws -> ItemInfo { try client.show(try ItemName(name)) }
 

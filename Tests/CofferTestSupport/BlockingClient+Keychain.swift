@@ -1,7 +1,7 @@
 package import CofferClient
 package import CofferCore
 import CofferMemory
-import CofferWire
+package import CofferWire
 
 // The keychain's verbs with secrets as arrays: in tests they are none.
 

@@ -1,7 +1,7 @@
 package import CofferClient
 package import CofferCore
 package import CofferMemory
-import CofferWire
+package import CofferWire
 import Foundation
 
 // Tests hold contents as arrays: they are no secrets.
@@ -44,7 +44,7 @@ extension BlockingClient {
 
     /// Fetches what is small enough to come with the answer.
     package func get(_ name: String, offset: Int64? = nil, length: Int64? = nil) throws -> [UInt8] {
-        let params = GetParameters(name: try ItemName(name), offset: offset, length: length)
+        let params = ItemGetParameters(name: try ItemName(name), offset: offset, length: length)
         let returned = try get(params)
         switch returned.takePayload() {
         case .none: return []

@@ -105,27 +105,29 @@ package struct OpenRPC: Sendable {
 // MARK: - The form of the file
 
 extension OpenRPC {
-    /// The document as the file has it: members sorted, two spaces, on one line what fits into 119 characters, and lists of
-    /// words filled up.
-    package static func formatted(_ document: JSONValue) -> String { lines(of: document, indent: 0, lead: 0) + "\n" }
+    /// The document as the file has it: members sorted, but those of `properties` in the order in which they are written; two
+    /// spaces, on one line what fits into 119 characters, and lists of words filled up.
+    package static func formatted(_ document: JSONValue) -> String {
+        lines(of: document, "", indent: 0, lead: 0) + "\n"
+    }
 
-    private static func lines(of value: JSONValue, indent: Int, lead: Int) -> String {
-        let short = line(of: value)
+    private static func lines(of value: JSONValue, _ key: String, indent: Int, lead: Int) -> String {
+        let short = line(of: value, key)
         if short == "{}" || short == "[]" { return short }
         if indent > 0 && indent + lead + short.unicodeScalars.count < 120 { return short }
         let margin = String(repeating: " ", count: indent + 2)
         let end = "\n" + String(repeating: " ", count: indent)
         switch value {
         case .object(let object):
-            let parts = sorted(object).map { key, value in
+            let parts = ordered(object, key).map { key, value in
                 let name = line(of: .string(key)) + ": "
-                return margin + name + lines(of: value, indent: indent + 2, lead: name.unicodeScalars.count)
+                return margin + name + lines(of: value, key, indent: indent + 2, lead: name.unicodeScalars.count)
             }
             return "{\n" + parts.joined(separator: ",\n") + end + "}"
         case .array(let elements) where elements.allSatisfy(isWord):
             return "[\n" + filled(elements, margin) + end + "]"
         case .array(let elements):
-            let parts = elements.map { margin + lines(of: $0, indent: indent + 2, lead: 0) }
+            let parts = elements.map { margin + lines(of: $0, "", indent: indent + 2, lead: 0) }
             return "[\n" + parts.joined(separator: ",\n") + end + "]"
         default: return short
         }
@@ -156,12 +158,13 @@ extension OpenRPC {
         }
     }
 
-    private static func line(of value: JSONValue) -> String {
+    private static func line(of value: JSONValue, _ key: String = "") -> String {
         switch value {
         case .object(let object):
-            return "{" + sorted(object).map { line(of: .string($0)) + ": " + line(of: $1) }.joined(separator: ", ")
+            return "{"
+                + ordered(object, key).map { line(of: .string($0)) + ": " + line(of: $1, $0) }.joined(separator: ", ")
                 + "}"
-        case .array(let elements): return "[" + elements.map(line).joined(separator: ", ") + "]"
+        case .array(let elements): return "[" + elements.map { line(of: $0) }.joined(separator: ", ") + "]"
         default:
             var writer = JSONWriter()
             writer.write(value)
@@ -169,7 +172,8 @@ extension OpenRPC {
         }
     }
 
-    private static func sorted(_ object: JSONObject) -> [(key: String, value: JSONValue)] {
-        object.members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    private static func ordered(_ object: JSONObject, _ key: String) -> [(key: String, value: JSONValue)] {
+        key == "properties"
+            ? object.members : object.members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 }

@@ -57,13 +57,6 @@ package final class TestServer: Sendable {
         thread.join()
     }
 
-    /// How often everything was looked at for a listing.
-    package var listingScanCount: Int {
-        let count = Shared(0)
-        perform { count.value = $0.listingScanCount }
-        return count.value
-    }
-
     /// Has something happen around the server; returns when it has taken it.
     package func take(_ occurrence: Occurrence) { perform { $0.take(occurrence) } }
 

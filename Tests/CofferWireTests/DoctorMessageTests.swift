@@ -56,12 +56,17 @@ import Testing
 
     @Test func `what is destroyed has to be named, by store and number together`() {
         #expect(
-            refusal { () throws(CofferError) in _ = try QuarantineParameters(params: ["action": "discard"]) } == .param
+            refusal { () throws(CofferError) in _ = try VaultQuarantineParameters(params: ["action": "discard"]) }
+                == .param
         )
-        #expect(refusal { () throws(CofferError) in _ = try QuarantineParameters(params: ["store": "file"]) } == .param)
-        #expect(refusal { () throws(CofferError) in _ = try QuarantineParameters(params: ["number": 1]) } == .param)
+        #expect(
+            refusal { () throws(CofferError) in _ = try VaultQuarantineParameters(params: ["store": "file"]) } == .param
+        )
+        #expect(
+            refusal { () throws(CofferError) in _ = try VaultQuarantineParameters(params: ["number": 1]) } == .param
+        )
         let whole: JSONObject = ["action": "discard", "store": "file", "number": 1]
-        #expect(refusal { () throws(CofferError) in _ = try QuarantineParameters(params: whole) } == nil)
+        #expect(refusal { () throws(CofferError) in _ = try VaultQuarantineParameters(params: whole) } == nil)
     }
 
     @Test func `a page of items tells how many damaged rows it passed over, and an older daemon's tells none`() throws {

@@ -14,7 +14,7 @@ import Testing
     @Test func `every notification is in the table with its members`() throws {
         let rows = try page.table(["notification", "members", "when"])
         #expect(rows.map { $0[0] } == Notification.allCases.map { "`\($0.rawValue)`" })
-        let progress = ProgressParameters(request: .integer(1), done: 1, total: 2).json.members.map(\.key)
+        let progress = ProgressParameters(done: 1, total: 2, request: .integer(1)).json.members.map(\.key)
         let attempts = FailedAttempts(count: 1, retrySeconds: 1, isEnded: true)
         let events: [VaultEvent] = [
             .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,

@@ -87,10 +87,10 @@ import Testing
         let sentence = try #require(page.text.firstMatch(of: /A \*file\* has ([^.]+)\./)?.1)
         let shown = Set(info.json.members.map(\.key))
         #expect(Set(String(sentence).quotedWords) == shown)
-        let unchanged = FileProtectionChange.Unchanged(name: "a", code: .decode, message: "")
+        let unchanged = UnchangedFile(name: "a", code: .decode, message: "")
         let results: [(Method, JSONObject)] = [
             (.fileList, FilePage(entries: [info], cursor: "a", damagedCount: 1).json),
-            (.fileRemove, FileRemoveResult(count: 1).json),
+            (.fileRemove, CountResult(count: 1).json),
             (.fileProtect, FileProtectionChange(changedCount: 1, unchanged: [], unchangedCount: 0).json),
             (.fileProtect, unchanged.json),
         ]

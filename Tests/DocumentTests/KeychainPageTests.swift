@@ -78,7 +78,7 @@ import Testing
         )
         let results: [any WireObject] = [
             KeychainAddResult(reference: ItemID(), item: item), KeychainPage(items: [], lockedCount: 0, cursor: ""),
-            KeychainUpdateResult(count: 1), KeychainCount(count: 1), KeychainPublicKey(bytes: [], keyType: ""),
+            KeychainUpdateResult(count: 1), CountResult(count: 1), KeychainPublicKey(bytes: [], keyType: ""),
             KeychainHistory(values: []),
             KeychainFormerValue(number: 1, replaced: 1, byteCount: 1),
         ]

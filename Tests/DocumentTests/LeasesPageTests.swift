@@ -35,7 +35,7 @@ import Testing
         let rows = try page.table(["method", "parameters", "result"])
         let info = LeaseInfo(number: 1, name: "a", client: .user(1), seconds: 1, uses: 1, reason: "b", granted: 1)
         let results: [(Method, [JSONObject])] = [
-            (.leaseGrant, [LeaseNumber(number: 1).json]),
+            (.leaseGrant, [LeaseGrantResult(number: 1).json]),
             (.leaseList, [LeasePage(leases: [], next: 1, damaged: []).json, info.json]),
         ]
         for (method, objects) in results {
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `the methods that a lease allows are those of the page`() throws {
         let words = try page.section("## What a lease allows").joined(separator: " ").quotedWords
-        let allowed = Method.allCases.filter(Gate.isLeasable).map(\.rawValue)
+        let allowed = Method.allCases.filter(\.isLeasable).map(\.rawValue)
         #expect(Method.allCases.map(\.rawValue).filter(words.contains) == allowed)
     }
 }

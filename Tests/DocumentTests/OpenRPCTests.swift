@@ -41,9 +41,9 @@ import Testing
             check(error.value, ["code", "message", "data"], mayExtend: false)
         }
         for method in rpc.methods {
-            check(.object(method), ["name", "summary", "paramStructure", "params", "result", "errors"])
+            check(.object(method), ["name", "summary", "description", "paramStructure", "params", "result", "errors"])
             for descriptor in (method["params"]?.arrayValue ?? []) + [method["result"] ?? .null] {
-                check(descriptor, ["name", "summary", "schema", "required"])
+                check(descriptor, ["name", "summary", "description", "schema", "required"])
             }
             for error in method["errors"]?.arrayValue ?? [] { check(error, ["$ref"], mayExtend: false) }
         }
@@ -59,7 +59,7 @@ import Testing
         let all = rpc["x-notifications"]?.arrayValue?.compactMap { $0.objectValue?["name"]?.stringValue }
         #expect(all == Notification.allCases.map(\.rawValue))
         let progress = OpenRPC.parameters(of: try rpc.notification("progress"))
-        let members = ProgressParameters(request: .integer(1), done: 1, total: 2).json.members.map(\.key)
+        let members = ProgressParameters(done: 1, total: 2, request: .integer(1)).json.members.map(\.key)
         #expect(progress.map(\.name) == members)
         let told = Set(rpc.methods.flatMap { $0["x-notifications"]?.arrayValue ?? [] }.compactMap(\.stringValue))
         #expect(told == Set(Notification.allCases.map(\.rawValue)))

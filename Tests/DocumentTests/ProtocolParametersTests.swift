@@ -86,7 +86,7 @@ import Testing
         let results: [(Method, JSONObject)] = [
             (.hello, HelloResult(protocolNumber: 1, version: "").json),
             (.itemPut, placement.json),
-            (.itemGet, GetResult(store: .file, byteCount: 1, delivery: .payload).json),
+            (.itemGet, ItemGetResult(store: .file, byteCount: 1, delivery: .payload).json),
             (.itemShow, info.json),
             (.itemList, ItemPage(items: [info], next: "a", damagedCount: 0).json),
         ]
@@ -180,64 +180,10 @@ import Testing
 
     static func refusal(of method: Method, _ params: JSONObject) -> CofferError? {
         do throws(CofferError) {
-            try read(method, params)
+            _ = try method.parameters.init(params: params)
             return nil
         } catch {
             return error
-        }
-    }
-
-    private static func read(_ method: Method, _ params: JSONObject) throws(CofferError) {
-        switch method {
-        case .hello: _ = try HelloParameters(params: params)
-        case .auditList: _ = try AuditListParameters(params: params)
-        case .auditVerify: _ = try AuditVerifyParameters(params: params)
-        case .entitlementExplain: _ = try EntitlementExplainParameters(params: params)
-        case .entitlementList: _ = try EntitlementListParameters(params: params)
-        case .vaultCheck: _ = try CheckParameters(params: params)
-        case .vaultErase: _ = try EraseParameters(params: params)
-        case .vaultInit: _ = try InitParameters(params: params)
-        case .vaultLock: _ = try LockParameters(params: params)
-        case .contextAuthenticate: _ = try ContextParameters(params: params)
-        case .vaultQuarantine: _ = try QuarantineParameters(params: params)
-        case .contextEnd, .vaultStatus, .slotList: _ = try Nothing(params: params)
-        case .vaultWatch: _ = try WatchParameters(params: params)
-        case .requestCancel: _ = try CancelParameters(params: params)
-        case .passcodeChange: _ = try PasscodeChangeParameters(params: params)
-        case .passcodeRemove: _ = try PasscodeRemoveParameters(params: params)
-        case .passcodeSet: _ = try PasscodeSetParameters(params: params)
-        case .slotAdd, .slotTest, .vaultUnlock: _ = try CredentialParameters(params: params)
-        case .slotRemove: _ = try SlotRemoveParameters(params: params)
-        case .fileAllocate: _ = try FileAllocateParameters(params: params)
-        case .fileClose, .fileSync: _ = try FileHandleParameters(params: params)
-        case .fileList: _ = try FileListParameters(params: params)
-        case .fileMkdir: _ = try FileMakeDirectoryParameters(params: params)
-        case .fileProtect: _ = try FileProtectParameters(params: params)
-        case .fileRemove: _ = try FileRemoveParameters(params: params)
-        case .fileRename: _ = try MoveParameters(params: params)
-        case .fileStat: _ = try FileStatParameters(params: params)
-        case .fileOpen: _ = try FileOpenParameters(params: params)
-        case .fileRead: _ = try FileReadParameters(params: params)
-        case .fileSalvage: _ = try FileSalvageParameters(params: params)
-        case .fileTruncate: _ = try FileTruncateParameters(params: params)
-        case .fileWrite: _ = try FileWriteParameters(params: params)
-        case .itemExplain: _ = try ExplainParameters(params: params)
-        case .itemGet: _ = try GetParameters(params: params)
-        case .itemList: _ = try ListParameters(params: params)
-        case .itemMove: _ = try MoveParameters(params: params)
-        case .itemProtect: _ = try ProtectParameters(params: params)
-        case .itemPut: _ = try PutParameters(params: params)
-        case .itemRemove, .itemShow: _ = try NameParameters(params: params)
-        case .keychainAdd: _ = try KeychainAddParameters(params: params)
-        case .keychainAgree: _ = try KeychainAgreeParameters(params: params)
-        case .keychainDelete, .keychainPublicKey, .keychainSign: _ = try KeychainQuery(params: params)
-        case .keychainFind: _ = try KeychainFindParameters(params: params)
-        case .keychainHistory: _ = try KeychainHistoryParameters(params: params)
-        case .keychainRestore: _ = try KeychainRestoreParameters(params: params)
-        case .keychainUpdate: _ = try KeychainUpdateParameters(params: params)
-        case .leaseGrant: _ = try LeaseGrantParameters(params: params)
-        case .leaseList: _ = try LeaseListParameters(params: params)
-        case .leaseRevoke: _ = try LeaseNumber(params: params)
         }
     }
 }

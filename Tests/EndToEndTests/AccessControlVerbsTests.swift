@@ -111,7 +111,7 @@ import Testing
         let made = try onTerminal(
             daemon,
             "coffer keychain add pass --account anna --access-control devicePasscode,applicationPassword",
-            [("New application password: ", "own"), ("The same again: ", "own")]
+            [("New application password: ", "own"), ("Repeat application password: ", "own")]
         )
         #expect(made.status == 0, "\(made.shown)")
         let read = try onTerminal(
@@ -125,7 +125,7 @@ import Testing
         let differing = try onTerminal(
             daemon,
             "coffer keychain add pass --account b --access-control applicationPassword",
-            [("New application password: ", "own"), ("The same again: ", "other")]
+            [("New application password: ", "own"), ("Repeat application password: ", "other")]
         )
         #expect(differing.status == 64)
         #expect(differing.shown.contains("the two application passwords differ"))

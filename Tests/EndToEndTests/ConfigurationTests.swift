@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -103,6 +104,68 @@ import Testing
         try write("[Servce]\n", to: path)
         let section = try runCommand("\(Project.binaries)/cofferd", common + ["--check"])
         #expect(section.errors.contains("line 1: there is no section [Servce]"))
+    }
+
+    /// The options of the daemon that are settings as well, as its help names them.
+    private func settings() throws -> [(flag: String, value: String?, name: String)] {
+        let help = try runCommand("\(Project.binaries)/cofferd", ["--help"]).text
+        return help.matches(of: /\n  (--[a-z-]+)(?: (SECONDS|PATH|DIR|FILE|yes\|no))?\s+([A-Z][A-Za-z]+)=/).map {
+            match in
+            (String(match.1), match.2.map(String.init), String(match.3))
+        }
+    }
+
+    /// How the daemon takes some arguments: its exit code, and what it says is wrong.
+    private func check(_ arguments: [String]) throws -> (status: Int32, error: String) {
+        // Where the vault is by default is said by the home directory, which a service has none of.
+        let command = ["HOME=/nonexistent", "\(Project.binaries)/cofferd"] + arguments + ["--check"]
+        let result = try runCommand("/usr/bin/env", command)
+        let first = result.errors.split(separator: "\n").first.map(String.init) ?? ""
+        return (result.status, first.replacing("error: ", with: ""))
+    }
+
+    @Test func `an option and its setting take the same values, and refuse the others in the same words`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.appending("cofferd.conf")
+        try write("", to: path)
+        let settings = try settings()
+        #expect(settings.count == 15)
+        let bounds = ["--grace": 10, "--credential-wait": 3600]
+        for (flag, kind, name) in settings {
+            let greatest = bounds[flag] ?? 31_536_000
+            let values =
+                switch kind {
+                case "SECONDS": ["\(greatest)", "\(greatest + 1)", "-1", "1.5"]
+                case "yes|no": ["yes", "maybe"]
+                default: ["some/place"]
+                }
+            for value in kind == nil ? [] : values {
+                let given = try check(["--config", path, flag, value])
+                try write("[Service]\n\(name)=\(value)\n", to: path)
+                let set = try check(["--config", path])
+                try write("", to: path)
+                #expect(given.status == set.status, "\(flag) \(value)")
+                #expect(
+                    (given.status == 0) == ["\(greatest)", "yes", "some/place"].contains(value),
+                    "\(flag) \(value)"
+                )
+                if given.status != 0 { #expect(set.error == "'\(path)', line 2: \(given.error)") }
+            }
+            if kind == nil {
+                for value in ["yes", "no", "1"] {
+                    try write("[Service]\n\(name)=\(value)\n", to: path)
+                    #expect(try check(["--config", path]).status == (value == "1" ? 64 : 0), "\(name)=\(value)")
+                }
+                try write("", to: path)
+                #expect(try check(["--config", path, flag]).status == 0)
+                #expect(try check(["--config", path, flag + "=yes"]).error == "unknown option '\(flag)'")
+            }
+        }
+    }
+
+    @Test func `the page of the configuration has every setting`() throws {
+        let page = try String(contentsOfFile: "\(Project.root)/proto-docs/ROUTING.md", encoding: .utf8)
+        for setting in try settings() { #expect(page.contains("`\(setting.name)`"), "\(setting.name)") }
     }
 
     @Test func `the user's own file comes before the machine's, and the command line before both`() throws {

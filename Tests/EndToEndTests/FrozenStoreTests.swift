@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
         #expect(try client.get("frozen/token") == Array("after first unlock".utf8))
         #expect(try client.get("frozen/letter") == letter)
         #expect(try client.get("frozen/recording") == letter)
-        let items = try client.list().items.map { "\($0.name) \($0.protection.name)" }
+        let items = try client.list().items.map { "\($0.name) \($0.protection.name)" }.sortedByBytes()
         #expect(
             items == [
                 "frozen/letter complete", "frozen/recording completeUnlessOpen", "frozen/secret WhenUnlocked",

@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Testing
 
 /// The table of section 3 of the semantics, with handles that are held over lock, grace, unlock and restart.

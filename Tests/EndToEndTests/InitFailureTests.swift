@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 

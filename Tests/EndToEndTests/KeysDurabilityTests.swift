@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferMemory
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 

@@ -383,7 +383,7 @@ import Testing
     @Test func `a change of the passcode asks for the old one, and twice for the new one, and shows none`() throws {
         let daemon = try vault()
         let answers: [(String, Answer)] = [
-            ("Passcode: ", "pass one"), ("New passcode: ", "pass three"), ("The same again: ", "pass three"),
+            ("Passcode: ", "pass one"), ("New passcode: ", "pass three"), ("Repeat passcode: ", "pass three"),
         ]
         let changed = try onTerminal(daemon, "coffer passcode change", answers)
         #expect(changed.status == 0)

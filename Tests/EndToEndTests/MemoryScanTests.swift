@@ -98,7 +98,7 @@ struct MemoryScanTests {
             let password = randomText(40)
             needles.add("password among fields", Array(password.utf8))
             let fields = Array("{\"password\":\"\(password)\"}".utf8)
-            let params = ExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes())
+            let params = ItemExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes())
             let explained = try client.explain(params, sample: try SecretBytes(fields))
             #expect(explained.placement.protection.store == .keychain)
             try client.put("fields", fields)
@@ -122,7 +122,7 @@ struct MemoryScanTests {
             try writer.wait()
             let output = try PipeEnds()
             let reader = Background { drain(output.reading) }
-            let range = GetParameters(name: try ItemName(name), offset: 1, length: 150_000)
+            let range = ItemGetParameters(name: try ItemName(name), offset: 1, length: 150_000)
             _ = try client.get(range, into: output.writing)
             close(output.writing)
             let received = try reader.wait()
@@ -179,7 +179,7 @@ struct MemoryScanTests {
         let (output, input) = (try PipeEnds(), try PipeEnds())
         let (reader, writer) = (try scene.daemon.connect(), try scene.daemon.connect())
         let get = Background {
-            try Outcome { _ = try reader.get(GetParameters(name: try ItemName("a/file")), into: output.writing) }
+            try Outcome { _ = try reader.get(ItemGetParameters(name: try ItemName("a/file")), into: output.writing) }
         }
         let put = Background {
             var wishes = ItemWishes()

@@ -64,7 +64,9 @@ import Testing
         }
     }
 
-    @Test func `answers come in the order of the requests, however many there are`() throws {
+    @Test func `all requests are answered, however many there are, and what takes one step in the order of its coming`()
+        throws
+    {
         let daemon = try vault()
         let socket = try UnixSocket.connect(to: daemon.socketPath)
         let count = 500
@@ -73,7 +75,11 @@ import Testing
         }
         try sendAll(requests, over: socket)
         let found = try replies(count, from: socket)
-        #expect(found.compactMap { $0.objectValue?["id"]?.integerValue } == (1...Int64(count)).map { $0 })
+        let answered = found.compactMap { $0.objectValue?["id"]?.integerValue }
+        #expect(answered.sorted() == Array(1...Int64(count)))
+        // A listing may take several turns, and what only looks does not wait for it.
+        let steps = answered.filter { !$0.isMultiple(of: 50) }
+        #expect(steps == steps.sorted())
     }
 
     @Test func `a peer that does not read holds nobody else up, and costs bounded memory`() throws {

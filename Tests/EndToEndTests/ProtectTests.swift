@@ -130,7 +130,7 @@ import Testing
         let daemon = try vault()
         let object = try #require(try JSONValue(parsing: Array(params.utf8).span.bytes).objectValue)
         let client = try daemon.connect()
-        let outcome = try Outcome { _ = try client.call(.itemProtect, Raw(json: object), returning: Nothing.self) }
+        let outcome = try Outcome { _ = try client.call(.itemProtect, Raw(json: object), returning: Empty.self) }
         #expect(outcome == .refused(.param))
         #expect(try client.show(try ItemName("f/none")).protection == .file(.none))
     }
@@ -162,7 +162,7 @@ import Testing
         let name = try ItemName("f/\(old)")
         let get = Background {
             defer { close(pipe.writing) }
-            return try Outcome { _ = try client.get(GetParameters(name: name), into: pipe.writing) }
+            return try Outcome { _ = try client.get(ItemGetParameters(name: name), into: pipe.writing) }
         }
         // The pipe is full before the end of the file: the transfer waits.
         sleepSeconds(0.3)

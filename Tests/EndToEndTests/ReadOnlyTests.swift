@@ -2,6 +2,7 @@ import CofferClient
 import CofferCore
 import CofferMemory
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -79,7 +80,7 @@ private let why: Comment = "only root can mount a file system"
         #expect(try client.status().state == .noPasscode)
         #expect(try client.get("s/secret") == [2, 3])
         #expect(try client.openFile(try ItemName("letter")).get() == changed)
-        #expect(try client.list().items.map(\.name) == ["letter", "s/always", "s/secret"])
+        #expect(try client.list().items.map(\.name).sorted() == ["letter", "s/always", "s/secret"])
         for verb in [["show", "s/secret"], ["get", "letter", "--output", "copy"], ["list"], ["doctor"], ["status"]] {
             let result = try daemon.coffer(verb)
             #expect(result.status == 0, "\(verb): \(result.errors)")

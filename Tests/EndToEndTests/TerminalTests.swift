@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
         let made = try onTerminal(
             daemon,
             "coffer init --kdf interactive",
-            [("New passcode: ", "pa55 word"), ("The same again: ", "pa55 word")]
+            [("New passcode: ", "pa55 word"), ("Repeat passcode: ", "pa55 word")]
         )
         #expect(made.status == 0)
         #expect(made.shown.contains("made a vault; it is unlocked"))
@@ -76,7 +77,7 @@ import Testing
 
     @Test func `two passcodes that differ make no vault`() throws {
         let daemon = try DaemonProcess()
-        let result = try onTerminal(daemon, "coffer init", [("New passcode: ", "one"), ("The same again: ", "two")])
+        let result = try onTerminal(daemon, "coffer init", [("New passcode: ", "one"), ("Repeat passcode: ", "two")])
         #expect(result.status == 64)
         #expect(try daemon.connect().status().state == .noVault)
     }

@@ -91,7 +91,7 @@ import Testing
         let get = Background {
             defer { close(pipe.writing) }
             return try Outcome {
-                _ = try client.get(GetParameters(name: try ItemName("a/file")), into: pipe.writing)
+                _ = try client.get(ItemGetParameters(name: try ItemName("a/file")), into: pipe.writing)
             }
         }
         // The pipe is full long before the end of the file: the transfer waits, and the lock comes.
@@ -163,7 +163,7 @@ import Testing
         let stuck = try daemon.connect()
         let get = Background {
             defer { close(pipe.writing) }
-            _ = try? stuck.get(GetParameters(name: ItemName("a/file")), into: pipe.writing)
+            _ = try? stuck.get(ItemGetParameters(name: ItemName("a/file")), into: pipe.writing)
         }
         sleepSeconds(0.2)
         let other = try daemon.connect()

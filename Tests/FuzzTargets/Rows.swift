@@ -122,7 +122,7 @@ private struct RowCheck: ~Copyable {
         var uses: [() throws -> Void] = [
             { try store.tagOlderItems() }, { _ = try store.count() }, { try store.forEachItem { _ = try? $0.get() } },
             { _ = try store.search(ItemQuery(groups: [RowCatalog.group])) },
-            { _ = try store.quarantined(after: 0, order) }, { _ = try store.countWantingPasscode() },
+            { _ = try store.quarantineTable.entries(after: 0, order) }, { _ = try store.countWantingPasscode() },
         ]
         for key in keys {
             uses.append({ _ = try store.open(key) })
@@ -142,7 +142,8 @@ private struct RowCheck: ~Copyable {
             uses.append({ _ = try store.checkCount(order) })
         }
         uses.append({
-            for entry in try store.quarantined(after: .min, order) { _ = try store.putBack(entry.number, order) }
+            let table = store.quarantineTable
+            for entry in try table.entries(after: .min, order) { _ = try table.putBack(entry.number, order) }
         })
         for key in keys {
             uses.append({
@@ -169,7 +170,7 @@ private struct RowCheck: ~Copyable {
                 var directory: Int64?
                 while let lost = try store.lostFiles(behind: directory) { directory = lost.directory }
             },
-            { _ = try store.quarantined(after: .min, order) },
+            { _ = try store.quarantineTable.entries(after: .min, order) },
         ]
         for name in names {
             uses.append({
@@ -192,7 +193,8 @@ private struct RowCheck: ~Copyable {
         uses.append({ _ = try store.check(after: .min, repair) })
         uses.append({ _ = try store.checkCount(repair) })
         uses.append({
-            for entry in try store.quarantined(after: .min, order) { _ = try store.putBack(entry.number, order) }
+            let table = store.quarantineTable
+            for entry in try table.entries(after: .min, order) { _ = try table.putBack(entry.number, order) }
         })
         uses.append({
             try store.move(try ItemName("f"), to: try ItemName("e/f"), in: group, replaces: true, now: 3)

@@ -45,6 +45,7 @@ let systemImporters: [String: Set<String>] = [
     "Foundation": ["CofferFoundation"],
     "Glibc": ["CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "cofferd"],
     "Synchronization": [
-        "CofferCommands", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService", "CofferSystem", "cofferd",
+        "CofferClient", "CofferCommands", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService",
+        "CofferSystem", "cofferd",
     ],
 ]

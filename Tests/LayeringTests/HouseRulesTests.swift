@@ -54,11 +54,13 @@ import Testing
         let conformances = "Sources/CofferCommands/Verbs/WishOptions.swift"
         for (place, line) in try codeLines()
         where line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
-            let isAllowed = (Self.libraries + ["Sources/CofferCore/"]).contains { place.path.hasPrefix($0) }
+            let values = ["Sources/CofferCore/", "Sources/CofferWire/Interface/"]
+            let isAllowed = (Self.libraries + values).contains { place.path.hasPrefix($0) }
             #expect(isAllowed, "\(place)")
         }
         for (place, line) in try codeLines() where line.contains(/^\s*public\s+import\b/) {
-            let isAllowed = Self.libraries.contains { place.path.hasPrefix($0) } || place.path == conformances
+            let places = Self.libraries + ["Sources/CofferWire/Interface/", conformances]
+            let isAllowed = places.contains { place.path.hasPrefix($0) }
             #expect(isAllowed, "\(place)")
         }
     }
@@ -90,8 +92,8 @@ import Testing
     }
 
     @Test(arguments: ["Sources", "Tests"])
-    func `no file has more than 450 lines`(folder: String) throws {
-        for source in try Repository.sources(under: folder) {
+    func `no file that people write has more than 450 lines`(folder: String) throws {
+        for source in try Repository.sources(under: folder) where !source.path.hasSuffix(".generated.swift") {
             #expect(source.lines.count <= 451, "\(source.path)")
         }
     }

@@ -39,7 +39,7 @@ public final class OpenedFile {
     /// - Throws: `interactionNotAllowed` where its key has gone; `decode` where it is damaged there.
     package func read(at offset: Int64, count: Int) throws(CofferError) -> SecretBytes? {
         let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
-        let returned = try client.call(.fileRead, params, returning: FileByteCount.self)
+        let returned = try client.call(params)
         let announced = returned.value.byteCount
         guard announced == Int64(returned.payload.byteCount), announced <= Int64(count) else {
             throw CofferError(
@@ -63,15 +63,8 @@ public final class OpenedFile {
         _ bytes: borrowing SecretBytes?,
         at offset: Int64? = nil
     ) throws(CofferError) -> Int64 {
-        guard bytes.byteCount <= Limits.framePayloadBytes else {
-            throw CofferError(
-                .dataTooLarge,
-                "\(bytes.byteCount) bytes are more than the \(Limits.framePayloadBytes) that can be written at once",
-                hint: "write them in pieces"
-            )
-        }
         let params = FileWriteParameters(handle: try openHandle(), offset: offset)
-        let written = try client.call(.fileWrite, params, payload: bytes, returning: FileWriteResult.self).value
+        let written = try client.call(params, payload: bytes).value
         byteCount = written.byteCount
         return written.offset
     }
@@ -80,8 +73,7 @@ public final class OpenedFile {
     ///
     /// - Parameter byteCount: The bytes that it is to have.
     public func truncate(to byteCount: Int64) throws(CofferError) {
-        let params = FileTruncateParameters(handle: try openHandle(), byteCount: byteCount)
-        _ = try client.call(.fileTruncate, params, returning: Nothing.self)
+        try client.call(FileTruncateParameters(handle: try openHandle(), byteCount: byteCount))
         self.byteCount = byteCount
     }
 
@@ -93,18 +85,16 @@ public final class OpenedFile {
     /// - Throws: `diskFull` where there is no such room.
     public func allocate(at offset: Int64, count: Int64) throws(CofferError) {
         let params = FileAllocateParameters(handle: try openHandle(), offset: offset, length: count)
-        byteCount = try client.call(.fileAllocate, params, returning: FileByteCount.self).value.byteCount
+        byteCount = try client.call(params).value.byteCount
     }
 
     /// Waits until all that was written is on the disk: all of it is, or nothing.
-    public func sync() throws(CofferError) {
-        _ = try client.call(.fileSync, FileHandleParameters(handle: try openHandle()), returning: Nothing.self)
-    }
+    public func sync() throws(CofferError) { try client.call(FileSyncParameters(handle: try openHandle())) }
 
     /// Syncs what was written, and gives the handle back; where that fails, it can be tried again.
     public func close() throws(CofferError) {
         guard isOpen else { return }
-        _ = try client.call(.fileClose, FileHandleParameters(handle: handle), returning: Nothing.self)
+        try client.call(FileCloseParameters(handle: handle))
         isOpen = false
     }
 
@@ -112,5 +102,27 @@ public final class OpenedFile {
     private func openHandle() throws(CofferError) -> Int64 {
         guard isOpen else { throw CofferError(.param, "\(name.quoted) is closed") }
         return handle
+    }
+}
+
+extension BlockingClient {
+    /// Opens a file of the file store.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - access: What for.
+    ///   - options: How.
+    ///   - protectionClass: The class of a file that is made; that of its directory, or else the standard, if nothing is said.
+    /// - Returns: The file, which is closed with the connection at the latest.
+    /// - Throws: `itemNotFound`; `duplicateItem` where it is to be made and exists; `interactionNotAllowed` where its key is
+    ///   not there now; `notAvailable` where somebody else writes it.
+    public func openFile(
+        _ name: ItemName,
+        for access: FileAccess = .read,
+        _ options: FileOpenOptions = [],
+        protectionClass: ProtectionClass? = nil
+    ) throws(CofferError) -> OpenedFile {
+        let params = FileOpenParameters(name, access, options, protectionClass)
+        return OpenedFile(name, try call(params).value, of: self)
     }
 }

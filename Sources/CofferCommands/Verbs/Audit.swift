@@ -66,19 +66,21 @@ struct Audit: ParsableCommand {
         var last: Int64 = 0
         var isDamaged = false
         repeat {
-            let page = try client.auditRecords(query, after: after)
-            if after == 0, lines == nil, query.item == nil, let summary = page.summary { show(summary) }
+            let page = try client.call(AuditListParameters(after: after, query)).value
+            if after == 0, lines == nil, query.item == nil, let summary = page.summary {
+                format.show(AuditSummaryReport(summary: summary))
+            }
             if let lines {
                 kept = (kept + page.records).suffix(lines)
             } else {
-                for record in page.records { show(record) }
+                for record in page.records { format.show(record) }
             }
             isDamaged = isDamaged || page.isDamaged
             last = page.records.last?.number ?? last
             guard let next = page.next else { break }
             after = next
         } while Output.failure == nil
-        for record in kept { show(record) }
+        for record in kept { format.show(record) }
         if isDamaged {
             Output.standardError.line("warning: some records can't be read: 'coffer audit --verify' says which")
         }
@@ -89,25 +91,11 @@ struct Audit: ParsableCommand {
         while Output.failure == nil {
             switch try client.nextEvent() {
             case .auditDidGrow(let records):
-                for record in records where record.number > last && query.matches(record) { show(record) }
+                for record in records where record.number > last && query.matches(record) { format.show(record) }
             case .eventsMissed(let count):
                 Output.standardError.line("warning: \(count) records or more came too fast to be shown")
             default: continue
             }
-        }
-    }
-
-    private func show(_ record: AuditRecord) {
-        format.json ? Output.standardOutput.line(record.json) : Output.standardOutput.line("\(record.line)")
-    }
-
-    private func show(_ summary: AuditSummary) {
-        if format.json { return Output.standardOutput.line(["summary": .object(summary.json)]) }
-        let times = "\(Timestamp.text(summary.firstTime)) to \(Timestamp.text(summary.lastTime))"
-        Output.standardOutput.line("\(times): \(summary.recordCount) records made room for others")
-        for tally in summary.tallies {
-            let client = tally.client ?? "all others"
-            Output.standardOutput.line("    \(client): \(tally.allowedCount) done, \(tally.refusedCount) refused")
         }
     }
 
@@ -116,25 +104,18 @@ struct Audit: ParsableCommand {
     private func check(_ client: BlockingClient) throws {
         var checkedCount: Int64 = 0
         var findings: [String] = []
-        var after: Int64 = 0
-        while true {
-            let part = try client.verifyAudit(after: after)
+        try forEachPage { (after: Int64?) throws(CofferError) in
+            let part = try client.call(AuditVerifyParameters(after: after ?? 0)).value
             checkedCount += part.checkedCount
             findings += part.findings
-            guard let next = part.next else { break }
-            after = next
+            return part.next
         }
-        if format.json {
-            let texts = JSONValue.array(findings.map { .string($0) })
-            Output.standardOutput.line(["checked": .integer(checkedCount), "findings": texts])
-        } else {
-            for finding in findings { Output.standardOutput.line("\(finding)") }
-        }
+        format.show(AuditVerificationReport(checkedCount: checkedCount, findings: findings))
         // Records that went with a lost part of the database may leave no gap: they were the last.
         let faults = try client.status().faults
-        for fault in faults { fault.write(to: .standardError) }
+        for fault in faults { Output.standardError.lines(fault.text) }
         if findings.isEmpty {
-            if !format.json { Output.standardOutput.line("\(checkedCount) records, each as it was written") }
+            format.say("\(checkedCount) records, each as it was written")
             if !faults.isEmpty { throw ExitStatus.damaged }
             return
         }
@@ -147,8 +128,37 @@ struct Audit: ParsableCommand {
     }
 }
 
-extension AuditRecord {
-    fileprivate var line: String {
+/// What a check of all records has found.
+private struct AuditVerificationReport: Printable {
+    let checkedCount: Int64
+    let findings: [String]
+
+    var json: JSONObject {
+        ["checked": .integer(checkedCount), "findings": .array(findings.map { .string($0) })]
+    }
+
+    var text: [Line] { findings.map { "\($0)" } }
+}
+
+/// What stands for the records that made room for others.
+private struct AuditSummaryReport: Printable {
+    let summary: AuditSummary
+
+    var json: JSONObject { ["summary": .object(summary.json)] }
+
+    var text: [Line] {
+        let times = "\(Timestamp.text(summary.firstTime)) to \(Timestamp.text(summary.lastTime))"
+        return ["\(times): \(summary.recordCount) records made room for others"]
+            + summary.tallies.map { tally in
+                "    \(tally.client ?? "all others"): \(tally.allowedCount) done, \(tally.refusedCount) refused"
+            }
+    }
+}
+
+extension AuditRecord: Printable {
+    var text: [Line] { ["\(line)"] }
+
+    private var line: String {
         var words = [Timestamp.text(time), client?.summary ?? "cofferd", action]
         words += items.map { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal ?? "" }
         if itemCount > items.count { words.append("and \(itemCount - items.count) more") }

@@ -70,16 +70,7 @@ struct CheckDeviceKey: ParsableCommand {
             do throws(CofferError) { _ = try sealed.opened() } catch { return error }
             return nil
         }
-        if format.json {
-            var answer: JSONObject = ["plain": .bool(isPlain), "sealed": .bool(sealed != nil)]
-            if sealed != nil { answer.set("opens", .bool(trouble == nil)) }
-            Output.standardOutput.line(answer)
-        } else {
-            if isPlain {
-                Output.standardOutput.line("plain: in the state directory, for whoever gets hold of the disk")
-            }
-            if sealed != nil && trouble == nil { Output.standardOutput.line("sealed: it opens on this machine") }
-        }
+        format.show(DeviceKeyReport(isPlain: isPlain, opens: sealed.map { _ in trouble == nil }))
         if let trouble { throw trouble }
         if !isPlain && sealed == nil {
             throw CofferError(
@@ -88,6 +79,24 @@ struct CheckDeviceKey: ParsableCommand {
                 hint: "'coffer init' makes a vault with one; 'systemctl show cofferd' tells of other credentials"
             )
         }
+    }
+}
+
+/// How a device key is held.
+private struct DeviceKeyReport: Printable {
+    let isPlain: Bool
+    /// Whether the sealed key opens; `nil` where none is sealed.
+    let opens: Bool?
+
+    var json: JSONObject {
+        var answer: JSONObject = ["plain": .bool(isPlain), "sealed": .bool(opens != nil)]
+        if let opens { answer.set("opens", .bool(opens)) }
+        return answer
+    }
+
+    var text: [Line] {
+        (isPlain ? ["plain: in the state directory, for whoever gets hold of the disk"] : [])
+            + (opens == true ? ["sealed: it opens on this machine"] : [])
     }
 }
 

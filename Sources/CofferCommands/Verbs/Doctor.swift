@@ -66,91 +66,70 @@ struct Doctor: ParsableCommand {
     // MARK: Checking
 
     private func check(_ client: BlockingClient) throws {
-        let output = Output.standardOutput
         let former = try client.status().faults
         let progress = CheckProgress()
         var survey = Survey()
-        var cursor: String?
-        repeat {
-            let page = try client.checkVault(repairs: `repair`, cursor: cursor)
+        try forEachPage { (cursor: String?) throws(CofferError) in
+            let page = try client.call(VaultCheckParameters(repairs: `repair`, cursor: cursor)).value
             survey.add(page)
             if !page.findings.isEmpty { progress?.finish() }
-            for finding in page.findings { format.json ? output.line(finding.json) : output.line("\(finding.line)") }
+            for finding in page.findings { format.show(finding) }
             progress?.update(survey.checkedCount)
-            cursor = page.cursor
-        } while cursor != nil
+            return page.cursor
+        }
         progress?.finish()
         // The check may have met one, and the repair may have ended one.
         let faults = try client.status().faults
-        for fault in faults { format.json ? output.line(fault.json) : fault.write(to: output) }
-        for fault in former where !format.json && !faults.contains(fault) {
-            output.line("fault: \(fault.what)")
-            output.line("this fault has ended with the check")
+        for fault in faults { format.show(fault) }
+        for fault in former where !faults.contains(fault) {
+            format.say("fault: \(fault.what)")
+            format.say("this fault has ended with the check")
         }
-        let waiting = try allEntries(client)
-        if format.json {
-            output.line(survey.json(quarantined: waiting.count, faults: faults.count))
-        } else {
-            let lines = survey.lines(of: waiting, repairs: `repair`)
-            for line in faults.isEmpty ? lines : lines.filter({ $0 != Survey.isWell }) { output.line("\(line)") }
-        }
+        survey.repairs = `repair`
+        survey.faultCount = faults.count
+        survey.waiting = try allEntries(client)
+        format.show(survey)
         if survey.unrepairedCount > 0 || !faults.isEmpty { throw ExitStatus.damaged }
     }
 
     private func allEntries(_ client: BlockingClient) throws(CofferError) -> [QuarantineEntry] {
         var entries: [QuarantineEntry] = []
-        var cursor: String?
-        repeat {
-            let page = try client.quarantine(cursor: cursor)
+        try forEachPage { (cursor: String?) throws(CofferError) in
+            let page = try client.call(VaultQuarantineParameters(.list, cursor: cursor)).value
             entries += page.entries
-            cursor = page.cursor
-        } while cursor != nil
+            return page.cursor
+        }
         return entries
     }
 
     // MARK: Quarantine
 
     private func restoreAll(_ client: BlockingClient) throws(CofferError) {
-        let output = Output.standardOutput
-        var restoredCount = 0
         var entries: [QuarantineEntry] = []
-        var cursor: String?
-        repeat {
-            let page = try client.restoreQuarantined(cursor: cursor)
+        try forEachPage { (cursor: String?) throws(CofferError) in
+            let page = try client.call(VaultQuarantineParameters(.restore, cursor: cursor)).value
             entries += page.entries
-            cursor = page.cursor
-        } while cursor != nil
-        for entry in entries {
-            if entry.obstacle == nil { restoredCount += 1 }
-            if format.json {
-                output.line(entry.json)
-            } else if let obstacle = entry.obstacle {
-                output.line("stays: \(entry.title): \(obstacle)")
-            } else {
-                output.line("put back: \(entry.title)")
-            }
+            return page.cursor
         }
-        if !format.json { output.line("put back \(restoredCount) of \(entries.count) in quarantine") }
+        for entry in entries { format.show(entry) }
+        format.say("put back \(entries.count { $0.obstacle == nil }) of \(entries.count) in quarantine")
     }
 
     private func discardAll() throws(CofferError) {
         let question = try confirmation.prepare()
         let client = try connection.connect()
         let entries = try allEntries(client)
-        if entries.isEmpty {
-            if !format.json { Output.standardOutput.line("nothing is in quarantine") }
-            return
-        }
+        if entries.isEmpty { return format.say("nothing is in quarantine") }
         question.say("\(entries.count) damaged rows in quarantine are destroyed, and nothing brings them back:")
         for entry in entries {
             question.say("  \(entry.title): \(entry.obstacle ?? "whole now: --restore puts it back")")
         }
         try question.ask(for: "discard", orElse: "nothing was destroyed")
         for entry in entries {
-            try client.discardQuarantined(entry)
-            if format.json { Output.standardOutput.line(entry.json) }
+            try client.call(VaultQuarantineParameters(.discard, store: entry.store, number: entry.number))
+            format.show(entry.json)
         }
-        if !format.json { Output.standardOutput.line("destroyed \(entries.count)") }
+        format.say("destroyed \(entries.count)")
     }
 
     // MARK: Faults
@@ -159,21 +138,14 @@ struct Doctor: ParsableCommand {
         let question = try confirmation.prepare()
         let client = try connection.connect()
         let faults = try client.status().faults
-        if faults.isEmpty {
-            if !format.json { Output.standardOutput.line("there is no fault") }
-            return
-        }
+        if faults.isEmpty { return format.say("there is no fault") }
         question.say("what is kept of faults that have passed is removed:")
         for fault in faults { question.say("  \(fault.what)") }
         try question.ask(for: "acknowledge", orElse: "nothing was changed")
-        try client.acknowledgeFaults()
+        try client.call(VaultQuarantineParameters(.acknowledge))
         let remaining = try client.status().faults
-        for fault in remaining {
-            format.json ? Output.standardOutput.line(fault.json) : fault.write(to: .standardOutput)
-        }
-        if !format.json {
-            Output.standardOutput.line("acknowledged \(faults.count - remaining.count) of \(faults.count) faults")
-        }
+        for fault in remaining { format.show(fault) }
+        format.say("acknowledged \(faults.count - remaining.count) of \(faults.count) faults")
     }
 
     // MARK: Salvaging
@@ -182,51 +154,59 @@ struct Doctor: ParsableCommand {
         let client = try connection.connect()
         let file = try OutputFile(new: path)
         let bar = ProgressBar()
-        let salvage = try client.salvage(
-            name,
-            into: file.number,
+        let salvage = try client.call(
+            FileSalvageParameters(name: name, wantsProgress: bar != nil),
+            passing: file.number,
             progress: bar.map { bar in { bar.update($0, of: $1) } }
-        )
+        ).value
         bar?.finish()
         try file.finish()
-        let output = Output.standardOutput
-        if format.json {
-            var object = salvage.json
-            object.set("name", .string(name.path))
-            output.line(object)
-        } else {
-            for line in salvage.lines(name, path) { output.line("\(line)") }
-        }
+        format.show(SalvageReport(salvage: salvage, name: name, path: path))
         if salvage.damagedByteCount > 0 || salvage.mayBeOlder { throw ExitStatus.damaged }
     }
 }
 
-extension Salvage {
-    /// What was saved, and what was not.
-    fileprivate func lines(_ name: ItemName, _ path: String) -> [String] {
-        var lines = damaged.map { part in
-            "\(name.quoted): bytes \(part.offset) to \(part.offset + part.byteCount - 1) can't be read: zeros stand for them"
+/// What was saved of a file, and what was not.
+private struct SalvageReport: Printable {
+    let salvage: Salvage
+    let name: ItemName
+    let path: String
+
+    var json: JSONObject {
+        var object = salvage.json
+        object.set("name", .string(name.path))
+        return object
+    }
+
+    var text: [Line] {
+        let quoted = name.quoted
+        var lines: [Line] = salvage.damaged.map { part in
+            let last = part.offset + part.byteCount - 1
+            return "\(quoted): bytes \(part.offset) to \(last) can't be read: zeros stand for them"
         }
-        let told = damaged.reduce(0) { $0 + $1.byteCount }
-        if told < damagedByteCount { lines.append("and \(damagedByteCount - told) bytes more, in other parts") }
-        if mayBeOlder {
+        let unnamed = salvage.damagedByteCount - salvage.damaged.reduce(0) { $0 + $1.byteCount }
+        if unnamed > 0 { lines.append("and \(unnamed) bytes more, in other parts") }
+        if salvage.mayBeOlder {
             lines.append(
-                "\(name.quoted): the catalog's list of what was rewritten is damaged: parts may be earlier versions of themselves"
+                "\(quoted): the catalog's list of what was rewritten is damaged: parts may be earlier versions of themselves"
             )
         }
-        let good = byteCount - damagedByteCount
-        lines.append("saved \(good) of \(byteCount) bytes of \(name.quoted) in \(quotedForDisplay(path))")
-        return lines
+        let good = salvage.byteCount - salvage.damagedByteCount
+        return lines + ["saved \(good) of \(salvage.byteCount) bytes of \(quoted) in \(quotedForDisplay(path))"]
     }
 }
 
 /// What a check has looked at, and what has come of it.
-private struct Survey {
+private struct Survey: Printable {
     private var checked: [CheckStage: Int] = [:]
     private var sealedCount = 0
     private var quarantinedCount = 0
     private var repairedCount = 0
     private(set) var unrepairedCount = 0
+    /// What is in quarantine.
+    var waiting: [QuarantineEntry] = []
+    var faultCount = 0
+    var repairs = false
 
     var checkedCount: Int { checked.values.reduce(0, +) }
 
@@ -238,22 +218,20 @@ private struct Survey {
         unrepairedCount += page.findings.count { !$0.isRepaired }
     }
 
-    /// What is printed if nothing was found.
-    static let isWell = "all is well"
-
-    func json(quarantined: Int, faults: Int) -> JSONObject {
+    var json: JSONObject {
         var stages = JSONObject()
         for stage in CheckStage.allCases { stages.set(stage.rawValue, .integer(Int64(checked[stage] ?? 0))) }
         return [
             "checked": .object(stages), "sealed": .integer(Int64(sealedCount)),
             "damaged": .integer(Int64(unrepairedCount)), "repaired": .integer(Int64(repairedCount)),
-            "inQuarantine": .integer(Int64(quarantined)), "faults": .integer(Int64(faults)),
+            "inQuarantine": .integer(Int64(waiting.count)), "faults": .integer(Int64(faultCount)),
         ]
     }
 
-    func lines(of waiting: [QuarantineEntry], repairs: Bool) -> [String] {
+    var text: [Line] {
         let counts = CheckStage.allCases.filter { $0 != .counts }.map { "\($0.words) (\(checked[$0] ?? 0))" }
-        var lines = ["looked at \(counts.joined(separator: ", ")), and the counts; not at the contents of files"]
+            .joined(separator: ", ")
+        var lines: [Line] = ["looked at \(counts), and the counts; not at the contents of files"]
         if sealedCount > 0 {
             lines.append(
                 "whether \(sealedCount) secrets open was not looked at: they are locked (unlock, and repeat it), or want a person"
@@ -267,11 +245,15 @@ private struct Survey {
             let words = good > 0 ? "; \(good) of them can be put back by --restore" : ""
             lines.append("in quarantine: \(waiting.count)\(words)")
         }
-        lines.append(
-            unrepairedCount > 0
-                ? "found \(unrepairedCount) damaged; 'coffer doctor --repair' puts them out of the way, nothing is thrown away"
-                : repairedCount > 0 ? "all that is left is well" : Self.isWell
-        )
+        if unrepairedCount > 0 {
+            lines.append(
+                "found \(unrepairedCount) damaged; 'coffer doctor --repair' puts them out of the way, nothing is thrown away"
+            )
+        } else if repairedCount > 0 {
+            lines.append("all that is left is well")
+        } else if faultCount == 0 {
+            lines.append("all is well")
+        }
         return lines
     }
 }
@@ -333,9 +315,9 @@ private func title(_ stage: CheckStage, _ name: String?, _ reference: ItemID?) -
     [stage.word, name, reference?.hexadecimal].compactMap { $0 }.joined(separator: " ")
 }
 
-extension Finding {
+extension Finding: Printable {
     /// What, why, and what to do.
-    fileprivate var line: String {
+    var text: [Line] {
         let words: String
         switch (repair, isRepaired) {
         case (.quarantine, false): words = "--repair moves it into quarantine"
@@ -346,10 +328,13 @@ extension Finding {
         case (.directory, false): words = "--repair makes a directory for it"
         case (.directory, true): words = "a directory 'recovered-…' was made for it"
         }
-        return "\(title(stage, name, reference)): \(damage.words); \(words)"
+        return ["\(title(stage, name, reference)): \(damage.words); \(words)"]
     }
 }
 
-extension QuarantineEntry {
+extension QuarantineEntry: Printable {
+    /// What has become of it.
+    var text: [Line] { [obstacle.map { "stays: \(title): \($0)" } ?? "put back: \(title)"] }
+
     fileprivate var title: String { CofferCommands.title(stage, name, reference) }
 }

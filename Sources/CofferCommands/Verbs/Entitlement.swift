@@ -54,7 +54,7 @@ struct ListEntitlements: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        var page = try client.entitlements()
+        var page = try client.call(EntitlementListParameters(after: 0)).value
         if let trouble = page.trouble {
             Output.standardError.line("warning: the entitlements are wrong, and those of before stay: \(trouble)")
         }
@@ -65,21 +65,19 @@ struct ListEntitlements: ParsableCommand {
         }
         var count = 0
         while true {
-            for entitlement in page.entitlements { show(entitlement) }
+            for entitlement in page.entitlements { format.show(entitlement) }
             count += page.entitlements.count
             guard let next = page.next, next == count else { return }
-            page = try client.entitlements(after: next)
+            page = try client.call(EntitlementListParameters(after: next)).value
         }
     }
+}
 
-    private func show(_ entitlement: Entitlement) {
-        let output = Output.standardOutput
-        if format.json { return output.line(entitlement.json) }
-        output.line("\(entitlement.place)")
-        output.line("    who:         \(entitlement.clients.map(\.description).joined(separator: " and "))")
-        for line in words(entitlement.groups, entitlement.verbs, entitlement.protection, entitlement.limits) {
-            output.line("    \(line)")
-        }
+extension Entitlement: Printable {
+    var text: [Line] {
+        let who: [(String, Line?)] = [("who", "\(clients.map(\.description).joined(separator: " and "))")]
+        return ["\(place)"]
+            + [Line](width: 13, indentation: 4, who + fields(groups, verbs, protection, limits))
     }
 }
 
@@ -103,17 +101,7 @@ struct ExplainAccess: ParsableCommand {
 
     func run() throws {
         let subject = try client.map(Self.subject) ?? .caller
-        let explanation = try connection.connect().explainAccess(of: subject)
-        let output = Output.standardOutput
-        if format.json { return output.line(explanation.json) }
-        output.line("client:      \(explanation.client.words)")
-        let place = explanation.path.map { "\(quotedForDisplay($0)), line \(explanation.line ?? 0)" }
-        output.line("decided by:  \(place ?? "the rule for those that no entitlement means")")
-        if explanation.isRefused { return output.line("refused:     \(explanation.reason)") }
-        if place == nil { output.line("because:     \(explanation.reason)") }
-        for line in words(explanation.groups, explanation.verbs, explanation.protection, explanation.limits) {
-            output.line("\(line)")
-        }
+        format.show(try connection.connect().call(EntitlementExplainParameters(subject)).value)
     }
 
     private static func subject(_ text: String) throws(CofferError) -> AccessSubject {
@@ -134,22 +122,34 @@ struct ExplainAccess: ParsableCommand {
     }
 }
 
+extension AccessExplanation: Printable {
+    var text: [Line] {
+        let place = path.map { "\(quotedForDisplay($0)), line \(line ?? 0)" }
+        let decision: [(String, Line?)] = [
+            ("client", "\(client.words)"),
+            ("decided by", "\(place ?? "the rule for those that no entitlement means")"),
+            ("refused", isRefused ? "\(reason)" : nil),
+            ("because", !isRefused && place == nil ? "\(reason)" : nil),
+        ]
+        return [Line](width: 13, decision + (isRefused ? [] : fields(groups, verbs, protection, limits)))
+    }
+}
+
 /// What rights come to, one kind a line.
-private func words(
+private func fields(
     _ groups: [String],
     _ verbs: Set<Verb>,
     _ protection: Protection?,
     _ limits: ClientLimits
-) -> [String] {
+) -> [(String, Line?)] {
     let held = Verb.allCases.filter(verbs.contains).map(\.rawValue)
-    var lines = [
-        "groups:      \(groups.isEmpty ? "none" : groups.joined(separator: ", "))",
-        "verbs:       \(held.isEmpty ? "none: it is refused when it connects" : held.joined(separator: ", "))",
+    return [
+        ("groups", groups.isEmpty ? "none" : "\(groups.joined(separator: ", "))"),
+        ("verbs", held.isEmpty ? "none: it is refused when it connects" : "\(held.joined(separator: ", "))"),
+        ("protection", protection.map { "\($0.name), where nobody says more" }),
+        ("connections", limits.connections.map { "\($0) at once, at most" }),
+        ("requests", limits.requestsPerSecond.map { "\($0) a second, over time" }),
     ]
-    if let protection { lines.append("protection:  \(protection.name), where nobody says more") }
-    if let connections = limits.connections { lines.append("connections: \(connections) at once, at most") }
-    if let requests = limits.requestsPerSecond { lines.append("requests:    \(requests) a second, over time") }
-    return lines
 }
 
 extension ClientIdentity {

@@ -43,8 +43,8 @@ struct Erase: ParsableCommand {
                 + "\(Self.count(status.fileCount, "file", "files")): no passcode and no recovery key brings them back"
         )
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
-        try client.erase(vaultID: vaultID)
-        report(["vaultID": .string(vaultID.hexadecimal)])
+        try client.call(VaultEraseParameters(vaultID: vaultID))
+        format.show(["vaultID": .string(vaultID.hexadecimal)], "erased")
     }
 
     /// Erases a vault of which nobody can say which one it is.
@@ -57,12 +57,8 @@ struct Erase: ParsableCommand {
         if let hint = reason.hint { confirmation.say("hint: \(hint)") }
         confirmation.say("erase it all the same? no passcode and no recovery key brings it back")
         try confirmation.ask(for: "erase", orElse: "nothing was erased")
-        try client.eraseWhateverIsThere()
-        report([:])
-    }
-
-    private func report(_ json: JSONObject) {
-        format.json ? Output.standardOutput.line(json) : Output.standardOutput.line("erased")
+        try client.call(VaultEraseParameters(isWhatever: true))
+        format.show([:], "erased")
     }
 
     private static func count(_ count: Int?, _ one: String, _ several: String) -> String {

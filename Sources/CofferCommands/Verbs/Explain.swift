@@ -48,12 +48,12 @@ struct Explain: ParsableCommand {
                 )
             }
             let params = parameters(nil, size, pattern, isPresentedAsFile: false)
-            return report(try connection.connect().explain(params), "it")
+            return report(try connection.connect().call(params).value, "it")
         }
         if target == "-" { return try explainInput(pattern) }
         let daemon = try connection.connect()
         if let name = try? ItemName(argument: target) {
-            let explanation = try daemon.explain(parameters(name, size, pattern, isPresentedAsFile: false))
+            let explanation = try daemon.call(parameters(name, size, pattern, isPresentedAsFile: false)).value
             if explanation.stored != nil { return report(explanation, name.quoted) }
         }
         try explainFile(target, pattern, daemon)
@@ -64,13 +64,13 @@ struct Explain: ParsableCommand {
         _ byteCount: Int64?,
         _ pattern: ClientPattern?,
         isPresentedAsFile: Bool
-    ) -> ExplainParameters {
-        ExplainParameters(
+    ) -> ItemExplainParameters {
+        ItemExplainParameters(
             name: name,
             byteCount: byteCount,
-            wishes: wishes.wishes(isPresentedAsFile: isPresentedAsFile),
             state: state,
-            client: pattern
+            client: pattern,
+            wishes: wishes.wishes(isPresentedAsFile: isPresentedAsFile)
         )
     }
 
@@ -82,7 +82,7 @@ struct Explain: ParsableCommand {
             "standard input"
         )
         let params = parameters(nil, size, pattern, isPresentedAsFile: false)
-        report(try connection.connect().explain(params, sample: sample), "standard input")
+        report(try connection.connect().call(params, payload: sample).value, "standard input")
     }
 
     private func explainFile(_ path: String, _ pattern: ClientPattern?, _ daemon: BlockingClient) throws {
@@ -103,33 +103,46 @@ struct Explain: ParsableCommand {
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }
         let params = parameters(nil, size ?? byteCount, pattern, isPresentedAsFile: true)
-        report(try daemon.explain(params, sample: sample), quotedForDisplay(path))
+        report(try daemon.call(params, payload: sample).value, quotedForDisplay(path))
     }
 
-    // MARK: Reporting
-
     private func report(_ explanation: Explanation, _ subject: String) {
-        let output = Output.standardOutput
-        if format.json { return output.line(explanation.json) }
-        let (placement, access) = (explanation.placement, explanation.access)
-        if let stored = explanation.stored {
-            output.line("\(subject) is in the \(stored.protection.store.words) as \(stored.protection.name)")
-            output.line(
-                "a put of it now would go to the \(placement.protection.store.words) as \(placement.protection.name):"
-            )
-        } else {
-            output.line(
-                "\(subject) would go to the \(placement.protection.store.words) as \(placement.protection.name)"
-            )
-        }
-        output.line(placement.explanation)
-        output.line("readable: \(access.readable)")
+        format.show(
+            ExplanationReport(explanation: explanation, subject: subject, client: client, isSupposed: state != nil)
+        )
+    }
+}
+
+/// Where something would go, and what a client may do with it.
+private struct ExplanationReport: Printable {
+    let explanation: Explanation
+    let subject: String
+    let client: String?
+    /// Whether the state is one that was named.
+    let isSupposed: Bool
+
+    var json: JSONObject { explanation.json }
+
+    var text: [Line] {
+        let access = explanation.access
         let who = client.map { "as \(quotedForDisplay($0)), " } ?? ""
-        let when =
-            state == nil ? "now, the vault is \(access.state.rawValue)" : "while the vault is \(access.state.rawValue)"
-        output.line("\(who)\(when): \(Self.words(for: access))")
-        let refusals = [access.read, access.write, access.remove]
-        if refusals.contains(.no(.interactionNotAllowed)) { output.line("what is locked works after 'coffer unlock'") }
+        let when = isSupposed ? "while the vault is" : "now, the vault is"
+        var lines = place + [explanation.placement.explanation, "readable: \(access.readable)"]
+        lines.append("\(who)\(when) \(access.state.rawValue): \(Self.words(for: access))")
+        if [access.read, access.write, access.remove].contains(.no(.interactionNotAllowed)) {
+            lines.append("what is locked works after 'coffer unlock'")
+        }
+        return lines
+    }
+
+    private var place: [Line] {
+        let target = explanation.placement.protection
+        let place = "\(target.store.words) as \(target.name)"
+        guard let stored = explanation.stored?.protection else { return ["\(subject) would go to the \(place)"] }
+        return [
+            "\(subject) is in the \(stored.store.words) as \(stored.name)",
+            "a put of it now would go to the \(place):",
+        ]
     }
 
     private static func words(for access: ItemAccess) -> String {

@@ -31,7 +31,7 @@ struct Get: ParsableCommand {
     func run() throws {
         let itemName = try ItemName(argument: name)
         let part = try Self.parse(range)
-        let params = GetParameters(
+        let params = ItemGetParameters(
             name: itemName,
             offset: part?.offset,
             length: part?.length,
@@ -53,7 +53,11 @@ struct Get: ParsableCommand {
     }
 
     /// A file is written by the daemon, a secret comes with the answer.
-    private func fetch(_ params: GetParameters, from client: BlockingClient, to descriptor: Int32) throws(CofferError) {
+    private func fetch(
+        _ params: ItemGetParameters,
+        from client: BlockingClient,
+        to descriptor: Int32
+    ) throws(CofferError) {
         let bar = ProgressBar()
         defer { bar?.finish() }
         let returned = try client.get(
@@ -76,7 +80,7 @@ struct Get: ParsableCommand {
     }
 
     /// Shows text to a person, and nothing that the terminal would obey.
-    private func show(_ params: GetParameters, from client: BlockingClient) throws(CofferError) {
+    private func show(_ params: ItemGetParameters, from client: BlockingClient) throws(CofferError) {
         guard let payload = try client.get(params).takePayload() else { return }
         let form = payload.withBytes { TerminalText($0) }
         guard form != .binary else {

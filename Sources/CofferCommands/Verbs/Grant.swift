@@ -43,10 +43,15 @@ struct Grant: ParsableCommand {
         let itemName = try ItemName(argument: name)
         let client = try ClientPattern(to)
         let seconds = try Self.seconds(duration)
-        let number = try connection.connect().grant(itemName, to: client, seconds: seconds, uses: uses, reason: reason)
-        format.json
-            ? Output.standardOutput.line(LeaseNumber(number: number).json)
-            : Output.standardOutput.line("granted lease \(number)")
+        let params = LeaseGrantParameters(
+            name: itemName,
+            client: client,
+            seconds: Int64(seconds),
+            uses: uses.map { Int64($0) },
+            reason: reason
+        )
+        let lease = try connection.connect().call(params).value
+        format.show(lease.json, "granted lease \(lease.number)")
     }
 
     private static func seconds(_ text: String) throws(CofferError) -> Int {

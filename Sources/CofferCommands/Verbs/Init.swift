@@ -53,18 +53,19 @@ struct Init: ParsableCommand {
         let place = noRecoveryKey ? nil : try recoveryKey.open()
         let typed: SecretBytes? =
             noPasscode ? nil : try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
-        let returned = try client.initialize(
-            passcode: typed,
+        let params = VaultInitParameters(
             kdf: kdf,
+            hasNoPasscode: noPasscode,
             hasNoRecoveryKey: noRecoveryKey,
             erasesData: eraseData
         )
+        let returned = try client.call(params, payload: typed)
         let status = returned.value
         let words = noPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
         let output = place?.words ?? .standardOutput
         try place?.deliver(returned.takePayload(), after: words)
-        if format.json { return output.line(status.json) }
-        output.line("\(words)\(noPasscode ? ": whoever has this machine can read everything in it" : "")")
-        if place != nil { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
+        let warning = noPasscode ? ": whoever has this machine can read everything in it" : ""
+        format.show(status.json, "\(words)\(warning)", to: output)
+        if place != nil && !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
     }
 }

@@ -25,13 +25,12 @@ struct ListLeases: ParsableCommand {
     func run() throws {
         let client = try connection.connect()
         var damaged: [Int64] = []
-        var after: Int64?
-        repeat {
-            let page = try client.leases(after: after)
-            for lease in page.leases { show(lease) }
+        try forEachPage { (after: Int64?) throws(CofferError) in
+            let page = try client.call(LeaseListParameters(after: after)).value
+            for lease in page.leases { format.show(lease) }
             damaged += page.damaged
-            after = page.next
-        } while after != nil
+            return page.next
+        }
         if damaged.isEmpty { return }
         throw CofferError(
             .decode,
@@ -39,16 +38,14 @@ struct ListLeases: ParsableCommand {
             hint: "'coffer lease revoke' removes it"
         )
     }
+}
 
-    private func show(_ lease: LeaseInfo) {
-        let output = Output.standardOutput
-        if format.json { return output.line(lease.json) }
-        let uses = lease.uses.map { $0 == 1 ? ", once" : ", \($0) times" } ?? ""
-        let reason = lease.reason.map { "  \(quotedForDisplay($0))" } ?? ""
-        let end = durationForDisplay(seconds: Int(lease.seconds))
-        output.line(
-            "\(lease.number)  \(name: lease.name)  to \(lease.client)  for \(end)\(uses)\(reason)"
-        )
+extension LeaseInfo: Printable {
+    var text: [Line] {
+        let uses = uses.map { $0 == 1 ? ", once" : ", \($0) times" } ?? ""
+        let reason = reason.map { "  \(quotedForDisplay($0))" } ?? ""
+        let end = durationForDisplay(seconds: Int(seconds))
+        return ["\(number)  \(name: name)  to \(client)  for \(end)\(uses)\(reason)"]
     }
 }
 
@@ -63,16 +60,8 @@ struct RevokeLeases: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        var firstFailure: CofferError?
-        for lease in leases {
-            do throws(CofferError) {
-                try client.revokeLease(lease)
-            } catch {
-                // The others are revoked all the same, as remove does it.
-                Output.standardError.write(error)
-                firstFailure = firstFailure ?? error
-            }
+        try forEachGoingOn(leases) { (lease) throws(CofferError) in
+            try client.call(LeaseRevokeParameters(number: lease))
         }
-        if let firstFailure { throw ExitStatus(firstFailure.code) }
     }
 }

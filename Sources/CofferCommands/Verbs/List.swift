@@ -32,9 +32,9 @@ struct List: ParsableCommand {
         let pattern = isPattern ? try prefix.map { try NamePattern($0) } : nil
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let client = try connection.connect()
-        var after: String?
+        var items: [ItemInfo] = []
         var damagedCount = 0
-        repeat {
+        try forEachPage { (after: String?) throws(CofferError) in
             let page = try client.list(
                 prefix: isPattern ? nil : prefix,
                 pattern: pattern,
@@ -42,10 +42,13 @@ struct List: ParsableCommand {
                 after: after,
                 expiringBefore: before
             )
-            for item in page.items { show(item) }
-            damagedCount = page.damagedCount
-            after = page.next
-        } while after != nil
+            items += page.items
+            damagedCount += page.damagedCount
+            return page.next
+        }
+        items.sortByName(\.name)
+        let isTerminal = Output.standardOutput.isTerminal
+        for item in items { format.show(ListedItem(item: item, isLong: long, isTerminal: isTerminal)) }
         if damagedCount > 0 {
             throw CofferError(
                 .decode,
@@ -54,28 +57,45 @@ struct List: ParsableCommand {
             )
         }
     }
+}
 
-    private func show(_ item: ItemInfo) {
-        let output = Output.standardOutput
-        if format.json { return output.line(item.json) }
-        let columns = long ? Self.columns(item) + "  " : ""
+/// An item of a listing.
+private struct ListedItem: Printable {
+    let item: ItemInfo
+    let isLong: Bool
+    let isTerminal: Bool
+
+    var json: JSONObject { item.json }
+
+    var text: [Line] {
+        let columns = isLong ? columns + "  " : ""
         // What a script reads is the name and nothing else.
-        let mark = item.isExpired && (long || output.isTerminal) ? "  expired" : ""
-        output.line("\(columns)\(name: item.name)\(mark)")
+        let mark = item.isExpired && (isLong || isTerminal) ? "  expired" : ""
+        return ["\(columns)\(name: item.name)\(mark)"]
     }
 
-    private static func columns(_ item: ItemInfo) -> String {
+    private var columns: String {
         [
             item.isReadable ? "readable" : "locked  ",
-            padded(item.protection.store.rawValue, 8),
-            padded(item.protection.name, 36),
-            padded(ByteCount.text(item.byteCount), 8),
+            item.protection.store.rawValue.padded(to: 8),
+            item.protection.name.padded(to: 36),
+            ByteCount.text(item.byteCount).padded(to: 8),
             Timestamp.text(item.modified),
         ].joined(separator: "  ")
     }
+}
 
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+extension Array {
+    /// Sorts a listing by the names' bytes, and keeps one entry of each name.
+    ///
+    /// - Parameter name: The name of an entry: one that moved between the stores meanwhile may have come twice.
+    mutating func sortByName(_ name: (Element) -> String) {
+        let sorted = sorted { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
+        self = []
+        for entry in sorted {
+            if let last, name(last).utf8.elementsEqual(name(entry).utf8) { continue }
+            append(entry)
+        }
     }
 }
 

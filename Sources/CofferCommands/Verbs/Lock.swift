@@ -17,11 +17,7 @@ struct Lock: ParsableCommand {
 
     func run() throws {
         let status = try connection.connect().lock(graceSeconds: now ? 0 : nil)
-        if format.json { return Output.standardOutput.line(status.json) }
-        if let left = status.graceMilliseconds {
-            Output.standardOutput.line("locking: the keys go in \((left + 999) / 1000) s")
-        } else {
-            Output.standardOutput.line("locked")
-        }
+        let left = status.graceMilliseconds.map { ($0 + 999) / 1000 }
+        format.show(status.json, left.map { "locking: the keys go in \($0) s" } ?? "locked")
     }
 }

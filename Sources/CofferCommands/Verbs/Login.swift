@@ -33,7 +33,7 @@ struct EnableLogin: ParsableCommand {
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
             try SecretInput.ask("Passcode, as for the login: ", limit: Limits.passcodeBytes)
         }
-        guard let vaultID = try client.unlock(passcode: typed).vaultID else {
+        guard let vaultID = try client.unlock(with: typed).vaultID else {
             throw CofferError(.internal, "the daemon did not say which vault it has unlocked")
         }
         try mark.write(vaultID)
@@ -77,7 +77,7 @@ struct UnlockAtLogin: ParsableCommand {
         guard status.vaultID == vaultID, status.state != .unlocked, status.state != .noPasscode else { return }
         try status.requireFreeGuess()
         do throws(CofferError) {
-            _ = try client.unlock(passcode: password)
+            try client.unlock(with: password)
         } catch {
             guard error.code == .authFailed else { throw error }
             throw try mark.remove(because: "the vault stays locked", error)
@@ -117,7 +117,11 @@ struct ChangeAtLogin: ParsableCommand {
             let status = try client.status()
             guard status.vaultID == vaultID, status.state != .noPasscode else { return }
             try status.requireFreeGuess()
-            _ = try client.changePasscode(with: old, to: new)
+            let payload: SecretBytes? = try CountedPayload.encode(old, new)
+            try client.call(
+                PasscodeChangeParameters(credential: .passcode, kdf: nil, erasesData: nil),
+                payload: payload
+            )
         } catch {
             throw try mark.remove(because: "the vault keeps its passcode", error)
         }

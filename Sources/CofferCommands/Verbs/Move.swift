@@ -31,6 +31,6 @@ struct Move: ParsableCommand {
         let item = try given.satisfy(client) { () throws(CofferError) in
             try client.move(name, to: target, replace: replace)
         }
-        if format.json { Output.standardOutput.line(item.json) }
+        format.show(item.json)
     }
 }

@@ -36,10 +36,9 @@ struct SetPasscode: ParsableCommand {
             )
         }
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try SecretInput.askNew() }
-        let status = try client.setPasscode(typed, kdf: passcode.kdf, erasesData: passcode.eraseData)
-        format.json
-            ? Output.standardOutput.line(status.json)
-            : Output.standardOutput.line("set the passcode; 'coffer lock' takes effect from now on")
+        let params = PasscodeSetParameters(kdf: passcode.kdf, erasesData: passcode.eraseData)
+        let status = try client.call(params, payload: typed).value
+        format.show(status.json, "set the passcode; 'coffer lock' takes effect from now on")
     }
 }
 
@@ -49,7 +48,7 @@ struct ChangePasscode: ParsableCommand {
         commandName: "change",
         abstract: "Change the passcode.",
         discussion: """
-            With a recovery key it works where the passcode is forgotten, and where the vault has come from another machine,             which it belongs to no more then.
+            With a recovery key it works where the passcode is forgotten, and where the vault has come from another machine, which it belongs to no more then.
             """
     )
 
@@ -73,18 +72,15 @@ struct ChangePasscode: ParsableCommand {
         try before.requireDeviceKey(client, replacesDeviceKey: credential.kind == .recoveryKey)
         let typed = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
         let typedNew = try givenNew.orAsked { () throws(CofferError) in try SecretInput.askNew() }
-        let status = try client.changePasscode(
-            with: typed,
-            as: credential.kind,
-            to: typedNew,
+        let params = PasscodeChangeParameters(
+            credential: credential.kind,
             kdf: passcode.kdf,
             erasesData: passcode.eraseData
         )
-        if format.json { return Output.standardOutput.line(status.json) }
-        Output.standardOutput.line(
-            before.state == .deviceKeyMissing
-                ? "changed the passcode; the vault is this machine's now" : "changed the passcode"
-        )
+        let payload: SecretBytes? = try CountedPayload.encode(typed, typedNew)
+        let status = try client.call(params, payload: payload).value
+        let move = before.state == .deviceKeyMissing ? "; the vault is this machine's now" : ""
+        format.show(status.json, "changed the passcode\(move)")
     }
 }
 
@@ -114,10 +110,8 @@ struct RemovePasscode: ParsableCommand {
         try confirmation.ask(for: "yes", orElse: "the passcode was not removed")
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
         let status = try remove(typed, lost.count, client)
-        if format.json { return Output.standardOutput.line(status.json) }
-        Output.standardOutput.line(
-            lost.count == 0 ? "removed the passcode" : "removed the passcode, and \(items(lost.count)) with it"
-        )
+        let loss = lost.count == 0 ? "" : ", and \(items(lost.count)) with it"
+        format.show(status.json, "removed the passcode\(loss)")
     }
 
     private func remove(
@@ -126,7 +120,8 @@ struct RemovePasscode: ParsableCommand {
         _ client: BlockingClient
     ) throws(CofferError) -> VaultStatus {
         do {
-            return try client.removePasscode(with: secret, as: credential.kind, destroying: count)
+            let params = PasscodeRemoveParameters(credential: credential.kind, destroyedCount: Int64(count))
+            return try client.call(params, payload: secret).value
         } catch {
             guard error.code == .param, try client.status().passcodeItemCount != count else { throw error }
             throw CofferError(
@@ -142,24 +137,23 @@ struct RemovePasscode: ParsableCommand {
 private struct LostItems {
     /// As many as the daemon counts: it knows more of them than have a name to list.
     let count: Int
-    private var names: [String] = []
-    private var areOthersDamaged: Bool
+    private let names: [String]
+    private let areOthersDamaged: Bool
 
     init(_ client: BlockingClient, _ status: VaultStatus) throws(CofferError) {
-        var listedCount = 0
-        var damagedCount = 0
-        var after: String?
-        repeat {
+        var names: [String] = []
+        var knownCount = 0
+        try forEachPage { (after: String?) throws(CofferError) in
             let page = try client.list(store: .keychain, after: after)
-            for item in page.items where item.protection == .keychain(.whenPasscodeSetThisDeviceOnly) {
-                names.append(item.name)
-            }
-            listedCount += page.items.count
-            damagedCount = page.damagedCount
-            after = page.next
-        } while after != nil
+            let lost = page.items.filter { $0.protection == .keychain(.whenPasscodeSetThisDeviceOnly) }
+            names += lost.map(\.name)
+            knownCount += page.items.count + page.damagedCount
+            return page.next
+        }
+        names.sortByName(\.self)
+        self.names = names
         count = status.passcodeItemCount ?? names.count
-        areOthersDamaged = status.keychainCount == listedCount + damagedCount
+        areOthersDamaged = status.keychainCount == knownCount
     }
 
     /// Tells a person.

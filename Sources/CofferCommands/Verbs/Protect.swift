@@ -48,11 +48,10 @@ struct Protect: ParsableCommand {
         let given = try authentication.readGiven()
         let client = try connection.connect()
         let change = try given.satisfy(client) { () throws(CofferError) in
-            try client.protect(itemName, as: protection.protection)
+            try client.call(ItemProtectParameters(name: itemName, protection: protection.protection)).value
         }
-        for warning in change.warnings { Output.standardError.line("warning: \(warning)") }
-        if format.json { return Output.standardOutput.line(change.json) }
+        Output.warn(change.warnings)
         let now = change.item.protection
-        Output.standardOutput.line("protected \(itemName.quoted) in the \(now.store.words) as \(now.name)")
+        format.show(change.json, "protected \(itemName.quoted) in the \(now.store.words) as \(now.name)")
     }
 }

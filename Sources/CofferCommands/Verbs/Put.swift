@@ -56,7 +56,8 @@ struct Put: ParsableCommand {
             progress: bar.map { bar in { bar.update($0, of: $1) } }
         )
         bar?.finish()
-        report(placement, itemName)
+        Output.warn(placement.warnings)
+        format.show(PlacementReport(placement: placement, name: itemName, isExplained: explain))
     }
 
     private func openSource() throws(CofferError) -> OwnedDescriptor {
@@ -79,16 +80,24 @@ struct Put: ParsableCommand {
         }
     }
 
-    private func report(_ placement: Placement, _ name: ItemName) {
-        for warning in placement.warnings { Output.standardError.line("warning: \(warning)") }
-        if format.json {
-            var object = placement.json
-            object.set("name", .string(name.path))
-            return Output.standardOutput.line(object)
-        }
-        let text = "stored \(name.quoted) in the \(placement.protection.store.words) as \(placement.protection.name)"
-        Output.standardOutput.line("\(text) (\(placement.rule))")
-        if explain { Output.standardOutput.line(placement.explanation) }
+}
+
+/// Where an item went.
+private struct PlacementReport: Printable {
+    let placement: Placement
+    let name: ItemName
+    let isExplained: Bool
+
+    var json: JSONObject {
+        var object = placement.json
+        object.set("name", .string(name.path))
+        return object
+    }
+
+    var text: [Line] {
+        let place = "\(placement.protection.store.words) as \(placement.protection.name)"
+        let stored: Line = "stored \(name.quoted) in the \(place) (\(placement.rule))"
+        return isExplained ? [stored, placement.explanation] : [stored]
     }
 }
 

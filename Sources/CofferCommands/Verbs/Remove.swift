@@ -16,16 +16,8 @@ struct Remove: ParsableCommand {
         let items = try names.map { try ItemName(argument: $0) }
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        var firstFailure: CofferError?
-        for item in items {
-            do throws(CofferError) {
-                try given.satisfy(client) { () throws(CofferError) in try client.remove(item) }
-            } catch {
-                // The others are removed all the same, as rm does it.
-                Output.standardError.write(error)
-                firstFailure = firstFailure ?? error
-            }
+        try forEachGoingOn(items) { (item) throws(CofferError) in
+            try given.satisfy(client) { () throws(CofferError) in try client.remove(item) }
         }
-        if let firstFailure { throw ExitStatus(firstFailure.code) }
     }
 }

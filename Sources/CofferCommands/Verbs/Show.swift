@@ -14,16 +14,24 @@ struct Show: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let item = try connection.connect().show(try ItemName(argument: name))
-        let output = Output.standardOutput
-        if format.json { return output.line(item.json) }
-        output.line("name:        \(name: item.name)")
-        output.line("store:       \(item.protection.store.rawValue)")
-        output.line("protection:  \(item.protection.name)")
-        output.line("size:        \(item.byteCount) bytes")
-        if let kind = item.kind { output.line("kind:        \(kind.rawValue)") }
-        output.line("created:     \(Timestamp.text(item.created))")
-        output.line("modified:    \(Timestamp.text(item.modified))")
-        output.line("readable:    \(item.isReadable ? "now" : "after 'coffer unlock'")")
+        format.show(try connection.connect().show(try ItemName(argument: name)))
+    }
+}
+
+extension ItemInfo: Printable {
+    var text: [Line] {
+        [Line](
+            width: 13,
+            [
+                ("name", "\(name: name)"),
+                ("store", "\(protection.store.rawValue)"),
+                ("protection", "\(protection.name)"),
+                ("size", "\(byteCount) bytes"),
+                ("kind", kind.map { "\($0.rawValue)" }),
+                ("created", "\(Timestamp.text(created))"),
+                ("modified", "\(Timestamp.text(modified))"),
+                ("readable", isReadable ? "now" : "after 'coffer unlock'"),
+            ]
+        )
     }
 }

@@ -20,18 +20,14 @@ struct ListSlots: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        for slot in try connection.connect().keyslots() {
-            if format.json {
-                Output.standardOutput.line(slot.json)
-            } else {
-                let kind = slot.kind.rawValue
-                let space = String(repeating: " ", count: max(1, 13 - kind.count))
-                Output.standardOutput.line("\(slot.number)  \(kind)\(space)\(Self.words(for: slot.kind))")
-            }
-        }
+        for slot in try connection.connect().call(SlotListParameters()).value.slots { format.show(slot) }
     }
+}
 
-    private static func words(for kind: KeyslotKind) -> String {
+extension KeyslotInfo: Printable {
+    var text: [Line] { ["\(number)  \(kind.rawValue.padded(to: 12)) \(words)"] }
+
+    private var words: String {
         switch kind {
         case .device: "opens by itself on this machine: there is no passcode"
         case .passcode: "opens with the passcode, on this machine"
@@ -66,13 +62,13 @@ struct AddSlot: ParsableCommand {
         try before.requireDeviceKey(client)
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
-        let returned = try client.addKeyslot(with: typed, as: credential.kind)
+        let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind)
+        let returned = try client.call(params, payload: typed)
         let slot = returned.value
         let words = "made slot \(slot.number)"
         try place.deliver(returned.takePayload(), after: words)
-        if format.json { return place.words.line(slot.json) }
-        place.words.line("\(words)")
-        Output.standardError.line("\(RecoveryKeyOutput.advice)")
+        format.show(slot.json, "\(words)", to: place.words)
+        if !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
     }
 }
 
@@ -98,7 +94,8 @@ struct RemoveSlot: ParsableCommand {
         try before.requireVault()
         try before.requireDeviceKey(client)
         let typed = try credential.ifNeeded(given, before)
-        try client.removeKeyslot(Int(slot), with: typed, as: credential.kind)
+        let params = SlotRemoveParameters(number: Int64(slot), credential: typed == nil ? nil : credential.kind)
+        try client.call(params, payload: typed)
     }
 }
 
@@ -133,10 +130,8 @@ struct TestSlot: ParsableCommand {
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in
             kind == .passcode ? try credential.ask(before) : try SecretInput.askRecoveryKey()
         }
-        let number = try client.testKeyslot(with: typed, as: kind)
-        format.json
-            ? Output.standardOutput.line(SlotResult(number: Int64(number)).json)
-            : Output.standardOutput.line("it opens slot \(number)")
+        let result = try client.call(SlotTestParameters(credential: kind), payload: typed).value
+        format.show(result.json, "it opens slot \(result.number)")
     }
 }
 

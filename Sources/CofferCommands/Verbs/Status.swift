@@ -16,26 +16,36 @@ struct Status: ParsableCommand {
         if let trouble = status.configurationTrouble {
             Output.standardError.line("warning: the configuration is wrong, and what was set before stays: \(trouble)")
         }
-        if format.json { return Output.standardOutput.line(status.json) }
-        Output.standardOutput.line("state:     \(status.state.rawValue) (\(Self.words(for: status)))")
-        if status.state == .deviceKeyMissing {
-            let words = try client.hasRecoveryKey() ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement
-            Output.standardOutput.line("way out:   \(words)")
-        }
-        if let attempts = Self.attempts(status) { Output.standardOutput.line("attempts:  \(attempts)") }
-        if let keychain = status.keychainCount, let files = status.fileCount {
-            Output.standardOutput.line("keychain:  \(keychain) items")
-            Output.standardOutput.line("files:     \(files)")
-        }
-        if let vaultID = status.vaultID { Output.standardOutput.line("vault:     \(vaultID.hexadecimal)") }
-        for fault in status.faults {
-            Output.standardOutput.line("fault:     \(fault.what)")
-            Output.standardOutput.line("hint:      \(fault.hint)")
-        }
-        Output.standardOutput.line("daemon:    cofferd \(status.version), protocol \(status.protocolNumber)")
+        // A program asks for itself.
+        let isAsked = status.state == .deviceKeyMissing && !format.json
+        format.show(StatusReport(status: status, hasRecoveryKey: isAsked ? try client.hasRecoveryKey() : nil))
+    }
+}
+
+/// The state of the vault, in words.
+private struct StatusReport: Printable {
+    let status: VaultStatus
+    /// Whether a recovery key opens the vault; `nil` where nobody asked.
+    let hasRecoveryKey: Bool?
+
+    var json: JSONObject { status.json }
+
+    var text: [Line] {
+        let isCounted = status.keychainCount != nil && status.fileCount != nil
+        var fields: [(String, Line?)] = [
+            ("state", "\(status.state.rawValue) (\(words))"),
+            ("way out", hasRecoveryKey.map { "\($0 ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement)" }),
+            ("attempts", attempts.map { "\($0)" }),
+            ("keychain", isCounted ? status.keychainCount.map { "\($0) items" } : nil),
+            ("files", isCounted ? status.fileCount.map { "\($0)" } : nil),
+            ("vault", status.vaultID.map { "\($0.hexadecimal)" }),
+        ]
+        for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }
+        fields.append(("daemon", "cofferd \(status.version), protocol \(status.protocolNumber)"))
+        return [Line](width: 11, fields)
     }
 
-    private static func words(for status: VaultStatus) -> String {
+    private var words: String {
         switch status.state {
         case .noVault: "make one with 'coffer init'"
         case .noPasscode: "NO PASSCODE: whoever has this machine can read everything"
@@ -49,7 +59,7 @@ struct Status: ParsableCommand {
     }
 
     /// How many wrong passcodes there were, and what the next ones do; `nil` without a passcode.
-    private static func attempts(_ status: VaultStatus) -> String? {
+    private var attempts: String? {
         if [.noVault, .noPasscode, .deviceKeyMissing].contains(status.state) { return nil }
         if status.attemptsEnded {
             return "ended by ten wrong passcodes: 'coffer unlock --recovery-key' opens the vault, and nothing else"

@@ -41,7 +41,8 @@ struct UnitVerb: ParsableCommand {
         let client = try connection.connect()
         var first: AuditedRefusal?
         for source in ours.sorted(by: { $0.id < $1.id }) {
-            let explained = try client.explainAccess(of: user ? .userUnit(unit) : .unit(unit), credential: source.id)
+            let subject: AccessSubject = user ? .userUnit(unit) : .unit(unit)
+            let explained = try client.call(EntitlementExplainParameters(subject, credential: source.id)).value
             guard let answer = explained.credential else {
                 throw CofferError(
                     .unimplemented,
@@ -50,23 +51,36 @@ struct UnitVerb: ParsableCommand {
                 )
             }
             first = first ?? answer.refusal
-            show(source.id, answer, explained.groups.first)
+            format.show(CredentialReport(id: source.id, answer: answer, group: explained.groups.first))
         }
         if let first { throw ExitStatus(first.code) }
     }
+}
 
-    private func show(_ id: String, _ answer: CredentialAnswer, _ group: String?) {
-        let output = Output.standardOutput
-        if format.json {
-            var line = answer.json
-            line.set("id", .string(id))
-            if let group { line.set("group", .string(group)) }
-            return output.line(line)
-        }
-        output.line("\(id): \(answer.refusal.map(Self.words) ?? "yes")")
+/// What would come of a credential that a unit loads.
+private struct CredentialReport: Printable {
+    let id: String
+    let answer: CredentialAnswer
+    let group: String?
+
+    var json: JSONObject {
+        var line = answer.json
+        line.set("id", .string(id))
+        if let group { line.set("group", .string(group)) }
+        return line
+    }
+
+    var text: [Line] {
         let item = [quotedForDisplay(answer.name), answer.protection?.name, group.map { "in \(quotedForDisplay($0))" }]
-        output.line("    item:  \(item.compactMap(\.self).joined(separator: ", "))")
-        if let refusal = answer.refusal { output.line("    why:   \(refusal.message)") }
+        return ["\(id): \(answer.refusal.map(Self.words) ?? "yes")"]
+            + [Line](
+                width: 7,
+                indentation: 4,
+                [
+                    ("item", "\(item.compactMap(\.self).joined(separator: ", "))"),
+                    ("why", answer.refusal.map { "\($0.message)" }),
+                ]
+            )
     }
 
     /// Three answers, and what else there may be.

@@ -19,9 +19,7 @@ struct Unlock: ParsableCommand {
         try before.requirePasscode(orElse: "it can't be locked or unlocked")
         try before.requireDeviceKey(client)
         let typed: SecretBytes? = try given.orAsked { () throws(CofferError) in try credential.ask(before) }
-        let status =
-            credential.kind == .passcode
-            ? try client.unlock(passcode: typed) : try client.unlock(recoveryKey: typed)
-        format.json ? Output.standardOutput.line(status.json) : Output.standardOutput.line("unlocked")
+        let status = try client.unlock(with: typed, as: credential.kind)
+        format.show(status.json, "unlocked")
     }
 }

@@ -25,23 +25,29 @@ struct Watch: ParsableCommand {
         if attempts { selection.insert(.attempts) }
         try client.watch(selection)
         let state = try client.status().state.rawValue
-        format.json ? Output.standardOutput.line(["state": .string(state)]) : Output.standardOutput.line("\(state)")
-        while Output.failure == nil { show(try client.nextEvent()) }
+        format.show(["state": .string(state)], "\(state)")
+        while Output.failure == nil { format.show(EventReport(event: try client.nextEvent())) }
+    }
+}
+
+/// An event, on a line of its own.
+private struct EventReport: Printable {
+    let event: VaultEvent
+
+    var json: JSONObject {
+        var object: JSONObject = ["event": .string(event.notification.rawValue)]
+        for member in event.json.members { object.set(member.key, member.value) }
+        return object
     }
 
-    private func show(_ event: VaultEvent) {
-        if format.json {
-            var object: JSONObject = ["event": .string(event.notification.rawValue)]
-            for member in event.json.members { object.set(member.key, member.value) }
-            return Output.standardOutput.line(object)
-        }
+    var text: [Line] {
         switch event {
-        case .itemsDidChange(let changes): for change in changes { Output.standardOutput.line("\(change.line)") }
-        case .attemptDidFail(let attempts): Output.standardOutput.line("\(attempts.line)")
+        case .itemsDidChange(let changes): changes.map { "\($0.line)" }
+        case .attemptDidFail(let attempts): ["\(attempts.line)"]
         // Not asked for: 'coffer audit --follow' shows them.
-        case .auditDidGrow: return
-        case .eventsMissed(let count): Output.standardOutput.line("eventsMissed \(count)")
-        default: Output.standardOutput.line("\(event.notification.rawValue)")
+        case .auditDidGrow: []
+        case .eventsMissed(let count): ["eventsMissed \(count)"]
+        default: ["\(event.notification.rawValue)"]
         }
     }
 }

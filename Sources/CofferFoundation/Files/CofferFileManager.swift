@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferCore
+internal import CofferWire
 public import Foundation
 
 /// The files and directories of Coffer, by the names of Foundation's `FileManager`.
@@ -116,12 +117,17 @@ public final class CofferFileManager: Sendable {
         let protectionClass = try Self.protectionClass(in: attributes ?? [:], at: url.path)
         try url.perform(.writing) { (client, name) throws(CofferError) in
             do throws(CofferError) {
-                try client.makeDirectory(name, class: protectionClass, parents: createIntermediates)
+                let params = FileMkdirParameters(
+                    name: name,
+                    protectionClass: protectionClass,
+                    makesParents: createIntermediates
+                )
+                try client.call(params)
             } catch {
                 guard let protectionClass, createIntermediates, error.code == .duplicateItem else { throw error }
                 // A directory of another class will do as well, and gets this one; a file is still in the way.
-                try client.makeDirectory(name, parents: true)
-                try client.protectFile(name, as: protectionClass, .newFiles)
+                try client.call(FileMkdirParameters(name: name, makesParents: true))
+                try client.call(FileProtectParameters(name, protectionClass, .newFiles))
             }
         }
     }
@@ -150,8 +156,8 @@ public final class CofferFileManager: Sendable {
     /// - Parameter url: Its place.
     /// - Throws: `CocoaError`.
     public func removeItem(at url: CofferURL) throws {
-        _ = try url.perform(.writing) { (client, name) throws(CofferError) in
-            try client.removeFile(name, recursive: true)
+        try url.perform(.writing) { (client, name) throws(CofferError) in
+            _ = try client.call(FileRemoveParameters(name: name, isRecursive: true))
         }
     }
 
@@ -168,8 +174,8 @@ public final class CofferFileManager: Sendable {
     ///   - destination: The place that it is to have.
     /// - Throws: `CocoaError`: `fileWriteFileExists` where something is there.
     public func moveItem(at source: CofferURL, to destination: CofferURL) throws {
-        _ = try source.perform(.writing) { (client, name) throws(CofferError) in
-            try client.moveFile(name, to: try destination.itemName)
+        try source.perform(.writing) { (client, name) throws(CofferError) in
+            _ = try client.call(FileRenameParameters(name: name, target: try destination.itemName))
         }
     }
 
@@ -194,7 +200,9 @@ public final class CofferFileManager: Sendable {
     public func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
         let url = CofferURL(fileURLWithPath: path)
         if url.isRoot { return [.type: FileAttributeType.typeDirectory] }
-        let info = try url.perform(.reading) { (client, name) throws(CofferError) in try client.fileInfo(name) }
+        let info = try url.perform(.reading) { (client, name) throws(CofferError) in
+            try client.call(FileStatParameters(name: name)).value
+        }
         var attributes: [FileAttributeKey: Any] = [
             .type: info.isDirectory ? FileAttributeType.typeDirectory : .typeRegular,
             .size: NSNumber(value: info.byteCount), .creationDate: Date(milliseconds: info.created),
@@ -213,8 +221,8 @@ public final class CofferFileManager: Sendable {
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         guard let protectionClass = try Self.protectionClass(in: attributes, at: path) else { return }
         try CofferURL(fileURLWithPath: path).perform(.writing) { (client, name) throws(CofferError) in
-            let scope: BlockingClient.FileProtectionScope = try client.fileInfo(name).isDirectory ? .newFiles : .file
-            try client.protectFile(name, as: protectionClass, scope)
+            let isDirectory = try client.call(FileStatParameters(name: name)).value.isDirectory
+            try client.call(FileProtectParameters(name, protectionClass, isDirectory ? .newFiles : .file))
         }
     }
 
@@ -257,7 +265,9 @@ public final class CofferFileManager: Sendable {
     public func isReadableFile(atPath path: String) -> Bool {
         let url = CofferURL(fileURLWithPath: path)
         return
-            (try? url.perform(.reading) { (client, name) throws(CofferError) in try client.fileInfo(name).isReadable })
+            (try? url.perform(.reading) { (client, name) throws(CofferError) in
+                try client.call(FileStatParameters(name: name)).value.isReadable
+            })
             ?? url.isRoot
     }
 
@@ -321,14 +331,17 @@ public final class CofferFileManager: Sendable {
         do throws(CofferError) {
             let name = url.isRoot ? nil : try url.itemName
             let found = try CofferDaemon.shared.perform { (client) throws(CofferError) in
-                var found: [CofferURL] = []
+                var found: [String] = []
                 var cursor: String?
                 repeat {
-                    let page = try client.listFiles(in: name, recursive: isRecursive, cursor: cursor)
-                    found += page.entries.map { CofferURL(fileURLWithPath: $0.name) }
+                    let page = try client.call(
+                        FileListParameters(name: name, isRecursive: isRecursive, cursor: cursor)
+                    ).value
+                    found += page.entries.map(\.name)
                     cursor = page.cursor
                 } while cursor != nil
-                return found
+                found.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                return found.map { CofferURL(fileURLWithPath: $0) }
             }
             return options.contains(.skipsHiddenFiles) ? found.filter { !$0.isHidden(below: url) } : found
         } catch {

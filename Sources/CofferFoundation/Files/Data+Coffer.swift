@@ -1,6 +1,7 @@
 internal import CofferClient
 internal import CofferCore
 internal import CofferMemory
+internal import CofferWire
 public import Foundation
 
 extension Data {
@@ -23,9 +24,9 @@ extension Data {
             let fresh = try name.sibling()
             do throws(CofferError) {
                 try client.write(self, to: fresh, [.create, .exclusive], protectionClass)
-                try client.moveFile(fresh, to: name, replace: !isExclusive)
+                try client.call(FileRenameParameters(name: fresh, target: name, replaces: !isExclusive))
             } catch {
-                _ = try? client.removeFile(fresh)
+                _ = try? client.call(FileRemoveParameters(name: fresh)).value
                 throw error
             }
         }
@@ -94,7 +95,7 @@ extension BlockingClient {
     ) throws(CofferError) {
         let file = try openFile(name, for: .write, how, protectionClass: protectionClass)
         if let protectionClass, protectionClass != file.protectionClass {
-            try protectFile(name, as: protectionClass)
+            try call(FileProtectParameters(name, protectionClass))
         }
         if !file.isNew { try file.truncate(to: 0) }
         try file.writeData(data, at: 0)

@@ -33,7 +33,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
         try query.finish()
         let added = try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) -> Any? in
             let secret = try SecretBytes.payload(data)
-            let returned = try client.addKeychainItem(params, secret: secret)
+            let returned = try client.call(params, payload: secret)
             guard let item = returned.value.item else { return nil }
             return item.secValue(returns, Data(exposing: returned.takePayload()))
         }
@@ -94,9 +94,9 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
             accessControl: access.control?.control,
             removesAccessControl: access.control.map { $0.control == nil } ?? false
         )
-        _ = try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
+        try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
             let secret = try SecretBytes.payload(data)
-            return try client.updateKeychainItems(query, update, secret: secret).count
+            _ = try client.call(KeychainUpdateParameters(query, update), payload: secret)
         }
     }
 }
@@ -114,8 +114,8 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
         let context = try dictionary.takeContext()
         let query = try dictionary.takeQuery()
         try dictionary.finish()
-        _ = try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
-            try client.deleteKeychainItems(query)
+        try CofferDaemon.shared.perform(showing: context) { (client) throws(CofferError) in
+            _ = try client.call(KeychainDeleteParameters(query))
         }
     }
 }
@@ -128,11 +128,15 @@ extension CofferDaemon {
     ) throws(CofferError) -> Result {
         guard let context else { return try perform(body) }
         return try perform { (client) throws(CofferError) in
-            defer { try? client.endContext() }
+            defer { _ = try? client.call(ContextEndParameters()).value }
             for (type, credential) in context.shown {
                 let secret = try SecretBytes.payload(credential)
                 // One of them is not to be used up by showing the other.
-                try client.authenticate(type.factor, secret, reuseSeconds: Limits.contextSeconds)
+                let params = ContextAuthenticateParameters(
+                    factor: type.factor,
+                    reuseSeconds: Int64(Limits.contextSeconds)
+                )
+                try client.call(params, payload: secret)
             }
             return try body(client)
         }

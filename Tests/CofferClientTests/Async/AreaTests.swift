@@ -1,6 +1,8 @@
 import CofferClient
 import CofferCore
+import CofferMemory
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -10,9 +12,12 @@ import Testing
         let server = try TestServer(graceSeconds: 0)
         try await CofferClient.withConnection(to: server.directory.appending("socket")) { client in
             let passcode = try Secret(exposed: "1234")
-            let made = try await client.initialize(passcode: passcode, kdf: .interactive)
-            #expect(made.status.state == .unlocked)
-            #expect((made.recoveryKey?.count ?? 0) > 20)
+            let made = try await client.call(
+                VaultInitParameters(kdf: .interactive, hasNoPasscode: false),
+                payload: passcode
+            )
+            #expect(made.value.state == .unlocked)
+            #expect(made.payload.count > 20)
             try await body(client, passcode)
         }
         withExtendedLifetime(server) {}
@@ -27,15 +32,20 @@ import Testing
             #expect(wrong?.code == .authFailed)
             #expect(try await client.unlock(with: passcode).state == .unlocked)
             let next = try Secret(exposed: "5678")
-            try await client.changePasscode(with: passcode, to: next, kdf: .interactive)
-            let slot = try await client.addKeyslot(with: next)
-            #expect(try await client.testKeyslot(with: slot.recoveryKey) == slot.number)
-            #expect(try await client.keyslots().contains { $0.number == slot.number })
-            try await client.removeKeyslot(slot.number, with: next)
+            let both = try Secret(CountedPayload.encode(SecretBytes("1234".utf8), SecretBytes("5678".utf8)))
+            let change = PasscodeChangeParameters(credential: .passcode, kdf: .interactive, erasesData: nil)
+            try await client.call(change, payload: both)
+            let slot = try await client.call(SlotAddParameters(credential: .passcode), payload: next)
+            let tested = try await client.call(SlotTestParameters(credential: .recoveryKey), payload: slot.payload)
+            #expect(tested.value.number == slot.value.number)
+            let slots = try await client.call(SlotListParameters()).value.slots
+            #expect(slots.contains { Int64($0.number) == Int64(slot.value.number) })
+            let removal = SlotRemoveParameters(number: slot.value.number, credential: .passcode)
+            try await client.call(removal, payload: next)
             try await client.lock()
             #expect(try await client.unlock(with: next).state == .unlocked)
             let vaultID = try await client.status().vaultID
-            try await client.erase(vaultID: vaultID)
+            try await client.call(VaultEraseParameters(vaultID: vaultID))
             #expect(try await client.status().state == .noVault)
         }
     }
@@ -44,17 +54,18 @@ import Testing
         try await withVault { client, _ in
             let (name, target) = (try ItemName("github.com/token"), try ItemName("github.com/old"))
             let secret = try Secret(exposed: "s3cr3t")
-            #expect(try await client.explain(name, byteCount: 6).placement.protection.store == .keychain)
+            let question = ItemExplainParameters(name: name, byteCount: 6, wishes: ItemWishes())
+            #expect(try await client.call(question).value.placement.protection.store == .keychain)
             try await client.put(name, secret)
             #expect(try await client.show(name).name == name.path)
             #expect(try await client.get(name).isEqual(to: secret))
             #expect(try await client.get(name, offset: 2, length: 3).exposeText() == "cr3")
             try await client.move(name, to: target)
-            try await client.protect(target, as: .keychain(.afterFirstUnlock))
+            try await client.call(ItemProtectParameters(name: target, protection: .keychain(.afterFirstUnlock)))
             for number in 0..<5 { try await client.put(try ItemName("n/\(number)"), secret) }
             var names: [String] = []
             for try await item in client.list(prefix: "n/") { names.append(item.name) }
-            #expect(names == ["n/0", "n/1", "n/2", "n/3", "n/4"])
+            #expect(names.sorted() == ["n/0", "n/1", "n/2", "n/3", "n/4"])
             try await client.remove(target)
             let error = await failure { () throws(CofferError) in try await client.show(target) }
             #expect(error?.code == .itemNotFound)
@@ -64,48 +75,46 @@ import Testing
     @Test func `keep the keychain`() async throws {
         try await withVault { client, _ in
             let query = KeychainQuery(.genericPassword, [.service: .text("mail"), .account: .text("anna")])
-            let added = try await client.addKeychainItem(
-                .genericPassword,
-                [.service: .text("mail"), .account: .text("anna")],
-                secret: try Secret(exposed: "one")
+            let item = KeychainAddParameters(.genericPassword, [.service: .text("mail"), .account: .text("anna")])
+            let added = try await client.call(item, payload: try Secret(exposed: "one")).value
+            let update = KeychainUpdateParameters(query, KeychainChange())
+            #expect(try await client.call(update, payload: try Secret(exposed: "two")).value.count == 1)
+            let find = KeychainFindParameters(query, returns: [.attributes, .data])
+            let found = try await client.call(find)
+            #expect(found.value.items.map(\.reference) == [added.reference])
+            #expect(
+                try KeychainMatches(found.value, payload: found.payload).secrets.map { $0?.exposeText() } == ["two"]
             )
-            #expect(try await client.updateKeychainItems(query, secret: try Secret(exposed: "two")).count == 1)
-            let matches = try await client.keychainSecrets(query)
-            #expect(matches.page.items.map(\.reference) == [added.reference])
-            #expect(matches.secrets.map { $0?.exposeText() } == ["two"])
-            let former = try await client.keychainHistory(of: query)
-            let number = try #require(former.first?.number)
-            #expect(try await client.formerValue(number, of: query).exposeText() == "one")
-            try await client.restoreFormerValue(number, of: query)
-            #expect(try await client.keychainSecrets(query).secrets.first??.exposeText() == "one")
-            var references: [ItemID] = []
-            for try await item in client.keychainItems(KeychainQuery(.genericPassword)) {
-                references.append(item.reference)
-            }
-            #expect(references == [added.reference])
-            #expect(try await client.deleteKeychainItems(query) == 1)
-            _ = try await client.makeKeychainKey(.ed25519, [.label: .text("key")])
-            let signature = try await client.sign(try Secret(exposed: "message"), with: KeychainQuery(.key))
+            let former = try await client.call(KeychainHistoryParameters(query)).value.values
+            let number = Int64(try #require(former.first?.number))
+            let reading = KeychainHistoryParameters(query, number: number, returns: [.data])
+            #expect(try await client.call(reading).payload.exposeText() == "one")
+            try await client.call(KeychainRestoreParameters(query, number: number))
+            #expect(try await client.call(find).payload.exposeText() == "one")
+            #expect(try await client.call(KeychainDeleteParameters(query)).value.count == 1)
+            try await client.call(KeychainAddParameters(.key, [.label: .text("key")], generates: .ed25519))
+            let message = try Secret(exposed: "message")
+            let signature = try await client.call(KeychainSignParameters(KeychainQuery(.key)), payload: message).payload
             #expect(signature.count == 64)
-            #expect(try await client.publicKey(of: KeychainQuery(.key)).bytes.count == 32)
+            #expect(try await client.call(KeychainPublicKeyParameters(KeychainQuery(.key))).value.bytes.count == 32)
         }
     }
 
     @Test func `keep files`() async throws {
         try await withVault { client, _ in
             let (directory, name) = (try ItemName("d"), try ItemName("d/f"))
-            try await client.makeDirectory(directory)
+            try await client.call(FileMkdirParameters(name: directory))
             try await client.withFile(name, for: .readWrite, [.create]) { file in
                 #expect(file.isNew)
                 try await file.write(try Secret(exposed: "hello"))
                 try await file.write(try Secret(exposed: " world"))
-                #expect(await file.byteCount == 11)
+                #expect(file.byteCount == 11)
                 try await file.sync()
                 #expect(try await file.read(at: 6, count: 100).exposeText() == "world")
                 try await file.truncate(to: 5)
                 try await file.allocate(at: 0, count: 5)
             }
-            #expect(try await client.fileInfo(name).byteCount == 5)
+            #expect(try await client.call(FileStatParameters(name: name)).value.byteCount == 5)
             await #expect(throws: POSIXError.self) {
                 try await client.withFile(name, for: .write) { _ in throw POSIXError(.EDOM) }
             }
@@ -114,13 +123,12 @@ import Testing
             try await file.close()
             let closed = await failure { () throws(CofferError) in try await file.sync() }
             #expect(closed?.message == "'d/f' is closed")
-            try await client.moveFile(name, to: try ItemName("d/g"))
-            try await client.protectFile(directory, as: .complete, .everything)
-            var paths: [String] = []
-            for try await entry in client.listFiles(recursive: true) { paths.append(entry.name) }
-            #expect(paths == ["d", "d/g"])
-            #expect(try await client.removeFile(directory, recursive: true) == 2)
-            #expect(try await client.checkVault().findings.isEmpty)
+            try await client.call(FileRenameParameters(name: name, target: try ItemName("d/g")))
+            try await client.call(FileProtectParameters(directory, .complete, .everything))
+            let entries = try await client.call(FileListParameters(isRecursive: true)).value.entries
+            #expect(entries.map(\.name).sorted() == ["d", "d/g"])
+            #expect(try await client.call(FileRemoveParameters(name: directory, isRecursive: true)).value.count == 2)
+            #expect(try await client.call(VaultCheckParameters()).value.findings.isEmpty)
         }
     }
 }

@@ -105,6 +105,15 @@ func failure<Value>(_ body: () async throws(CofferError) -> Value) async -> Coff
     }
 }
 
+extension CofferClient {
+    /// Makes a vault without a recovery key.
+    @discardableResult
+    func makeVault(_ passcode: Secret? = nil) async throws(CofferError) -> VaultStatus {
+        let params = VaultInitParameters(kdf: .interactive, hasNoPasscode: passcode == nil, hasNoRecoveryKey: true)
+        return try await call(params, payload: passcode).value
+    }
+}
+
 extension Secret {
     /// Takes bytes that are no secret.
     convenience init(_ bytes: [UInt8]) throws(CofferError) { try self.init(copying: bytes.span.bytes) }

@@ -106,7 +106,9 @@ import Testing
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
             let message = try Secret([UInt8](repeating: 7, count: Limits.framePayloadBytes))
             let task = Task {
-                await failure { () throws(CofferError) in try await client.sign(message, with: KeychainQuery(.key)) }
+                await failure { () throws(CofferError) in
+                    try await client.call(KeychainSignParameters(KeychainQuery(.key)), payload: message)
+                }
             }
             for await _ in begun.stream { break }
             task.cancel()
@@ -142,7 +144,7 @@ import Testing
         let daemon = try DaemonProcess()
         let large = pseudoRandomBytes(1_000_000)
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             try await client.put(name, from: AsyncStream(pieces: [large]))
             let endless = AsyncStream.makeStream(of: Secret.self)
             for _ in 0..<100 { endless.continuation.yield(try Secret([UInt8](repeating: 1, count: 10_000))) }
@@ -163,7 +165,7 @@ import Testing
     @Test func `stops fetching`() async throws {
         let daemon = try DaemonProcess()
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             try await client.put(name, from: AsyncStream(pieces: [pseudoRandomBytes(5_000_000)]))
             let task = Task {
                 var count = 0
@@ -200,7 +202,7 @@ private func passTime(with daemon: DaemonProcess) async throws {
         let daemon = try DaemonProcess()
         let processID = daemon.processID
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             try await client.put(name, from: AsyncStream(pieces: [large]))
             let pieces = AsyncStream.makeStream(of: Secret.self)
             for _ in 0..<10 { pieces.continuation.yield(try Secret([UInt8](repeating: 1, count: 50_000))) }
@@ -223,7 +225,7 @@ private func passTime(with daemon: DaemonProcess) async throws {
         let daemon = try DaemonProcess()
         let processID = daemon.processID
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             try await client.put(name, from: AsyncStream(pieces: [large]))
             var count = 0
             do {

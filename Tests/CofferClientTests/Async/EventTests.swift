@@ -10,7 +10,7 @@ import Testing
         let server = try TestServer(graceSeconds: 0)
         try await CofferClient.withConnection(to: server.directory.appending("socket")) { client in
             let passcode = try Secret(exposed: "1234")
-            _ = try await client.initialize(passcode: passcode, kdf: .interactive, hasRecoveryKey: false)
+            try await client.makeVault(passcode)
             let events = try await client.events()
             var iterator = events.makeAsyncIterator()
             try await client.lock()
@@ -100,7 +100,7 @@ import Testing
     @Test func `tell of items to those who asked for them`() async throws {
         let server = try TestServer()
         let others = try await CofferClient.withConnection(to: server.directory.appending("socket")) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             var items = try await client.events(.items).makeAsyncIterator()
             let others = try await client.events()
             let name = try ItemName("a")

@@ -1,26 +1,34 @@
 import CofferClient
 import CofferCore
-import CofferSystem
 import CofferTestSupport
+import Dispatch
 import Foundation
 import Testing
 
+/// Runs tasks one after the other on a queue of its own.
+private final class QueueExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "QueueExecutor")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
 /// Where a task prefers an executor of its own, the runtime lets others go first at each call that it makes on the client.
 @Suite struct `A client of tasks that prefer an executor of their own` {
-    private let loop: EventLoop
+    private let executor = QueueExecutor()
     private let daemon: DaemonProcess
 
     init() throws {
-        loop = try EventLoop.onOwnThread()
         daemon = try DaemonProcess()
         _ = try daemon.connect().makeVault(passcode: nil)
     }
 
     private func run(_ body: @escaping @Sendable (CofferClient) async throws -> Void) async throws {
-        try await Task(executorPreference: loop) { [path = daemon.socketPath] in
+        try await Task(executorPreference: executor) { [path = daemon.socketPath] in
             try await CofferClient.withConnection(to: path) { (client) async throws in try await body(client) }
         }.value
-        loop.post { [loop] in loop.stop() }
     }
 
     @Test(.timeLimit(.minutes(1))) func `answers every call`() async throws {

@@ -147,7 +147,7 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
     @Test func `outlives the kill of a real daemon, which does nothing twice`() async throws {
         let daemon = try DaemonProcess()
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             for number in 0..<5 {
                 try await client.put(name, try Secret(exposed: "\(number)"))
                 try daemon.restart()

@@ -49,7 +49,7 @@ import Testing
     @Test func `goes when its owner lets go, whatever a client has done with it`() async throws {
         let server = try TestServer()
         try await CofferClient.withConnection(to: server.directory.appending("socket")) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             let name = try ItemName("a")
             weak var stored: Secret?
             weak var fetched: Secret?

@@ -47,7 +47,7 @@ func collect(_ content: ItemContent) async throws -> [UInt8] {
         // In a process of its own: a stream's other end in its own hands would never end.
         let daemon = try DaemonProcess()
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
-            _ = try await client.initialize(passcode: nil, hasRecoveryKey: false)
+            try await client.makeVault()
             try await body(client)
         }
         withExtendedLifetime(daemon) {}

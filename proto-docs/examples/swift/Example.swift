@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferWire
 
 /// Unlocks the vault, stores, fetches, streams and watches: `client-example SOCKET`, with the passcode on standard input.
 @main
@@ -27,7 +28,10 @@ struct Example {
             }
             try await group.waitForAll()
         }
-        for try await item in client.list(prefix: "example/") {
+        var items: [ItemInfo] = []
+        for try await item in client.list(prefix: "example/") { items.append(item) }
+        // They come in the catalog's order.
+        for item in items.sorted(by: { $0.name < $1.name }) {
             let secret = try await client.get(ItemName(item.name))
             // The bytes stay where they are wiped: only their sum leaves.
             let sum = secret.withBytes { bytes in

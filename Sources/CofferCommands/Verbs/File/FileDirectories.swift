@@ -26,14 +26,18 @@ struct ListFiles: ParsableCommand {
     func run() throws {
         let directory = try name.map { try ItemName(argument: $0) }
         let client = try connection.connect()
-        var cursor: String?
+        var entries: [FileInfo] = []
         var damagedCount = 0
-        repeat {
-            let page = try client.listFiles(in: directory, recursive: recursive, cursor: cursor)
-            for entry in page.entries { show(entry) }
+        try forEachPage { (cursor: String?) throws(CofferError) in
+            let page = try client.call(
+                FileListParameters(name: directory, isRecursive: recursive, cursor: cursor)
+            ).value
+            entries += page.entries
             damagedCount += page.damagedCount
-            cursor = page.cursor
-        } while cursor != nil
+            return page.cursor
+        }
+        entries.sortByName(\.name)
+        for entry in entries { format.show(ListedFile(entry: entry, isLong: long)) }
         if damagedCount > 0 {
             throw CofferError(
                 .decode,
@@ -42,26 +46,27 @@ struct ListFiles: ParsableCommand {
             )
         }
     }
+}
 
-    private func show(_ entry: FileInfo) {
-        let output = Output.standardOutput
-        if format.json { return output.line(entry.json) }
-        let columns = long ? Self.columns(entry) + "  " : ""
-        output.line("\(columns)\(name: entry.name)\(entry.isDirectory ? "/" : "")")
+/// An entry of a listing.
+private struct ListedFile: Printable {
+    let entry: FileInfo
+    let isLong: Bool
+
+    var json: JSONObject { entry.json }
+
+    var text: [Line] {
+        ["\(isLong ? columns + "  " : "")\(name: entry.name)\(entry.isDirectory ? "/" : "")"]
     }
 
-    private static func columns(_ entry: FileInfo) -> String {
+    private var columns: String {
         let size = entry.childCount.map { $0 == 1 ? "1 entry" : "\($0) entries" } ?? ByteCount.text(entry.byteCount)
         return [
             entry.isReadable ? "readable" : "locked  ",
-            padded(entry.protectionClass?.rawValue ?? "-", 36),
-            padded(size, 10),
+            (entry.protectionClass?.rawValue ?? "-").padded(to: 36),
+            size.padded(to: 10),
             Timestamp.text(entry.modified),
         ].joined(separator: "  ")
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }
 
@@ -79,22 +84,27 @@ struct ShowFile: ParsableCommand {
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let entry = try connection.connect().fileInfo(try ItemName(argument: name))
-        let output = Output.standardOutput
-        if format.json { return output.line(entry.json) }
-        output.line("name:        \(name: entry.name)")
-        output.line("is:          \(entry.isDirectory ? "a directory" : "a file")")
-        if let protectionClass = entry.protectionClass {
-            output.line("class:       \(protectionClass.rawValue)\(entry.isDirectory ? ", of new files" : "")")
-        }
-        if let count = entry.childCount { output.line("entries:     \(count)") }
-        if !entry.isDirectory { output.line("size:        \(entry.byteCount) bytes") }
-        if let kind = entry.kind { output.line("kind:        \(kind.rawValue)") }
-        output.line("created:     \(Timestamp.text(entry.created))")
-        output.line("modified:    \(Timestamp.text(entry.modified))")
-        if entry.isDirectory { return }
-        output.line("readable:    \(entry.isReadable ? "now" : "after 'coffer unlock'")")
-        if entry.isOpenForWriting { output.line("writing:     somebody has it open") }
+        format.show(try connection.connect().call(FileStatParameters(name: try ItemName(argument: name))).value)
+    }
+}
+
+extension FileInfo: Printable {
+    var text: [Line] {
+        [Line](
+            width: 13,
+            [
+                ("name", "\(name: name)"),
+                ("is", isDirectory ? "a directory" : "a file"),
+                ("class", protectionClass.map { "\($0.rawValue)\(isDirectory ? ", of new files" : "")" }),
+                ("entries", childCount.map { "\($0)" }),
+                ("size", isDirectory ? nil : "\(byteCount) bytes"),
+                ("kind", kind.map { "\($0.rawValue)" }),
+                ("created", "\(Timestamp.text(created))"),
+                ("modified", "\(Timestamp.text(modified))"),
+                ("readable", isDirectory ? nil : isReadable ? "now" : "after 'coffer unlock'"),
+                ("writing", !isDirectory && isOpenForWriting ? "somebody has it open" : nil),
+            ]
+        )
     }
 }
 
@@ -118,7 +128,8 @@ struct MakeDirectory: ParsableCommand {
 
     func run() throws {
         let directory = try ItemName(argument: name)
-        try connection.connect().makeDirectory(directory, class: protectionClass, parents: parents)
+        let params = FileMkdirParameters(name: directory, protectionClass: protectionClass, makesParents: parents)
+        try connection.connect().call(params)
     }
 }
 
@@ -143,7 +154,7 @@ struct MoveFile: ParsableCommand {
     func run() throws {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
-        try connection.connect().moveFile(name, to: target, replace: replace)
+        try connection.connect().call(FileRenameParameters(name: name, target: target, replaces: replace))
     }
 }
 
@@ -165,17 +176,9 @@ struct RemoveFiles: ParsableCommand {
     func run() throws {
         let files = try names.map { try ItemName(argument: $0) }
         let client = try connection.connect()
-        var firstFailure: CofferError?
-        for file in files {
-            do throws(CofferError) {
-                try client.removeFile(file, recursive: recursive)
-            } catch {
-                // The others are removed all the same, as rm does it.
-                Output.standardError.write(error)
-                firstFailure = firstFailure ?? error
-            }
+        try forEachGoingOn(files) { (file) throws(CofferError) in
+            try client.call(FileRemoveParameters(name: file, isRecursive: recursive))
         }
-        if let firstFailure { throw ExitStatus(firstFailure.code) }
     }
 }
 
@@ -210,19 +213,15 @@ struct ProtectFiles: ParsableCommand {
                 hint: "--default changes what new files get, --recursive that and the files that are there"
             )
         }
-        let scope: BlockingClient.FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
-        let change = try connection.connect().protectFile(file, as: protectionClass, scope)
+        let scope: FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
+        let change = try connection.connect().call(FileProtectParameters(file, protectionClass, scope)).value
         for entry in change.unchanged {
             Output.standardError.line("unchanged: \(quotedForDisplay(entry.name)): \(entry.message)")
         }
         let unnamedCount = change.unchangedCount - change.unchanged.count
         if unnamedCount > 0 { Output.standardError.line("unchanged: \(unnamedCount) more") }
-        if format.json {
-            Output.standardOutput.line(change.json)
-        } else {
-            let words = change.changedCount == 1 ? "1 entry is" : "\(change.changedCount) entries are"
-            Output.standardOutput.line("\(words) \(protectionClass.rawValue) now")
-        }
+        let words = change.changedCount == 1 ? "1 entry is" : "\(change.changedCount) entries are"
+        format.show(change.json, "\(words) \(protectionClass.rawValue) now")
         if let first = change.unchanged.first { throw ExitStatus(first.code) }
     }
 }

@@ -63,10 +63,9 @@ struct AddKeychainItem: ParsableCommand {
         if params.accessControl?.factors.contains(.applicationPassword) == true {
             try given.showNewApplicationPassword(to: client)
         }
-        let result = try client.addKeychainItem(params, secret: secret).value
-        warn(result.warnings)
-        if format.json { return Output.standardOutput.line(result.json) }
-        Output.standardOutput.line("\(result.reference.hexadecimal)")
+        let result = try client.call(params, payload: secret).value
+        Output.warn(result.warnings)
+        format.show(result.json, "\(result.reference.hexadecimal)")
     }
 
     private func readSecret(
@@ -95,9 +94,4 @@ struct AddKeychainItem: ParsableCommand {
         }
         return key.takeBytes()
     }
-}
-
-/// Tells a person what the daemon has to say of a change that it has made.
-func warn(_ warnings: [String]) {
-    for warning in warnings { Output.standardError.line("warning: \(warning)") }
 }

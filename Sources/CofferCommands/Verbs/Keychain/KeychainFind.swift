@@ -62,13 +62,15 @@ struct FindKeychainItems: ParsableCommand {
         var cursor: String?
         var damagedCount = 0
         repeat {
-            let page = try client.keychainItems(
+            let params = KeychainFindParameters(
                 wanted,
                 limit: listsAll ? .all : .count(left),
+                cursor: cursor,
                 order: sort?.order,
-                cursor: cursor
+                returns: [.attributes]
             )
-            for item in page.items { show(item) }
+            let page = try client.call(params).value
+            for item in page.items { format.show(FoundItem(item: item, showsAttributes: attributes)) }
             left -= page.items.count
             damagedCount += page.damagedCount
             cursor = page.cursor
@@ -78,14 +80,19 @@ struct FindKeychainItems: ParsableCommand {
             Output.standardError.line("warning: \(items) passed over; 'coffer doctor' names them")
         }
     }
+}
 
-    private func show(_ item: KeychainItemInfo) {
-        let output = Output.standardOutput
-        if format.json { return output.line(item.json) }
+/// An item that a query found.
+private struct FoundItem: Printable {
+    let item: KeychainItemInfo
+    let showsAttributes: Bool
+
+    var json: JSONObject { item.json }
+
+    var text: [Line] {
         let marks = (item.isLocked ? "  locked" : "") + (item.isExpired ? "  expired" : "")
-        output.line("\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)\(item.title)\(marks)")
-        guard attributes else { return }
-        for line in item.lines { output.line(line) }
+        let head: Line = "\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)\(item.title)\(marks)"
+        return [head] + (showsAttributes ? item.lines : [])
     }
 }
 

@@ -34,17 +34,13 @@ struct ShowHistory: ParsableCommand {
         let given = try authentication.readGiven()
         let client = try connection.connect()
         if let number {
-            let value = try given.satisfy(client) { () throws(CofferError) in try client.formerValue(number, of: wanted)
-            }
+            let params = KeychainHistoryParameters(wanted, number: Int64(number), returns: [.data])
+            let value = try given.satisfy(client) { () throws(CofferError) in try client.call(params).takePayload() }
             return try output.write(value, "the value")
         }
-        for value in try client.keychainHistory(of: wanted) {
-            if format.json {
-                Output.standardOutput.line(value.json)
-            } else {
-                let size = ByteCount.text(Int64(value.byteCount))
-                Output.standardOutput.line("\(value.number)  \(Timestamp.text(value.replaced))  \(size)")
-            }
+        for value in try client.call(KeychainHistoryParameters(wanted)).value.values {
+            let size = ByteCount.text(Int64(value.byteCount))
+            format.show(value.json, "\(value.number)  \(Timestamp.text(value.replaced))  \(size)")
         }
     }
 }
@@ -67,6 +63,7 @@ struct RestoreFormerValue: ParsableCommand {
         let wanted = try query.query()
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        try given.satisfy(client) { () throws(CofferError) in try client.restoreFormerValue(Int(number), of: wanted) }
+        let params = KeychainRestoreParameters(wanted, number: Int64(number))
+        _ = try given.satisfy(client) { () throws(CofferError) in try client.call(params).value }
     }
 }

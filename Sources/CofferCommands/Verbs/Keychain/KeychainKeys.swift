@@ -38,10 +38,11 @@ struct SignWithKey: ParsableCommand {
         )
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        let signature = try given.satisfy(client) { () throws(CofferError) in try client.sign(message, with: wanted) }
-        let bytes: SecretBytes?
-        do { bytes = try unsafe SecretBytes(copying: signature.span.bytes) } catch { throw CofferError.noSecretMemory }
-        try output.write(bytes, "the signature")
+        let signature: SecretBytes? = try given.satisfy(client) { () throws(CofferError) in
+            let params = KeychainSignParameters(wanted)
+            return try client.call(params, payload: message).takePayload().ofSize(64, "signature")
+        }
+        try output.write(signature, "the signature")
     }
 }
 
@@ -69,7 +70,8 @@ struct AgreeWithKey: ParsableCommand {
         let given = try authentication.readGiven()
         let client = try connection.connect()
         let shared: SecretBytes? = try given.satisfy(client) { () throws(CofferError) in
-            try client.agree(with: key, by: wanted)
+            let params = KeychainAgreeParameters(wanted, peer: key)
+            return try client.call(params).takePayload().ofSize(32, "shared secret")
         }
         try output.write(shared, "the shared secret")
     }
@@ -91,8 +93,9 @@ struct ShowPublicKey: ParsableCommand {
         let wanted = try query.keyQuery()
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        let key = try given.satisfy(client) { () throws(CofferError) in try client.publicKey(of: wanted) }
-        if format.json { return Output.standardOutput.line(key.json) }
-        Output.standardOutput.line("\(Base64.encode(key.bytes))")
+        let key = try given.satisfy(client) { () throws(CofferError) in
+            try client.call(KeychainPublicKeyParameters(wanted)).value
+        }
+        format.show(key.json, "\(Base64.encode(key.bytes))")
     }
 }

@@ -74,11 +74,10 @@ struct UpdateKeychainItems: ParsableCommand {
             try given.showNewApplicationPassword(to: client)
         }
         let result = try given.satisfy(client) { () throws(CofferError) in
-            try client.updateKeychainItems(wanted, change, secret: value)
+            try client.call(KeychainUpdateParameters(wanted, change), payload: value).value
         }
-        warn(result.warnings)
-        if format.json { return Output.standardOutput.line(result.json) }
-        Output.standardOutput.line("updated \(result.count)")
+        Output.warn(result.warnings)
+        format.show(result.json, "updated \(result.count)")
     }
 
     private func change() throws(CofferError) -> KeychainChange {
@@ -138,8 +137,9 @@ struct DeleteKeychainItems: ParsableCommand {
             )
         }
         let client = try connection.connect()
-        let count = try given.satisfy(client) { () throws(CofferError) in try client.deleteKeychainItems(wanted) }
-        if format.json { return Output.standardOutput.line(KeychainCount(count: Int64(count)).json) }
-        Output.standardOutput.line("deleted \(count)")
+        let result = try given.satisfy(client) { () throws(CofferError) in
+            try client.call(KeychainDeleteParameters(wanted)).value
+        }
+        format.show(result.json, "deleted \(result.count)")
     }
 }

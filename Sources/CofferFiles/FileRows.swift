@@ -1,0 +1,200 @@
+internal import CofferCore
+internal import CofferDatabase
+
+/// The rows of files and directories, as they are checked, moved out of the way and put back.
+///
+/// The contents of files are not checked here. One that is open is left alone: what is known of it is whole, and is written
+/// again. A file whose directory is missing or damaged gets another one, under the root: nothing else is wrong with it.
+struct FileRows: SealedTable {
+    static let sql = SealedTableSQL(
+        numbers: "SELECT id FROM file_nodes WHERE id > ? ORDER BY id LIMIT ?",
+        row: """
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+            """,
+        quarantine: """
+            INSERT INTO file_quarantine
+                (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+            SELECT ?, ?, id, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+            FROM file_nodes WHERE id = ?
+            """,
+        remove: "DELETE FROM file_nodes WHERE id = ?",
+        quarantinedRow: """
+            SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+            FROM file_quarantine WHERE id = ?
+            """,
+        restore: """
+            INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+            SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+            FROM file_quarantine WHERE id = ?
+            """
+    )
+    static let stage = CheckStage.files
+    static let store = StoreName.file
+    static let takenWords = "there is something else in its place"
+
+    let store: FileStore
+    var connection: Connection { store.connection }
+
+    // MARK: Examining
+
+    /// Examines a row: its metadata, its name and whether its directory is there.
+    func examine(_ row: borrowing Row) throws -> Examination<FileTree.Node> {
+        var seen = Examination<FileTree.Node>()
+        do {
+            let node = try store.tree.decode(row, "a file")
+            seen.contents = node
+            let tag = store.tree.tag(node.metadata.name[...], under: node.parent, in: node.metadata.group)
+            if try row.blob(2) != tag {
+                seen.damage = .name
+            } else if node.parent != FileTree.root {
+                switch try directory(node.parent) {
+                case .there: break
+                case .replaceable:
+                    seen.damage = .missingOwner
+                    seen.repair = .directory
+                case .taken: seen.damage = .missingOwner
+                }
+            }
+        } catch let error as CofferError where error.code == .decode {
+            seen.damage = FileTree.hasPossibleValues(row) ? .metadata : .row
+        } catch let error as DatabaseError where error.kind == .damaged {
+            seen.damage = .row
+        }
+        return seen
+    }
+
+    func name(of contents: FileTree.Node, for groups: [String]) -> String? {
+        let isKnown = groups.contains { $0.utf8.elementsEqual(contents.metadata.group.utf8) }
+        return isKnown ? quotedForDisplay(contents.metadata.name) : nil
+    }
+
+    func isInUse(_ number: Int64) -> Bool { store.openFiles[number] != nil }
+
+    // MARK: Directories
+
+    private enum Place {
+        case there
+        /// Nothing is there, or nothing that can be read.
+        case replaceable
+        /// A file is there.
+        case taken
+    }
+
+    private func directory(_ number: Int64) throws -> Place {
+        do {
+            let kind = try store.tree.node(numbered: number, "a directory")?.kind
+            return kind == .directory ? .there : kind == nil ? .replaceable : .taken
+        } catch let error as CofferError where error.code == .decode {
+            return .replaceable
+        } catch let error as DatabaseError where error.kind == .damaged {
+            return .replaceable
+        }
+    }
+
+    func mend(_ number: Int64, _ seen: Examination<FileTree.Node>, _ now: Int64) throws -> Int {
+        try seen.contents.map { try replaceDirectory(of: $0, now) } ?? 0
+    }
+
+    /// Makes a directory for what is left without one.
+    ///
+    /// - Returns: How many rows were moved out of its way.
+    private func replaceDirectory(of node: FileTree.Node, _ now: Int64) throws -> Int {
+        try connection.transaction {
+            let movedCount = try move(node.parent, .metadata, now)
+            let metadata = NodeMetadata(
+                group: node.metadata.group,
+                name:
+                    "recovered-\(hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: node.parent >> (56 - 8 * $0)) }))",
+                created: now,
+                modified: now
+            )
+            _ = try store.tree.insert(
+                metadata,
+                under: FileTree.root,
+                .directory,
+                class: nil,
+                content: nil,
+                wrappedKey: [],
+                as: node.parent
+            )
+            return movedCount
+        }
+    }
+
+    // MARK: Going back
+
+    func isTaken(_ number: Int64, _ seen: Examination<FileTree.Node>) throws -> Bool {
+        try connection.row(
+            """
+            SELECT EXISTS (
+                SELECT 1 FROM file_nodes JOIN file_quarantine AS moved ON file_nodes.id = moved.row
+                    OR file_nodes.content = moved.content
+                    OR file_nodes.parent = moved.parent AND file_nodes.name_tag = moved.name_tag
+                WHERE moved.id = ?
+            )
+            """,
+            .integer(number)
+        ) { try $0.integer(0) == 1 } ?? false
+    }
+
+    /// Destroys a row's chunks, and the content that it alone names.
+    func discard(_ number: Int64) throws {
+        var content: ItemID?
+        var parent: Int64?
+        try connection.rows("SELECT content, parent FROM file_quarantine WHERE id = ?", .integer(number)) { row in
+            content = (try? row.optionalBlob(0)).flatMap { $0 }.flatMap { ItemID($0) }
+            parent = try? row.integer(1)
+            return true
+        }
+        try connection.execute(
+            """
+            DELETE FROM file_chunks WHERE node = (SELECT row FROM file_quarantine WHERE id = ?)
+                AND NOT EXISTS (SELECT 1 FROM file_nodes WHERE id = node)
+            """,
+            .integer(number)
+        )
+        // It no longer stands for what it names.
+        try connection.execute("DELETE FROM file_quarantine WHERE id = ?", .integer(number))
+        if let parent { try store.tree.prune(parent) }
+        guard let content, try !store.tree.contains(content) else { return }
+        try connection.execute("INSERT OR IGNORE INTO file_dead_contents (content) VALUES (?)", .blob(content.bytes))
+        store.toRemove.append(content)
+    }
+
+    // MARK: Duplicates
+
+    /// Files of one name, by their row numbers: the one that the index leads to, and the one that it hides.
+    func duplicates() throws -> [(found: Int64, hidden: Int64)] {
+        var pairs: [(found: Int64, hidden: Int64)] = []
+        try connection.rows(
+            """
+            SELECT min(id), max(id), parent, name_tag FROM file_nodes NOT INDEXED
+            GROUP BY parent, name_tag HAVING count(*) = 2
+            """
+        ) { row in
+            let (one, other) = (try row.integer(0), try row.integer(1))
+            let found = try connection.row(
+                "SELECT id FROM file_nodes WHERE parent = ? AND name_tag = ?",
+                .integer(try row.integer(2)),
+                .blob(try row.blob(3))
+            ) { try $0.integer(0) }
+            if found == one { pairs.append((found: one, hidden: other)) }
+            if found == other { pairs.append((found: other, hidden: one)) }
+            return true
+        }
+        return pairs
+    }
+}
+
+extension FileTree {
+    /// Whether a row has a kind, and what belongs to that kind.
+    fileprivate static func hasPossibleValues(_ row: borrowing Row) -> Bool {
+        guard let number = try? row.integer(3), let kind = Kind(rawValue: number) else { return false }
+        guard let code = try? row.integer(4), let content = try? row.optionalBlob(5) else { return kind == .directory }
+        let protectionClass = ProtectionClass.allCases.first { Self.code(of: $0) == code }
+        guard let wrappedKey = try? row.blob(6), wrappedKey.count == wrappedKeyBytes(of: protectionClass) else {
+            return false
+        }
+        return (kind == .file) == (content.count == ItemID.byteCount) && (kind == .file) == (code != 0)
+    }
+}

@@ -1,0 +1,194 @@
+internal import CofferCore
+internal import CofferCrypto
+internal import CofferDatabase
+internal import CofferKeys
+internal import CofferMemory
+
+/// The rows of the items, as they are checked, moved out of the way and put back.
+struct ItemRows: SealedTable {
+    static let sql = SealedTableSQL(
+        numbers: "SELECT id FROM keychain_items WHERE id > ? ORDER BY id LIMIT ?",
+        row: """
+            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
+            WHERE id = ?
+            """,
+        quarantine: """
+            INSERT INTO keychain_quarantine
+                (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+            SELECT 'keychainItems', ?, ?, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+            FROM keychain_items WHERE id = ?
+            """,
+        remove: "DELETE FROM keychain_items WHERE id = ?",
+        quarantinedRow: """
+            SELECT row, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+            FROM keychain_quarantine WHERE id = ?
+            """,
+        restore: """
+            INSERT INTO keychain_items (id, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+            SELECT iif(EXISTS (SELECT 1 FROM keychain_items WHERE id = row), NULL, row),
+                uuid, class_key, primary_tag, metadata, wrapped_key, secret
+            FROM keychain_quarantine WHERE id = ?
+            """
+    )
+    static let stage = CheckStage.keychainItems
+    static let store = StoreName.keychain
+    static let takenWords = "there is another item in its place"
+
+    let store: KeychainStore
+    var connection: Connection { store.connection }
+
+    // MARK: Examining
+
+    /// Examines a row: its metadata, its secret as far as the keys are there, and its primary key.
+    func examine(_ row: borrowing Row) throws -> Examination<ItemAttributes> {
+        var seen = Examination<ItemAttributes>()
+        do {
+            let item = try store.item(in: row, expecting: nil)
+            seen.reference = item.id
+            seen.contents = item.attributes
+            guard try row.blob(3) == store.primaryTag(item.attributes) else {
+                seen.damage = .name
+                return seen
+            }
+            try seen.trySecret { try store.openSecret(of: item, in: row, with: nil).count == item.secretByteCount }
+        } catch let error as CofferError where error.code == .decode {
+            explain(row, &seen)
+        } catch let error as DatabaseError where error.kind == .damaged {
+            seen.damage = .row
+            seen.reference = try? ItemID(row.blob(1))
+        }
+        return seen
+    }
+
+    /// Finds out why a row is no item.
+    private func explain(_ row: borrowing Row, _ seen: inout Examination<ItemAttributes>) {
+        seen.damage = .row
+        seen.reference = try? ItemID(row.blob(1))
+        guard let id = seen.reference, let classKey = try? row.integer(2), let tag = try? row.blob(3),
+            Accessibility(classKey: classKey) != nil
+        else { return }
+        seen.damage = .metadata
+        let context = KeychainStore.metadataContext(id, classKey, tag)
+        let opened = try? row.withBlob(4) { sealed in
+            try AEAD.open(sealed, under: store.keys.catalog.keychainMetadata, context: context).exposeBytes()
+        }
+        guard let opened else { return }
+        seen.damage = .metadataForm
+        guard let metadata = try? ItemMetadata(decoding: opened) else { return }
+        seen.contents = metadata.attributes
+        seen.damage = .exchangedSecret
+    }
+
+    func name(of contents: ItemAttributes, for groups: [String]) -> String? { contents.name(for: groups) }
+
+    func examineReferences(to number: Int64, _ seen: inout Examination<ItemAttributes>) throws {
+        guard let attributes = seen.contents, try !hasTags(of: attributes, number) else { return }
+        seen.damage = .missingTags
+        seen.repair = .rewrite
+    }
+
+    private func hasTags(of attributes: ItemAttributes, _ number: Int64) throws -> Bool {
+        for tag in ItemTags.tags(of: attributes, under: store.keys.catalog.search) {
+            let isThere = try connection.row(
+                "SELECT 1 FROM keychain_tags WHERE tag = ? AND item = ?",
+                .blob(tag),
+                .integer(number)
+            ) { _ in true }
+            if isThere == nil { return false }
+        }
+        return true
+    }
+
+    // MARK: Moving
+
+    func mend(_ number: Int64, _ seen: Examination<ItemAttributes>, _ now: Int64) throws -> Int {
+        if let attributes = seen.contents { try store.addTags(of: attributes, number) }
+        return 0
+    }
+
+    /// Moves an item, and its former values with it.
+    func quarantine(
+        _ number: Int64,
+        _ seen: Examination<ItemAttributes>,
+        _ damage: Damage,
+        _ now: Int64
+    ) throws -> Int {
+        try connection.transaction {
+            // Ahead of its former values: they go back behind it.
+            try connection.execute(Self.sql.quarantine, .text(damage.rawValue), .integer(now), .integer(number))
+            try connection.execute(
+                """
+                INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
+                SELECT 'formerValues', 'missingOwner', ?, id, uuid, class_key, metadata, wrapped_key, secret
+                FROM keychain_history WHERE uuid = (SELECT uuid FROM keychain_items WHERE id = ?) ORDER BY id
+                """,
+                .integer(now),
+                .integer(number)
+            )
+            let formerCount = connection.changes
+            try connection.execute(
+                "DELETE FROM keychain_history WHERE uuid = (SELECT uuid FROM keychain_items WHERE id = ?)",
+                .integer(number)
+            )
+            if let attributes = seen.contents {
+                try store.removeTags(of: attributes, number)
+            } else {
+                try connection.execute("DELETE FROM keychain_tags WHERE item = ?", .integer(number))
+            }
+            try connection.execute(Self.sql.remove, .integer(number))
+            return 1 + formerCount
+        }
+    }
+
+    /// The tags of what can't be read were looked for among all there are.
+    func endsSlice(_ seen: Examination<ItemAttributes>) -> Bool { seen.contents == nil }
+
+    func isTaken(_ number: Int64, _ seen: Examination<ItemAttributes>) throws -> Bool {
+        guard let attributes = seen.contents, let reference = seen.reference else { return false }
+        if try store.isTaken(attributes) { return true }
+        return try connection.row(
+            "SELECT 1 FROM keychain_items WHERE uuid = ?",
+            .blob(reference.bytes)
+        ) { _ in true } ?? false
+    }
+
+    func complete(_ number: Int64, _ contents: ItemAttributes) throws { try store.addTags(of: contents, number) }
+
+    func discard(_ number: Int64) {}
+
+    /// Items of one name, by their row numbers: the newer one has been found by it.
+    func duplicates() throws -> [(found: Int64, hidden: Int64)] {
+        var pairs: [(found: Int64, hidden: Int64)] = []
+        try connection.rows(
+            """
+            SELECT min(id), max(id) FROM keychain_items NOT INDEXED GROUP BY primary_tag HAVING count(*) = 2
+            """
+        ) { row in
+            pairs.append((found: try row.integer(1), hidden: try row.integer(0)))
+            return true
+        }
+        return pairs
+    }
+}
+
+extension ItemAttributes {
+    /// What the item is called, where a client that holds some groups may know.
+    func name(for groups: [String]) -> String? {
+        groups.contains { ItemTags.isSame($0, group) } ? quoted : nil
+    }
+}
+
+extension Examination {
+    /// Tries a secret: what does not open is damaged, and what is locked is left for another time.
+    mutating func trySecret(_ opens: () throws -> Bool) throws {
+        do {
+            if try !opens() { damage = .secret }
+        } catch let error as CofferError {
+            switch error.code {
+            case .decode: damage = .secret
+            case .interactionNotAllowed, .interactionRequired, .authFailed: isSealed = true
+            default: throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import CofferCore
+
+// What has to hold of the parameters of a method together, and no single one of them says. The generated readers call
+// `check` at their end.
+
+extension VaultEraseParameters {
+    func check() throws(CofferError) {
+        guard isWhatever == (vaultID != nil) else { return }
+        throw CofferError(
+            .param,
+            "exactly one of 'vaultID' and 'whatever' says which vault is meant",
+            hint: "name the vault, or give 'whatever' for one that can't be read"
+        )
+    }
+}
+
+extension VaultQuarantineParameters {
+    func check() throws(CofferError) {
+        guard (store == nil) == (number == nil) else {
+            throw CofferError(.param, "parameters 'store' and 'number' name one row together: give both, or neither")
+        }
+        if action == .acknowledge && (number != nil || cursor != nil) {
+            throw CofferError(.param, "faults of the whole vault are acknowledged together: give 'action' alone")
+        }
+        if action == .discard && number == nil {
+            throw CofferError(
+                .param,
+                "what is to be destroyed has to be named",
+                hint: "give 'store' and 'number', as a list has them"
+            )
+        }
+    }
+}
+
+extension KeychainAddParameters {
+    func check() throws(CofferError) {
+        if itemClass == .identity {
+            throw CofferError(
+                .param,
+                "an identity can't be added: it is a certificate joined with its private key",
+                hint: "add the two of them"
+            )
+        }
+        if generates != nil && itemClass != .key {
+            throw CofferError(.param, "parameter 'generate' is for items of class 'key' only")
+        }
+    }
+}
+
+extension KeychainFindParameters {
+    func check() throws(CofferError) {
+        if let cursor, cursor.utf8.count > Limits.cursorBytes {
+            throw CofferError(.param, "parameter 'cursor': expected the 'cursor' of an earlier page")
+        }
+    }
+}
+
+extension KeychainAgreeParameters {
+    /// The bytes of a public key.
+    private static var keyBytes: Int { 32 }
+
+    func check() throws(CofferError) {
+        if peer.count == Self.keyBytes { return }
+        throw CofferError(.param, "parameter 'peer' has \(peer.count) bytes: expected \(Self.keyBytes) in base64")
+    }
+}
+
+extension LeaseGrantParameters {
+    func check() throws(CofferError) {
+        try client.checkLeasable()
+        if let reason, reason.isEmpty || reason.utf8.count > Limits.leaseReasonBytes {
+            throw CofferError(.param, "parameter 'reason': expected 1 to \(Limits.leaseReasonBytes) bytes")
+        }
+    }
+}
+
+extension ItemProtectParameters {
+    package init(name: ItemName, protection: Protection) {
+        switch protection {
+        case .file(let protectionClass): self.init(name: name, protectionClass: protectionClass)
+        case .keychain(let accessibility): self.init(name: name, accessibility: accessibility)
+        }
+    }
+}

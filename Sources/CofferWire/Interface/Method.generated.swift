@@ -1,0 +1,442 @@
+// packaging/interface writes this file from proto-docs/openrpc.json.
+
+package import CofferCore
+
+/// Every method of the protocol, by its name on the wire.
+package enum Method: String, CaseIterable, Sendable {
+    /// Reports a page of audit records, the oldest first.
+    case auditList = "audit.list"
+    /// Checks that a part of the audit records is what the daemon wrote.
+    case auditVerify = "audit.verify"
+    /// Presents a credential on this connection, for items that have an access control.
+    ///
+    /// The credential is the payload.
+    case contextAuthenticate = "context.authenticate"
+    /// Drops what was presented on this connection.
+    case contextEnd = "context.end"
+    /// Reports what a client may do, and which rule says so.
+    case entitlementExplain = "entitlement.explain"
+    /// Lists a page of the entitlements in force, in the order in which the daemon checks them.
+    case entitlementList = "entitlement.list"
+    /// Reserves space on the disk for a range of an open file.
+    case fileAllocate = "file.allocate"
+    /// Syncs and closes a handle.
+    case fileClose = "file.close"
+    /// Lists a page of a directory.
+    case fileList = "file.list"
+    /// Makes a directory.
+    case fileMkdir = "file.mkdir"
+    /// Opens a file.
+    ///
+    /// The handle belongs to the connection and ends with it.
+    case fileOpen = "file.open"
+    /// Gives a file, or what a directory contains, another class.
+    case fileProtect = "file.protect"
+    /// Reads a range of an open file.
+    ///
+    /// The bytes are the payload of the answer.
+    case fileRead = "file.read"
+    /// Removes a file or a directory.
+    case fileRemove = "file.remove"
+    /// Moves a file or a directory.
+    case fileRename = "file.rename"
+    /// Delivers a damaged file as far as it can be read.
+    ///
+    /// The descriptor takes the content.
+    case fileSalvage = "file.salvage"
+    /// Reports on a file or a directory.
+    case fileStat = "file.stat"
+    /// Syncs what was written through a handle to the disk.
+    case fileSync = "file.sync"
+    /// Sets the length of an open file.
+    ///
+    /// Bytes that are added read as zeros.
+    case fileTruncate = "file.truncate"
+    /// Writes a range of an open file.
+    ///
+    /// The bytes are the payload.
+    case fileWrite = "file.write"
+    /// Agrees on the protocol that both sides speak.
+    ///
+    /// A client calls it first.
+    case hello
+    /// Reports where an item is or would be stored, and what the client may do with it.
+    ///
+    /// The first bytes of the content may be the payload.
+    case itemExplain = "item.explain"
+    /// Delivers the content of an item, as payload or into the descriptor.
+    case itemGet = "item.get"
+    /// Lists a page of items, in an order that says nothing of their names.
+    case itemList = "item.list"
+    /// Gives an item another name.
+    case itemMove = "item.move"
+    /// Gives an item another protection.
+    ///
+    /// Exactly one of class and accessible is given; either is translated for the store that holds the
+    /// item.
+    case itemProtect = "item.protect"
+    /// Stores an item.
+    ///
+    /// The content is the payload, followed by what the descriptor delivers.
+    case itemPut = "item.put"
+    /// Removes an item.
+    case itemRemove = "item.remove"
+    /// Reports on an item without its content.
+    case itemShow = "item.show"
+    /// Adds an item to the keychain.
+    ///
+    /// The payload is its secret, or empty if the daemon generates a key.
+    case keychainAdd = "keychain.add"
+    /// Computes a shared secret with a private key.
+    ///
+    /// It is the payload of the answer.
+    case keychainAgree = "keychain.agree"
+    /// Deletes every item that the query finds.
+    case keychainDelete = "keychain.delete"
+    /// Finds items of the keychain.
+    ///
+    /// The payload of the answer is their secrets, if the request asks for them.
+    case keychainFind = "keychain.find"
+    /// Reports the former values of an item.
+    ///
+    /// The payload of the answer is the value, if the request asks for it.
+    case keychainHistory = "keychain.history"
+    /// Returns the public key of a key or a certificate.
+    case keychainPublicKey = "keychain.publicKey"
+    /// Makes a former value the secret of the item again.
+    case keychainRestore = "keychain.restore"
+    /// Signs the payload with a private key.
+    ///
+    /// The signature is the payload of the answer.
+    case keychainSign = "keychain.sign"
+    /// Changes every item that the query finds.
+    ///
+    /// The payload is the new secret; without one the secret stays.
+    case keychainUpdate = "keychain.update"
+    /// Grants clients the right to read an item for a limited time.
+    case leaseGrant = "lease.grant"
+    /// Lists a page of leases, in the order in which they were granted.
+    case leaseList = "lease.list"
+    /// Ends a lease.
+    case leaseRevoke = "lease.revoke"
+    /// Sets another passcode.
+    ///
+    /// The payload is the credential and the new passcode.
+    case passcodeChange = "passcode.change"
+    /// Removes the passcode, and destroys the items that depend on it.
+    ///
+    /// The credential is the payload.
+    case passcodeRemove = "passcode.remove"
+    /// Gives a vault without a passcode one.
+    ///
+    /// The new passcode is the payload.
+    case passcodeSet = "passcode.set"
+    /// Cancels a request of the same connection.
+    case requestCancel = "request.cancel"
+    /// Makes a recovery key, which is the payload of the answer.
+    case slotAdd = "slot.add"
+    /// Lists the keyslots of the vault.
+    case slotList = "slot.list"
+    /// Removes a recovery key.
+    case slotRemove = "slot.remove"
+    /// Reports which keyslot a credential opens.
+    ///
+    /// The credential is the payload.
+    case slotTest = "slot.test"
+    /// Checks a page of rows, and repairs them if asked to.
+    case vaultCheck = "vault.check"
+    /// Destroys the keys of the vault, and then everything else.
+    ///
+    /// Nothing can be read afterwards.
+    case vaultErase = "vault.erase"
+    /// Makes a vault.
+    ///
+    /// The payload is its passcode, and the payload of the answer is its recovery key.
+    case vaultInit = "vault.init"
+    /// Locks the vault, at once or after a grace.
+    case vaultLock = "vault.lock"
+    /// Lists, restores or discards rows in quarantine.
+    case vaultQuarantine = "vault.quarantine"
+    /// Reports the state of the vault.
+    ///
+    /// The daemon answers it in every state.
+    case vaultStatus = "vault.status"
+    /// Unlocks the vault.
+    ///
+    /// The credential is the payload.
+    case vaultUnlock = "vault.unlock"
+    /// Subscribes the connection to notifications about the vault.
+    ///
+    /// A later call replaces the subscription.
+    case vaultWatch = "vault.watch"
+}
+
+extension Method {
+    /// What state the vault has to be in.
+    package var need: VaultNeed {
+        switch self {
+        case .auditList, .auditVerify, .contextAuthenticate, .contextEnd, .fileAllocate, .fileClose, .fileList,
+            .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove, .fileRename, .fileSalvage, .fileStat,
+            .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
+            .itemRemove, .itemShow, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory,
+            .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke,
+            .slotAdd, .slotRemove, .slotTest, .vaultCheck, .vaultQuarantine:
+            .vault
+        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
+        case .passcodeChange: .passcodeToReplace
+        case .passcodeRemove, .vaultLock, .vaultUnlock: .passcode
+        case .passcodeSet: .noPasscode
+        case .slotList, .vaultErase: .keybag
+        case .vaultInit: .noVault
+        }
+    }
+
+    /// What a request has to do with.
+    package var claim: MethodClaim {
+        switch self {
+        case .auditList, .auditVerify, .itemList, .leaseList, .vaultStatus: .reads(.catalog)
+        case .contextAuthenticate, .contextEnd, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
+            .slotRemove, .slotTest, .vaultErase, .vaultInit, .vaultLock, .vaultUnlock:
+            .barrier
+        case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultWatch: .nothing
+        case .fileAllocate, .fileClose, .fileSync, .fileTruncate, .fileWrite: .changes(.handle)
+        case .fileList, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemShow: .reads(.names(["name"]))
+        case .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .itemProtect, .itemPut, .itemRemove:
+            .changes(.names(["name"]))
+        case .fileRead: .reads(.handle)
+        case .fileRename, .itemMove: .changes(.names(["name", "to"]))
+        case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: .changes(.keychain)
+        case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: .reads(.keychain)
+        case .leaseGrant, .leaseRevoke, .vaultCheck, .vaultQuarantine: .changes(.catalog)
+        }
+    }
+
+    /// What the client has to be entitled to.
+    ///
+    /// Some parameters change it, which the gate knows.
+    package var verbs: Set<Verb> {
+        switch self {
+        case .auditList, .auditVerify: [.audit]
+        case .contextAuthenticate, .vaultUnlock: [.unlock]
+        case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: []
+        case .entitlementList, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd,
+            .slotList, .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
+            [.admin]
+        case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite, .itemMove, .itemProtect,
+            .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
+            [.write]
+        case .fileList, .fileOpen, .fileRead, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow,
+            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .vaultWatch:
+            [.read]
+        case .fileRemove, .itemRemove, .keychainDelete: [.delete]
+        case .leaseGrant: [.read, .admin]
+        case .vaultLock: [.lock]
+        }
+    }
+
+    /// Whether a lease of the named item is enough.
+    package var isLeasable: Bool {
+        switch self {
+        case .itemGet, .itemShow: true
+        default: false
+        }
+    }
+
+    /// Whether the answer depends on the catalog.
+    package var readsCatalog: Bool {
+        switch self {
+        case .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove,
+            .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
+            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree,
+            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
+            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeRemove, .vaultCheck, .vaultQuarantine:
+            true
+        default: false
+        }
+    }
+
+    /// Whether a thing that is missing is an item of the catalog.
+    package var looksUpItems: Bool {
+        switch self {
+        case .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove,
+            .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
+            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree,
+            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
+            .keychainUpdate, .leaseGrant, .passcodeRemove:
+            true
+        default: false
+        }
+    }
+
+    /// Whether each request is recorded.
+    ///
+    /// A refused one always is.
+    package var isAudited: Bool {
+        switch self {
+        case .auditList, .auditVerify, .contextAuthenticate, .fileList, .fileMkdir, .fileOpen, .fileProtect,
+            .fileRemove, .fileRename, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemMove,
+            .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree, .keychainDelete,
+            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate,
+            .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
+            .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock,
+            .vaultWatch:
+            true
+        default: false
+        }
+    }
+
+    /// The parameters that the audit takes for names of items, whether the method knows them or not.
+    package var auditedNames: [String] {
+        switch self {
+        case .leaseGrant: ["name"]
+        default: ["name", "to"]
+        }
+    }
+
+    /// Whether a client may repeat a request whose answer it lost.
+    package var isIdempotent: Bool {
+        switch self {
+        case .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileList, .fileRead, .fileStat, .hello,
+            .itemExplain, .itemGet, .itemList, .itemShow, .keychainAgree, .keychainFind, .keychainHistory,
+            .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
+            true
+        default: false
+        }
+    }
+
+    /// The payload that a request takes.
+    package var takenPayload: PayloadRule? {
+        switch self {
+        case .contextAuthenticate, .passcodeRemove, .passcodeSet, .slotTest, .vaultUnlock:
+            PayloadRule(bytes: 1...Limits.passcodeBytes, isRequired: true)
+        case .fileWrite, .itemExplain, .itemPut, .keychainSign:
+            PayloadRule(bytes: 0...Limits.framePayloadBytes, isRequired: false)
+        case .keychainAdd, .keychainUpdate: PayloadRule(bytes: 0...Limits.secretBytes, isRequired: false)
+        case .passcodeChange: PayloadRule(bytes: 6...2052, isRequired: true)
+        case .slotAdd, .slotRemove, .vaultInit: PayloadRule(bytes: 1...Limits.passcodeBytes, isRequired: false)
+        default: nil
+        }
+    }
+
+    /// The payload that an answer carries.
+    package var givenPayload: PayloadRule? {
+        switch self {
+        case .fileRead, .itemGet, .keychainFind: PayloadRule(bytes: 0...Limits.framePayloadBytes, isRequired: false)
+        case .keychainAdd, .keychainHistory: PayloadRule(bytes: 0...Limits.secretBytes, isRequired: false)
+        case .keychainAgree: PayloadRule(bytes: 32...32, isRequired: true)
+        case .keychainSign: PayloadRule(bytes: 64...64, isRequired: true)
+        case .slotAdd: PayloadRule(bytes: 44...44, isRequired: true)
+        case .vaultInit: PayloadRule(bytes: 44...44, isRequired: false)
+        default: nil
+        }
+    }
+
+    /// The descriptor that a request takes.
+    package var descriptor: DescriptorRule? {
+        switch self {
+        case .fileSalvage: DescriptorRule(access: .write, isRequired: true)
+        case .itemGet: DescriptorRule(access: .write, isRequired: false)
+        case .itemPut: DescriptorRule(access: .read, isRequired: false)
+        default: nil
+        }
+    }
+
+    /// The notifications that it may cause.
+    package var notifications: [Notification] {
+        switch self {
+        case .fileProtect, .fileRemove, .fileSalvage, .itemGet, .itemPut: [.progress]
+        case .vaultWatch:
+            [
+                .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable,
+                .protectedDataDidBecomeAvailable, .itemsDidChange, .attemptDidFail, .auditDidGrow, .eventsMissed,
+            ]
+        default: []
+        }
+    }
+
+    /// How its parameters are read.
+    package var parameters: any MethodParameters.Type {
+        switch self {
+        case .auditList: AuditListParameters.self
+        case .auditVerify: AuditVerifyParameters.self
+        case .contextAuthenticate: ContextAuthenticateParameters.self
+        case .contextEnd: ContextEndParameters.self
+        case .entitlementExplain: EntitlementExplainParameters.self
+        case .entitlementList: EntitlementListParameters.self
+        case .fileAllocate: FileAllocateParameters.self
+        case .fileClose: FileCloseParameters.self
+        case .fileList: FileListParameters.self
+        case .fileMkdir: FileMkdirParameters.self
+        case .fileOpen: FileOpenParameters.self
+        case .fileProtect: FileProtectParameters.self
+        case .fileRead: FileReadParameters.self
+        case .fileRemove: FileRemoveParameters.self
+        case .fileRename: FileRenameParameters.self
+        case .fileSalvage: FileSalvageParameters.self
+        case .fileStat: FileStatParameters.self
+        case .fileSync: FileSyncParameters.self
+        case .fileTruncate: FileTruncateParameters.self
+        case .fileWrite: FileWriteParameters.self
+        case .hello: HelloParameters.self
+        case .itemExplain: ItemExplainParameters.self
+        case .itemGet: ItemGetParameters.self
+        case .itemList: ItemListParameters.self
+        case .itemMove: ItemMoveParameters.self
+        case .itemProtect: ItemProtectParameters.self
+        case .itemPut: ItemPutParameters.self
+        case .itemRemove: ItemRemoveParameters.self
+        case .itemShow: ItemShowParameters.self
+        case .keychainAdd: KeychainAddParameters.self
+        case .keychainAgree: KeychainAgreeParameters.self
+        case .keychainDelete: KeychainDeleteParameters.self
+        case .keychainFind: KeychainFindParameters.self
+        case .keychainHistory: KeychainHistoryParameters.self
+        case .keychainPublicKey: KeychainPublicKeyParameters.self
+        case .keychainRestore: KeychainRestoreParameters.self
+        case .keychainSign: KeychainSignParameters.self
+        case .keychainUpdate: KeychainUpdateParameters.self
+        case .leaseGrant: LeaseGrantParameters.self
+        case .leaseList: LeaseListParameters.self
+        case .leaseRevoke: LeaseRevokeParameters.self
+        case .passcodeChange: PasscodeChangeParameters.self
+        case .passcodeRemove: PasscodeRemoveParameters.self
+        case .passcodeSet: PasscodeSetParameters.self
+        case .requestCancel: RequestCancelParameters.self
+        case .slotAdd: SlotAddParameters.self
+        case .slotList: SlotListParameters.self
+        case .slotRemove: SlotRemoveParameters.self
+        case .slotTest: SlotTestParameters.self
+        case .vaultCheck: VaultCheckParameters.self
+        case .vaultErase: VaultEraseParameters.self
+        case .vaultInit: VaultInitParameters.self
+        case .vaultLock: VaultLockParameters.self
+        case .vaultQuarantine: VaultQuarantineParameters.self
+        case .vaultStatus: VaultStatusParameters.self
+        case .vaultUnlock: VaultUnlockParameters.self
+        case .vaultWatch: VaultWatchParameters.self
+        }
+    }
+}
+
+/// Every notification of the protocol, by its name on the wire.
+package enum Notification: String, CaseIterable, Sendable {
+    /// How far a transfer has come.
+    case progress
+    /// A lock has begun.
+    ///
+    /// When its grace ends, the keys of what is readable only while unlocked are wiped.
+    case protectedDataWillBecomeUnavailable
+    /// The keys of what is readable only while unlocked are wiped.
+    case protectedDataDidBecomeUnavailable
+    /// The vault was made or unlocked, or a lock was cancelled in its grace.
+    case protectedDataDidBecomeAvailable
+    /// Items in the client's access groups were added, changed, removed or renamed, and that is on the
+    /// disk.
+    case itemsDidChange
+    /// A wrong passcode or recovery key was presented.
+    case attemptDidFail
+    /// A client did something or was refused, and the record of that is on the disk.
+    case auditDidGrow
+    /// The daemon dropped events because the client was slow.
+    case eventsMissed
+}

@@ -1,0 +1,361 @@
+// packaging/interface writes this file from proto-docs/openrpc.json.
+
+package import CofferCore
+
+/// What answers the requests of every method.
+///
+/// The compiler demands one function a method.
+package protocol MethodHandler {
+    /// What a handler knows of a request besides its parameters.
+    associatedtype Context: ~Copyable
+    /// What a handler gives.
+    associatedtype Answer: ~Copyable
+
+    /// Answers `audit.list`.
+    ///
+    /// Reports a page of audit records, the oldest first.
+    func auditList(_ parameters: AuditListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `audit.verify`.
+    ///
+    /// Checks that a part of the audit records is what the daemon wrote.
+    func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `context.authenticate`.
+    ///
+    /// Presents a credential on this connection, for items that have an access control. The credential is
+    /// the payload.
+    func contextAuthenticate(
+        _ parameters: ContextAuthenticateParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `context.end`.
+    ///
+    /// Drops what was presented on this connection.
+    func contextEnd(_ parameters: ContextEndParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `entitlement.explain`.
+    ///
+    /// Reports what a client may do, and which rule says so.
+    func entitlementExplain(
+        _ parameters: EntitlementExplainParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `entitlement.list`.
+    ///
+    /// Lists a page of the entitlements in force, in the order in which the daemon checks them.
+    func entitlementList(
+        _ parameters: EntitlementListParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `file.allocate`.
+    ///
+    /// Reserves space on the disk for a range of an open file.
+    func fileAllocate(_ parameters: FileAllocateParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.close`.
+    ///
+    /// Syncs and closes a handle.
+    func fileClose(_ parameters: FileCloseParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.list`.
+    ///
+    /// Lists a page of a directory.
+    func fileList(_ parameters: FileListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.mkdir`.
+    ///
+    /// Makes a directory.
+    func fileMkdir(_ parameters: FileMkdirParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.open`.
+    ///
+    /// Opens a file. The handle belongs to the connection and ends with it.
+    func fileOpen(_ parameters: FileOpenParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.protect`.
+    ///
+    /// Gives a file, or what a directory contains, another class.
+    func fileProtect(_ parameters: FileProtectParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.read`.
+    ///
+    /// Reads a range of an open file. The bytes are the payload of the answer.
+    func fileRead(_ parameters: FileReadParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.remove`.
+    ///
+    /// Removes a file or a directory.
+    func fileRemove(_ parameters: FileRemoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.rename`.
+    ///
+    /// Moves a file or a directory.
+    func fileRename(_ parameters: FileRenameParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.salvage`.
+    ///
+    /// Delivers a damaged file as far as it can be read. The descriptor takes the content.
+    func fileSalvage(_ parameters: FileSalvageParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.stat`.
+    ///
+    /// Reports on a file or a directory.
+    func fileStat(_ parameters: FileStatParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.sync`.
+    ///
+    /// Syncs what was written through a handle to the disk.
+    func fileSync(_ parameters: FileSyncParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.truncate`.
+    ///
+    /// Sets the length of an open file. Bytes that are added read as zeros.
+    func fileTruncate(_ parameters: FileTruncateParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `file.write`.
+    ///
+    /// Writes a range of an open file. The bytes are the payload.
+    func fileWrite(_ parameters: FileWriteParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `hello`.
+    ///
+    /// Agrees on the protocol that both sides speak. A client calls it first.
+    func hello(_ parameters: HelloParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.explain`.
+    ///
+    /// Reports where an item is or would be stored, and what the client may do with it. The first bytes of
+    /// the content may be the payload.
+    func itemExplain(_ parameters: ItemExplainParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.get`.
+    ///
+    /// Delivers the content of an item, as payload or into the descriptor.
+    func itemGet(_ parameters: ItemGetParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.list`.
+    ///
+    /// Lists a page of items, in an order that says nothing of their names.
+    func itemList(_ parameters: ItemListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.move`.
+    ///
+    /// Gives an item another name.
+    func itemMove(_ parameters: ItemMoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.protect`.
+    ///
+    /// Gives an item another protection. Exactly one of class and accessible is given; either is translated
+    /// for the store that holds the item.
+    func itemProtect(_ parameters: ItemProtectParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.put`.
+    ///
+    /// Stores an item. The content is the payload, followed by what the descriptor delivers.
+    func itemPut(_ parameters: ItemPutParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.remove`.
+    ///
+    /// Removes an item.
+    func itemRemove(_ parameters: ItemRemoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `item.show`.
+    ///
+    /// Reports on an item without its content.
+    func itemShow(_ parameters: ItemShowParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `keychain.add`.
+    ///
+    /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
+    func keychainAdd(_ parameters: KeychainAddParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `keychain.agree`.
+    ///
+    /// Computes a shared secret with a private key. It is the payload of the answer.
+    func keychainAgree(
+        _ parameters: KeychainAgreeParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `keychain.delete`.
+    ///
+    /// Deletes every item that the query finds.
+    func keychainDelete(
+        _ parameters: KeychainDeleteParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `keychain.find`.
+    ///
+    /// Finds items of the keychain. The payload of the answer is their secrets, if the request asks for
+    /// them.
+    func keychainFind(_ parameters: KeychainFindParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `keychain.history`.
+    ///
+    /// Reports the former values of an item. The payload of the answer is the value, if the request asks
+    /// for it.
+    func keychainHistory(
+        _ parameters: KeychainHistoryParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `keychain.publicKey`.
+    ///
+    /// Returns the public key of a key or a certificate.
+    func keychainPublicKey(
+        _ parameters: KeychainPublicKeyParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `keychain.restore`.
+    ///
+    /// Makes a former value the secret of the item again.
+    func keychainRestore(
+        _ parameters: KeychainRestoreParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `keychain.sign`.
+    ///
+    /// Signs the payload with a private key. The signature is the payload of the answer.
+    func keychainSign(_ parameters: KeychainSignParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `keychain.update`.
+    ///
+    /// Changes every item that the query finds. The payload is the new secret; without one the secret
+    /// stays.
+    func keychainUpdate(
+        _ parameters: KeychainUpdateParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `lease.grant`.
+    ///
+    /// Grants clients the right to read an item for a limited time.
+    func leaseGrant(_ parameters: LeaseGrantParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `lease.list`.
+    ///
+    /// Lists a page of leases, in the order in which they were granted.
+    func leaseList(_ parameters: LeaseListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `lease.revoke`.
+    ///
+    /// Ends a lease.
+    func leaseRevoke(_ parameters: LeaseRevokeParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `passcode.change`.
+    ///
+    /// Sets another passcode. The payload is the credential and the new passcode.
+    func passcodeChange(
+        _ parameters: PasscodeChangeParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `passcode.remove`.
+    ///
+    /// Removes the passcode, and destroys the items that depend on it. The credential is the payload.
+    func passcodeRemove(
+        _ parameters: PasscodeRemoveParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `passcode.set`.
+    ///
+    /// Gives a vault without a passcode one. The new passcode is the payload.
+    func passcodeSet(_ parameters: PasscodeSetParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `request.cancel`.
+    ///
+    /// Cancels a request of the same connection.
+    func requestCancel(
+        _ parameters: RequestCancelParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `slot.add`.
+    ///
+    /// Makes a recovery key, which is the payload of the answer.
+    func slotAdd(_ parameters: SlotAddParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `slot.list`.
+    ///
+    /// Lists the keyslots of the vault.
+    func slotList(_ parameters: SlotListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `slot.remove`.
+    ///
+    /// Removes a recovery key.
+    func slotRemove(_ parameters: SlotRemoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `slot.test`.
+    ///
+    /// Reports which keyslot a credential opens. The credential is the payload.
+    func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `vault.check`.
+    ///
+    /// Checks a page of rows, and repairs them if asked to.
+    func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `vault.erase`.
+    ///
+    /// Destroys the keys of the vault, and then everything else. Nothing can be read afterwards.
+    func vaultErase(_ parameters: VaultEraseParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `vault.init`.
+    ///
+    /// Makes a vault. The payload is its passcode, and the payload of the answer is its recovery key.
+    func vaultInit(_ parameters: VaultInitParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `vault.lock`.
+    ///
+    /// Locks the vault, at once or after a grace.
+    func vaultLock(_ parameters: VaultLockParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `vault.quarantine`.
+    ///
+    /// Lists, restores or discards rows in quarantine.
+    func vaultQuarantine(
+        _ parameters: VaultQuarantineParameters,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer
+    /// Answers `vault.status`.
+    ///
+    /// Reports the state of the vault. The daemon answers it in every state.
+    func vaultStatus(_ parameters: VaultStatusParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `vault.unlock`.
+    ///
+    /// Unlocks the vault. The credential is the payload.
+    func vaultUnlock(_ parameters: VaultUnlockParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    /// Answers `vault.watch`.
+    ///
+    /// Subscribes the connection to notifications about the vault. A later call replaces the subscription.
+    func vaultWatch(_ parameters: VaultWatchParameters, _ context: consuming Context) throws(CofferError) -> Answer
+}
+
+extension MethodHandler {
+    /// Reads the parameters of a request and has it answered.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - params: Its parameters.
+    ///   - context: What the handler knows besides.
+    package func dispatch(
+        _ method: Method,
+        _ params: JSONObject,
+        _ context: consuming Context
+    ) throws(CofferError) -> Answer {
+        switch method {
+        case .auditList: try auditList(AuditListParameters(params: params), context)
+        case .auditVerify: try auditVerify(AuditVerifyParameters(params: params), context)
+        case .contextAuthenticate: try contextAuthenticate(ContextAuthenticateParameters(params: params), context)
+        case .contextEnd: try contextEnd(ContextEndParameters(params: params), context)
+        case .entitlementExplain: try entitlementExplain(EntitlementExplainParameters(params: params), context)
+        case .entitlementList: try entitlementList(EntitlementListParameters(params: params), context)
+        case .fileAllocate: try fileAllocate(FileAllocateParameters(params: params), context)
+        case .fileClose: try fileClose(FileCloseParameters(params: params), context)
+        case .fileList: try fileList(FileListParameters(params: params), context)
+        case .fileMkdir: try fileMkdir(FileMkdirParameters(params: params), context)
+        case .fileOpen: try fileOpen(FileOpenParameters(params: params), context)
+        case .fileProtect: try fileProtect(FileProtectParameters(params: params), context)
+        case .fileRead: try fileRead(FileReadParameters(params: params), context)
+        case .fileRemove: try fileRemove(FileRemoveParameters(params: params), context)
+        case .fileRename: try fileRename(FileRenameParameters(params: params), context)
+        case .fileSalvage: try fileSalvage(FileSalvageParameters(params: params), context)
+        case .fileStat: try fileStat(FileStatParameters(params: params), context)
+        case .fileSync: try fileSync(FileSyncParameters(params: params), context)
+        case .fileTruncate: try fileTruncate(FileTruncateParameters(params: params), context)
+        case .fileWrite: try fileWrite(FileWriteParameters(params: params), context)
+        case .hello: try hello(HelloParameters(params: params), context)
+        case .itemExplain: try itemExplain(ItemExplainParameters(params: params), context)
+        case .itemGet: try itemGet(ItemGetParameters(params: params), context)
+        case .itemList: try itemList(ItemListParameters(params: params), context)
+        case .itemMove: try itemMove(ItemMoveParameters(params: params), context)
+        case .itemProtect: try itemProtect(ItemProtectParameters(params: params), context)
+        case .itemPut: try itemPut(ItemPutParameters(params: params), context)
+        case .itemRemove: try itemRemove(ItemRemoveParameters(params: params), context)
+        case .itemShow: try itemShow(ItemShowParameters(params: params), context)
+        case .keychainAdd: try keychainAdd(KeychainAddParameters(params: params), context)
+        case .keychainAgree: try keychainAgree(KeychainAgreeParameters(params: params), context)
+        case .keychainDelete: try keychainDelete(KeychainDeleteParameters(params: params), context)
+        case .keychainFind: try keychainFind(KeychainFindParameters(params: params), context)
+        case .keychainHistory: try keychainHistory(KeychainHistoryParameters(params: params), context)
+        case .keychainPublicKey: try keychainPublicKey(KeychainPublicKeyParameters(params: params), context)
+        case .keychainRestore: try keychainRestore(KeychainRestoreParameters(params: params), context)
+        case .keychainSign: try keychainSign(KeychainSignParameters(params: params), context)
+        case .keychainUpdate: try keychainUpdate(KeychainUpdateParameters(params: params), context)
+        case .leaseGrant: try leaseGrant(LeaseGrantParameters(params: params), context)
+        case .leaseList: try leaseList(LeaseListParameters(params: params), context)
+        case .leaseRevoke: try leaseRevoke(LeaseRevokeParameters(params: params), context)
+        case .passcodeChange: try passcodeChange(PasscodeChangeParameters(params: params), context)
+        case .passcodeRemove: try passcodeRemove(PasscodeRemoveParameters(params: params), context)
+        case .passcodeSet: try passcodeSet(PasscodeSetParameters(params: params), context)
+        case .requestCancel: try requestCancel(RequestCancelParameters(params: params), context)
+        case .slotAdd: try slotAdd(SlotAddParameters(params: params), context)
+        case .slotList: try slotList(SlotListParameters(params: params), context)
+        case .slotRemove: try slotRemove(SlotRemoveParameters(params: params), context)
+        case .slotTest: try slotTest(SlotTestParameters(params: params), context)
+        case .vaultCheck: try vaultCheck(VaultCheckParameters(params: params), context)
+        case .vaultErase: try vaultErase(VaultEraseParameters(params: params), context)
+        case .vaultInit: try vaultInit(VaultInitParameters(params: params), context)
+        case .vaultLock: try vaultLock(VaultLockParameters(params: params), context)
+        case .vaultQuarantine: try vaultQuarantine(VaultQuarantineParameters(params: params), context)
+        case .vaultStatus: try vaultStatus(VaultStatusParameters(params: params), context)
+        case .vaultUnlock: try vaultUnlock(VaultUnlockParameters(params: params), context)
+        case .vaultWatch: try vaultWatch(VaultWatchParameters(params: params), context)
+        }
+    }
+}
