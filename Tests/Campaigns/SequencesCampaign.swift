@@ -6,7 +6,8 @@ import Foundation
 /// Each answer is one that the model allows in some order of the requests that were under way, and each request has one.
 enum SequencesCampaign {
     static func run(_ report: Report) throws {
-        let (preload, template) = (try Preload(), try template())
+        let preload = try Preload()
+        let template = try template(preload)
         for number in report.cases {
             report.attempt(number) {
                 let sequence = try Sequence(report.generator(of: number), preload, vault: template.path)
@@ -20,9 +21,15 @@ enum SequencesCampaign {
     }
 
     /// A state directory with an empty vault: to make one takes longer than to copy it.
-    private static func template() throws -> TemporaryDirectory {
-        let daemon = try DaemonProcess(launchedBy: DaemonProcess.endingWithUs)
-        try daemon.connect().makeVault()
+    private static func template(_ preload: Preload) throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        let launcher = preload.launcher(
+            statePath: directory.appending("state"),
+            try Control(in: directory),
+            isQuick: true
+        )
+        let daemon = try DaemonProcess(in: directory, launchedBy: launcher)
+        try daemon.connectUnchecked().makeVault()
         try expect(daemon.stop() == 0, "the daemon has not ended in order")
         return try copyState(daemon.statePath)
     }

@@ -31,7 +31,7 @@ final class Sequence {
         control = try Control(in: directory)
         daemon = try DaemonProcess(
             in: directory,
-            launchedBy: preload.launcher(statePath: directory.appending("state"), control)
+            launchedBy: preload.launcher(statePath: directory.appending("state"), control, isQuick: true)
         )
         try connect()
     }
