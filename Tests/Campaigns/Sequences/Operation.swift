@@ -64,8 +64,11 @@ extension Operation {
         }
     }
 
+    /// The names that it is about.
+    var names: [String] { if case .names(let names) = scope { names } else { [] } }
+
     /// The names of which it changes what they stand for.
-    var changedNames: [String] { if case .names(let names) = scope, isChange { names } else { [] } }
+    var changedNames: [String] { isChange ? names : [] }
 
     /// Whether, behind another one on the same connection, it begins when that is answered.
     func dependsOn(_ other: Operation) -> Bool {
@@ -92,7 +95,7 @@ extension Operation {
     /// Whether it wants a class key, which a lock beside it may take away.
     var needsKey: Bool {
         switch self {
-        case .list, .status, .cancel, .erase, .initialize, .lock: false
+        case .list, .status, .cancel, .erase, .initialize, .lock, .sync, .close: false
         default: true
         }
     }

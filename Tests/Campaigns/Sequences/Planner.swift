@@ -11,14 +11,6 @@ struct Planner {
     private static let fileNames = ["f0", "f1", "e/f", "e/g"]
     static let names = secrets + fileNames
 
-    // Faults of the daemon that are known and not yet mended. Each is played again when its line says so.
-    /// An opening that is taken back has made the file.
-    private static let cancelsCreations = false
-    /// An opening that the commit of something else has failed keeps the writer's place.
-    private static let opensWhenFull = false
-    /// A connection that waits for a file which it writes itself waits for ever.
-    private static let waitsForItself = false
-
     /// - Parameters:
     ///   - random: Numbers by chance.
     ///   - model: What the vault may be, to make up something that makes sense.
@@ -30,7 +22,7 @@ struct Planner {
 
     /// Whether a client takes back what it waits for.
     mutating func cancels(_ operation: Operation) -> Bool {
-        random.chance(0.4) && (Self.cancelsCreations || !operation.creates)
+        random.chance(0.4) && (KnownShape.canceledCreation.isPlayed || !operation.creates)
     }
 
     /// What a client does in a round.
@@ -39,14 +31,14 @@ struct Planner {
         for _ in 0..<random.below(5) {
             guard var operation = operation(of: client) else { continue }
             if case .open(let name, var opening) = operation, opening.waits, script.contains(where: \.writes),
-                !Self.waitsForItself
+                !KnownShape.waitForItself.isPlayed
             {
                 opening.waits = false
                 operation = .open(name, opening)
             }
             script.append(operation)
             if operation.waits { return script }
-            if random.chance(0.05), Self.cancelsCreations || !operation.creates {
+            if random.chance(0.05), KnownShape.canceledCreation.isPlayed || !operation.creates {
                 script.append(.cancel(Operation.last))
             }
         }
@@ -108,14 +100,16 @@ struct Planner {
 
     private mutating func open(_ client: Int) -> Operation {
         let name = random.pick(Self.fileNames)
-        var opening = Operation.Opening(isWriting: random.chance(0.7) && (Self.opensWhenFull || !isFull))
+        var opening = Operation.Opening(
+            isWriting: random.chance(0.7) && (KnownShape.openingWhenFull.isPlayed || !isFull)
+        )
         if opening.isWriting {
             opening.creates = random.chance(0.6)
             opening.truncates = random.chance(0.15)
             // Who writes nothing waits for somebody else.
             opening.waits =
                 random.chance(0.5)
-                && (Self.waitsForItself || !files.values.contains { $0.client == client && $0.isWriting })
+                && (KnownShape.waitForItself.isPlayed || !files.values.contains { $0.client == client && $0.isWriting })
         }
         return .open(name, opening)
     }

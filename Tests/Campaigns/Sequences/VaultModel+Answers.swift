@@ -33,8 +33,13 @@ struct Disturbance {
         switch code {
         case .diskFull: isFull && (operation.mayFill || erases)
         case .interactionNotAllowed: locks && operation.needsKey
-        default: false
+        default: isFull && !KnownShape.refusalBeforeCommit.isPlayed && isBesideChange(operation)
         }
+    }
+
+    /// Whether another request changes what has the same name.
+    private func isBesideChange(_ operation: Operation) -> Bool {
+        operation.names.contains { changes[$0, default: 0] > (operation.isChange ? 1 : 0) }
     }
 }
 
@@ -72,6 +77,7 @@ extension VaultModel {
         case .get(let name, let offset):
             guard let node = node(name) else { return code == .itemNotFound }
             if code == .param { return node.mayBeShorter(than: offset ?? 0) }
+            if code == .notAvailable { return items[name].map(isSyncing) ?? false }
             return code == .interactionNotAllowed && !node.permits(.read, in: state)
         case .remove(let name): return code == .itemNotFound && items[name] == nil
         case .protect(let name, _):
@@ -81,9 +87,10 @@ extension VaultModel {
             guard items[target] != nil else { return false }
             return replaces ? code == .interactionNotAllowed && mayLock : code == .duplicateItem
         case .open(let name, let opening): return refusesOpening(request, name, opening, code)
-        case .read(let handle, _), .write(let handle, _, _), .truncate(let handle, _), .sync(let handle):
+        case .read(let handle, _), .write(let handle, _, _), .truncate(let handle, _):
             return handles[handle].map { $0.isDead && code == .interactionNotAllowed } ?? true
-        case .close(let handle): return handles[handle] == nil
+        // What was written before a lock is sealed already, and synced without a key.
+        case .sync(let handle), .close(let handle): return handles[handle] == nil
         case .initialize: return code == .duplicateItem
         case .list, .status, .cancel, .lock, .unlock, .erase: return false
         }
@@ -106,6 +113,7 @@ extension VaultModel {
             return code == .itemNotFound && !opening.creates
         }
         if !node.permits(opening.isWriting ? .write : .read, in: state), code == .interactionNotAllowed { return true }
+        if code == .notAvailable && isSyncing(number) { return true }
         guard opening.isWriting, let writer = writer(of: number) else { return false }
         return opening.waits ? code == .param && writer == request.client : code == .notAvailable
     }
@@ -117,6 +125,7 @@ extension VaultModel {
         if state == .noVault { return doneWithoutVault(request) }
         switch request.operation {
         case .put(let name, let content, let protection, _):
+            guard protection.permits(.create, in: state) else { return [] }
             return [
                 changed {
                     $0.items[name] = request.number
@@ -177,7 +186,9 @@ extension VaultModel {
     }
 
     private func protected(_ name: String, _ protection: Protection) -> [VaultModel] {
-        guard let number = items[name] else { return [] }
+        guard let number = items[name], let node = nodes[number] else { return [] }
+        let isSame = node.protection == protection
+        guard isSame || node.permits(.read, in: state) && protection.permits(.create, in: state) else { return [] }
         return [
             changed { copy in
                 copy.nodes[number]?.protection = protection
@@ -192,8 +203,9 @@ extension VaultModel {
         guard let number = bound[request.number] ?? items[name] else {
             return opening.creates ? openedNew(request, name) : []
         }
-        guard nodes[number]?.permits(opening.isWriting ? .write : .read, in: state) == true,
-            !opening.isWriting || writer(of: number) == nil
+        // What has waited had found its file before a lock, and goes on with it as a handle does.
+        let operation: ItemOperation = bound[request.number] != nil ? .proceed : opening.isWriting ? .write : .read
+        guard nodes[number]?.permits(operation, in: state) == true, !opening.isWriting || writer(of: number) == nil
         else { return [] }
         return settled(number).compactMap { model in
             var model = model
@@ -227,21 +239,20 @@ extension VaultModel {
         case .write(let number, let content, let offset):
             return changing(number, request.answer) { $0.writing(content, at: offset ?? $0.count) }
         case .truncate(let number, let count): return changing(number, nil) { $0.resized(to: count) }
-        case .sync(let number):
-            guard let handle = handles[number], !handle.isDead else { return [] }
-            return settled(handle.node).map { $0.changed { $0.nodes[handle.node]?.sync() } }
+        case .sync(let number): return handles[number].map(synced) ?? []
         case .close(let number):
             // An erasure has ended it.
             guard let handle = handles[number] else { return [self] }
-            let models = handle.isWriting && !handle.isDead ? settled(handle.node) : [self]
-            return models.map {
-                $0.changed {
-                    if handle.isWriting && !handle.isDead { $0.nodes[handle.node]?.sync() }
-                    $0.handles[number] = nil
-                }
-            }
+            let models = handle.isWriting ? synced(handle) : [self]
+            return models.map { $0.changed { $0.handles[number] = nil } }
         default: return []
         }
+    }
+
+    /// What was written through a handle is there from now on; what another one has written since a lock may not be.
+    private func synced(_ handle: Handle) -> [VaultModel] {
+        if handle.isDead && writer(of: handle.node) != nil { return [self] }
+        return settled(handle.node).map { $0.changed { $0.nodes[handle.node]?.sync() } }
     }
 
     private func changing(_ number: Int, _ answer: Answer?, _ change: (Content) -> Content) -> [VaultModel] {

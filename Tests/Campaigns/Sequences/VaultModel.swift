@@ -51,10 +51,7 @@ struct VaultModel: Hashable {
         }
 
         func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
-            switch protection {
-            case .file(let protectionClass): protectionClass.permits(operation, in: state)
-            case .keychain(let accessibility): accessibility.isAvailable(in: state)
-            }
+            protection.permits(operation, in: state)
         }
     }
 
@@ -76,6 +73,12 @@ struct VaultModel: Hashable {
     /// The client that writes a file; `nil` where nobody does.
     func writer(of node: Int) -> Int? {
         handles.values.first { $0.node == node && $0.isWriting && !$0.isDead }?.client
+    }
+
+    /// Whether what was written through a handle that a lock has ended may not be synced yet: until then the file can't be
+    /// opened anew.
+    func isSyncing(_ node: Int) -> Bool {
+        handles.values.contains { $0.node == node && $0.isWriting && $0.isDead } && (nodes[node]?.kept.count ?? 0) > 1
     }
 
     /// The states of which one is this, if a node's content has to be known.
@@ -138,6 +141,14 @@ extension VaultModel: CustomStringConvertible {
 }
 
 extension Protection {
+    /// Whether the key for an operation is there in a state.
+    func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
+        switch self {
+        case .file(let value): value.permits(operation, in: state)
+        case .keychain(let value): value.isAvailable(in: state)
+        }
+    }
+
     /// Its wire name.
     var word: String {
         switch self {
