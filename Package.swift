@@ -162,6 +162,8 @@ let sanitized: [Target]? =
     : cEdge + foundations + mechanisms + domain
         + edges.filter { ["CofferClient", "CofferService"].contains($0.name) }
         + tests.filter { $0.name == "CofferTestSupport" } + (foundations + mechanisms + domain).map(roomTests)
+        + [.target(name: "CSanitizer", path: "Tests/CSanitizer")]
+for target in sanitized ?? [] where target.name == "CofferTestSupport" { target.dependencies.append("CSanitizer") }
 
 let package = Package(
     name: "coffer",
@@ -180,7 +182,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-let cTargets = ["CBenchmarks", "CCofferShims"]
+let cTargets = ["CBenchmarks", "CCofferShims", "CSanitizer"]
 
 // One set of language rules for every Swift target. Tests are exempt from strict memory safety because the test macros
 // expand inside them.
