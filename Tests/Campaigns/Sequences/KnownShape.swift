@@ -4,6 +4,8 @@ enum KnownShape {
     case canceledCreation
     /// An opening to write on a full disk: where the commit of something else fails it, it keeps the writer's place.
     case openingWhenFull
+    /// A write on a full disk: where the commit of something else fails it, it is done all the same.
+    case writeWhenFull
     /// A connection that waits for a file which it writes itself: it waits for ever.
     case waitForItself
     /// A refusal for a change of the same turn, which is not done in the end because the disk is full.
@@ -12,7 +14,7 @@ enum KnownShape {
     /// What is not played, or not held against the model: where a fault is mended, take it out; where all are, leave the list
     /// empty.
     private static let leftOut: Set<KnownShape> = [
-        .canceledCreation, .openingWhenFull, .waitForItself, .refusalBeforeCommit,
+        .canceledCreation, .openingWhenFull, .writeWhenFull, .waitForItself, .refusalBeforeCommit,
     ]
 
     var isPlayed: Bool { !Self.leftOut.contains(self) }

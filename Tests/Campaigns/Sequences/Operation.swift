@@ -92,6 +92,16 @@ extension Operation {
         }
     }
 
+    /// Whether it may be done although it was refused because of a full disk.
+    var mayBeHalfDone: Bool {
+        switch self {
+        // What has destroyed a part of the keys goes on with it.
+        case .erase: true
+        case .write, .truncate: !KnownShape.writeWhenFull.isPlayed
+        default: false
+        }
+    }
+
     /// Whether it wants a class key, which a lock beside it may take away.
     var needsKey: Bool {
         switch self {

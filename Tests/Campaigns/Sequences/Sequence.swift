@@ -71,7 +71,8 @@ final class Sequence {
 
     private func round() throws {
         if random.chance(0.06) { return try stop() }
-        let isFull = random.chance(0.08)
+        // What waits opens a file to write, and may come to it in this round.
+        let isFull = random.chance(0.08) && (waiting.isEmpty || KnownShape.openingWhenFull.isPlayed)
         var planner = Planner(random, models.first ?? VaultModel(.unlocked), files, isFull: isFull)
         let plan = scripts { client in
             waiting[client].map { planner.cancels($0.operation) ? [.cancel($0.number)] : [] }

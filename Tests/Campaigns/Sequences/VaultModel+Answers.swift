@@ -58,8 +58,7 @@ extension VaultModel {
             || request.disturbance.explains(code, of: request.operation)
             || refuses(request, code)
         if !isRefused { return [] }
-        // What has destroyed a part of the keys goes on with it.
-        if case .erase = request.operation, code == .diskFull { return [self] + done(request) }
+        if code == .diskFull && request.operation.mayBeHalfDone { return [self] + done(request) }
         return [changed { $0.bound[request.number] = nil }]
     }
 
