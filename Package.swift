@@ -89,6 +89,13 @@ let programs: [Target] = [
     ),
 ]
 
+func roomTests(_ room: Target) -> Target {
+    .testTarget(
+        name: "\(room.name)Tests",
+        dependencies: room.dependencies + [.byName(name: room.name), "CofferTestSupport"]
+    )
+}
+
 let tests: [Target] =
     [
         .target(name: "CBenchmarks", dependencies: ["CSQLite"], path: "Tests/CBenchmarks"),
@@ -126,7 +133,8 @@ let tests: [Target] =
         .executableTarget(
             name: "campaigns",
             dependencies: [
-                "CofferClient", "cofferd", "CofferCore", "CofferMemory", "CofferTestSupport", "CofferWire", "CSQLite",
+                "CofferClient", "cofferd", "CofferCore", "CofferMemory", "CofferSystem", "CofferTestSupport",
+                "CofferWire", "CSQLite",
             ],
             path: "Tests/Campaigns"
         ),
@@ -150,34 +158,41 @@ let tests: [Target] =
         ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
     ]
-    + (foundations + mechanisms + domain + edges).map { room in
-        .testTarget(
-            name: "\(room.name)Tests",
-            dependencies: room.dependencies + [.byName(name: room.name), "CofferTestSupport"]
-        )
-    }
+    + (foundations + mechanisms + domain + edges).map(roomTests)
 
 /// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/fuzz` sees to.
 let fuzzer: [Target] =
     Context.environment["COFFER_FUZZ"] == nil
     ? [] : [.executableTarget(name: "fuzzer", dependencies: ["FuzzTargets"], path: "Tests/Fuzzer")]
 
+// The rooms without processes, and what their tests need: `packaging/test --sanitize` looks through them.
+let sanitized: [Target]? =
+    Context.environment["COFFER_SANITIZE"] == nil
+    ? nil
+    : cEdge + foundations + mechanisms + domain
+        + edges.filter { ["CofferClient", "CofferService"].contains($0.name) }
+        + tests.filter { $0.name == "CofferTestSupport" } + (foundations + mechanisms + domain).map(roomTests)
+        + [.target(name: "CSanitizer", path: "Tests/CSanitizer")]
+for target in sanitized ?? [] where target.name == "CofferTestSupport" { target.dependencies.append("CSanitizer") }
+
 let package = Package(
     name: "coffer",
-    products: [
-        .library(name: "CofferClient", targets: ["CofferClient", "CofferCore", "CofferWire"]),
-        .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
-        .executable(name: "coffer", targets: ["coffer"]),
-        .executable(name: "cofferd", targets: ["cofferd"]),
-    ],
+    products: sanitized != nil
+        ? []
+        : [
+            .library(name: "CofferClient", targets: ["CofferClient", "CofferCore", "CofferWire"]),
+            .library(name: "CofferFoundation", targets: ["CofferFoundation"]),
+            .executable(name: "coffer", targets: ["coffer"]),
+            .executable(name: "cofferd", targets: ["cofferd"]),
+        ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
-    targets: cEdge + foundations + mechanisms + domain + edges + programs + tests + fuzzer,
+    targets: sanitized ?? cEdge + foundations + mechanisms + domain + edges + programs + tests + fuzzer,
     swiftLanguageModes: [.v6]
 )
 
-let cTargets = ["CBenchmarks", "CCofferShims"]
+let cTargets = ["CBenchmarks", "CCofferShims", "CSanitizer"]
 
 // One set of language rules for every Swift target. Tests are exempt from strict memory safety because the test macros
 // expand inside them.

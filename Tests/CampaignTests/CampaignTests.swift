@@ -10,7 +10,16 @@ import Testing
 
     @Test func `power that goes at any instant loses nothing that was answered`() throws { try run("power", 16) }
 
-    @Test func `a sequence of operations by chance is answered as its model says`() throws { try run("sequences", 4) }
+    @Test(arguments: 1...4)
+    func `sequences of operations by chance of three clients are answered as their model allows`(seed: Int) throws {
+        try run("sequences", 50, seed: seed)
+    }
+
+    @Test func `packaging/fuzz sequences plays for so long, from a seed on`() throws {
+        let result = try script("fuzz", ["sequences", "0", "23"])
+        #expect(result.status == 0, "\(result.errors)\n\(result.text)")
+        #expect(result.text.hasPrefix("seed 23\n") && result.text.contains("\nsequences: tried 5, bad 0"))
+    }
 
     @Test func `a kill at a random instant loses nothing that was acknowledged and leaves nothing half done`() throws {
         try run("kills", 12)
@@ -41,9 +50,11 @@ import Testing
         #expect(result.text.contains("\n\(name): tried \(count), bad 0"), "\(result.text)")
     }
 
-    private func campaign(_ arguments: [String]) throws -> CommandResult {
+    private func campaign(_ arguments: [String]) throws -> CommandResult { try script("campaign", arguments) }
+
+    private func script(_ name: String, _ arguments: [String]) throws -> CommandResult {
         try runCommand(
-            "\(Project.root)/packaging/campaign",
+            "\(Project.root)/packaging/\(name)",
             arguments,
             environment: ["COFFER_BIN": Project.binaries, "TMPDIR": "/tmp", "HOME": "/nonexistent"]
         )

@@ -19,12 +19,23 @@ final class Preload {
     }
 
     /// What starts a daemon with the library in it.
-    func launcher(statePath: String, _ control: Control, logPath: String? = nil) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - statePath: The state directory.
+    ///   - control: What the library is told.
+    ///   - logPath: Where records go.
+    ///   - isQuick: Whether syncs and the stretching of passcodes cost next to nothing.
+    func launcher(
+        statePath: String,
+        _ control: Control,
+        logPath: String? = nil,
+        isQuick: Bool = false
+    ) -> [String] {
         let variables = [
             "LD_PRELOAD=\(library)", "CAMPAIGN_STATE=\(statePath)", "CAMPAIGN_CONTROL=\(control.path)",
         ]
         return DaemonProcess.endingWithUs + ["/usr/bin/env"] + variables
-            + (logPath.map { ["CAMPAIGN_LOG=\($0)"] } ?? [])
+            + (logPath.map { ["CAMPAIGN_LOG=\($0)"] } ?? []) + (isQuick ? ["CAMPAIGN_QUICK=1"] : [])
     }
 }
 

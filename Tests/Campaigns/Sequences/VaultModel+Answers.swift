@@ -1,0 +1,266 @@
+import CofferCore
+import CofferWire
+
+/// What goes on while a request is under way.
+struct Disturbance {
+    /// Whether the disk has no room at times.
+    private(set) var isFull = false
+    /// Whether a client locks the vault or erases it: work that was begun before may end as locked.
+    private(set) var locks = false
+    /// Whether a client erases the vault: until that is done, everything else waits for it.
+    private(set) var erases = false
+    /// How many requests change what has a name.
+    private(set) var changes: [String: Int] = [:]
+
+    init() {}
+
+    init(_ requests: [SentRequest], isFull: Bool) {
+        self.isFull = isFull
+        for request in requests {
+            if case .lock = request.operation { locks = true }
+            if case .erase = request.operation { (locks, erases) = (true, true) }
+            for name in request.operation.changedNames { changes[name, default: 0] += 1 }
+        }
+    }
+
+    mutating func formUnion(_ other: Disturbance) {
+        (isFull, locks, erases) = (isFull || other.isFull, locks || other.locks, erases || other.erases)
+        changes.merge(other.changes, uniquingKeysWith: max)
+    }
+
+    /// Whether it explains a refusal of whatever is asked for.
+    func explains(_ code: ErrorCode, of operation: Operation) -> Bool {
+        switch code {
+        case .diskFull: isFull && (operation.mayFill || erases)
+        case .interactionNotAllowed: locks && operation.needsKey
+        default: isFull && !KnownShape.refusalBeforeCommit.isPlayed && isBesideChange(operation)
+        }
+    }
+
+    /// Whether another request changes what has the same name.
+    private func isBesideChange(_ operation: Operation) -> Bool {
+        operation.names.contains { changes[$0, default: 0] > (operation.isChange ? 1 : 0) }
+    }
+}
+
+extension VaultModel {
+    /// What the vault may be when a request has been carried out and answered as it was; nothing where it may not be so.
+    ///
+    /// Without an answer, the request was done.
+    func following(_ request: SentRequest) -> [VaultModel] {
+        if let grant = granted[request.number] {
+            let fits = request.answer.map { $0.refusal == nil && grant.fits($0) } ?? true
+            return fits ? [changed { $0.granted[request.number] = nil }] : []
+        }
+        guard let code = request.answer?.refusal?.code else { return done(request) }
+        let isRefused =
+            (code == .userCanceled && request.isCanceled)
+            || request.disturbance.explains(code, of: request.operation)
+            || refuses(request, code)
+        if !isRefused { return [] }
+        if code == .diskFull && request.operation.mayBeHalfDone { return [self] + done(request) }
+        return [changed { $0.bound[request.number] = nil }]
+    }
+
+    /// Where a lock may stand in the way, for reasons that the tables of the semantics tell and this model does not.
+    private var mayLock: Bool { state != .unlocked }
+
+    // MARK: Refusals
+
+    private func refuses(_ request: SentRequest, _ code: ErrorCode) -> Bool {
+        if state == .noVault { return refusesWithoutVault(request, code) }
+        switch request.operation {
+        case .put(let name, _, _, _):
+            if code == .duplicateItem { return request.disturbance.changes[name, default: 0] > 1 }
+            return code == .interactionNotAllowed && mayLock
+        case .get(let name, let offset):
+            guard let node = node(name) else { return code == .itemNotFound }
+            if code == .param { return node.mayBeShorter(than: offset ?? 0) }
+            if code == .notAvailable { return items[name].map(isSyncing) ?? false }
+            return code == .interactionNotAllowed && !node.permits(.read, in: state)
+        case .remove(let name): return code == .itemNotFound && items[name] == nil
+        case .protect(let name, _):
+            return items[name] == nil ? code == .itemNotFound : code == .interactionNotAllowed && mayLock
+        case .move(let name, let target, let replaces, _):
+            if items[name] == nil { return code == .itemNotFound }
+            guard items[target] != nil else { return false }
+            return replaces ? code == .interactionNotAllowed && mayLock : code == .duplicateItem
+        case .open(let name, let opening): return refusesOpening(request, name, opening, code)
+        case .read(let handle, _), .write(let handle, _, _), .truncate(let handle, _):
+            return handles[handle].map { $0.isDead && code == .interactionNotAllowed } ?? true
+        // What was written before a lock is sealed already, and synced without a key.
+        case .sync(let handle), .close(let handle): return handles[handle] == nil
+        case .initialize: return code == .duplicateItem
+        case .list, .status, .cancel, .lock, .unlock, .erase: return false
+        }
+    }
+
+    private func refusesWithoutVault(_ request: SentRequest, _ code: ErrorCode) -> Bool {
+        switch request.operation {
+        case .status, .cancel, .initialize: false
+        default: code == .notAvailable
+        }
+    }
+
+    private func refusesOpening(
+        _ request: SentRequest,
+        _ name: String,
+        _ opening: Operation.Opening,
+        _ code: ErrorCode
+    ) -> Bool {
+        guard let number = bound[request.number] ?? items[name], let node = nodes[number] else {
+            return code == .itemNotFound && !opening.creates
+        }
+        if !node.permits(opening.isWriting ? .write : .read, in: state), code == .interactionNotAllowed { return true }
+        if code == .notAvailable && isSyncing(number) { return true }
+        guard opening.isWriting, let writer = writer(of: number) else { return false }
+        return opening.waits ? code == .param && writer == request.client : code == .notAvailable
+    }
+
+    // MARK: What is done
+
+    private func done(_ request: SentRequest) -> [VaultModel] {
+        let answer = request.answer
+        if state == .noVault { return doneWithoutVault(request) }
+        switch request.operation {
+        case .put(let name, let content, let protection, _):
+            guard protection.permits(.create, in: state) else { return [] }
+            return [
+                changed {
+                    $0.items[name] = request.number
+                    $0.nodes[request.number] = Node(content, protection)
+                }
+            ]
+        case .get(let name, let offset):
+            guard let number = items[name], nodes[number]?.permits(.read, in: state) == true else { return [] }
+            return reading(number, answer, from: offset ?? 0)
+        case .list: return lists(answer) ? [self] : []
+        case .status: return answer.map { $0.result["state"]?.stringValue == state.rawValue } ?? true ? [self] : []
+        case .remove(let name): return items[name] == nil ? [] : [changed { $0.items[name] = nil }]
+        case .move(let name, let target, let replaces, _):
+            guard let number = items[name], items[target] == nil || replaces else { return [] }
+            return [changed { ($0.items[target], $0.items[name]) = (number, nil) }]
+        case .protect(let name, let protection): return protected(name, protection)
+        case .open(let name, let opening): return opened(request, name, opening)
+        case .read, .write, .truncate, .sync, .close: return used(request)
+        case .cancel: return [self]
+        case .lock: return locked()
+        case .unlock: return [changed { $0.state = .unlocked }]
+        case .erase: return [changed { $0 = VaultModel(.noVault, granted: $0.granted) }]
+        case .initialize: return []
+        }
+    }
+
+    private init(_ state: VaultState, granted: [Int: Grant]) {
+        self.init(state)
+        self.granted = granted
+    }
+
+    private func doneWithoutVault(_ request: SentRequest) -> [VaultModel] {
+        switch request.operation {
+        case .initialize: [VaultModel(.unlocked, granted: granted)]
+        case .status: request.answer.map { $0.result["state"] == "noVault" } ?? true ? [self] : []
+        case .cancel, .close: [self]
+        default: []
+        }
+    }
+
+    /// The states in which a node has the bytes that were read.
+    private func reading(_ node: Int, _ answer: Answer?, from offset: Int) -> [VaultModel] {
+        guard let answer else { return [self] }
+        return settled(node).filter { $0.nodes[node]?.content.holds(answer.payload, from: offset) == true }
+    }
+
+    private func lists(_ answer: Answer?) -> Bool {
+        guard let answer else { return true }
+        let listed = (answer.result["items"]?.arrayValue ?? []).compactMap(\.objectValue)
+        guard listed.count == items.count else { return false }
+        return listed.allSatisfy { item in
+            guard let name = item["name"]?.stringValue, let node = node(name) else { return false }
+            return switch node.protection {
+            case .file(let value): item["protection"]?.stringValue == value.rawValue
+            case .keychain(let value): item["accessible"]?.stringValue == value.rawValue
+            }
+        }
+    }
+
+    private func protected(_ name: String, _ protection: Protection) -> [VaultModel] {
+        guard let number = items[name], let node = nodes[number] else { return [] }
+        let isSame = node.protection == protection
+        guard isSame || node.permits(.read, in: state) && protection.permits(.create, in: state) else { return [] }
+        return [
+            changed { copy in
+                copy.nodes[number]?.protection = protection
+                for (key, handle) in copy.handles where handle.node == number { copy.handles[key]?.isLoose = true }
+            }
+        ]
+    }
+
+    // MARK: Handles
+
+    private func opened(_ request: SentRequest, _ name: String, _ opening: Operation.Opening) -> [VaultModel] {
+        guard let number = bound[request.number] ?? items[name] else {
+            return opening.creates ? openedNew(request, name) : []
+        }
+        // What has waited had found its file before a lock, and goes on with it as a handle does.
+        let operation: ItemOperation = bound[request.number] != nil ? .proceed : opening.isWriting ? .write : .read
+        guard nodes[number]?.permits(operation, in: state) == true, !opening.isWriting || writer(of: number) == nil
+        else { return [] }
+        return settled(number).compactMap { model in
+            var model = model
+            model.bound[request.number] = nil
+            if opening.truncates, model.nodes[number]?.content.count != 0 { model.nodes[number]?.change(.empty) }
+            let count = model.nodes[number]?.content.count ?? 0
+            return model.granting(request, number, Grant(byteCount: count, isNew: false))
+        }
+    }
+
+    private func openedNew(_ request: SentRequest, _ name: String) -> [VaultModel] {
+        var copy = self
+        copy.items[name] = request.number
+        copy.nodes[request.number] = Node(.empty, .file(.none))
+        return copy.granting(request, request.number, Grant(byteCount: 0, isNew: true)).map { [$0] } ?? []
+    }
+
+    private func granting(_ request: SentRequest, _ node: Int, _ grant: Grant) -> VaultModel? {
+        guard case .open(_, let opening) = request.operation, request.answer.map(grant.fits) ?? true else { return nil }
+        return changed {
+            $0.handles[request.number] = Handle(node: node, client: request.client, isWriting: opening.isWriting)
+            if request.answer == nil { $0.granted[request.number] = grant }
+        }
+    }
+
+    private func used(_ request: SentRequest) -> [VaultModel] {
+        switch request.operation {
+        case .read(let number, let offset):
+            guard let handle = handles[number], !handle.isDead else { return [] }
+            return reading(handle.node, request.answer, from: offset)
+        case .write(let number, let content, let offset):
+            return changing(number, request.answer) { $0.writing(content, at: offset ?? $0.count) }
+        case .truncate(let number, let count): return changing(number, nil) { $0.resized(to: count) }
+        case .sync(let number): return handles[number].map(synced) ?? []
+        case .close(let number):
+            // An erasure has ended it.
+            guard let handle = handles[number] else { return [self] }
+            let models = handle.isWriting ? synced(handle) : [self]
+            return models.map { $0.changed { $0.handles[number] = nil } }
+        default: return []
+        }
+    }
+
+    /// What was written through a handle is there from now on; what another one has written since a lock may not be.
+    private func synced(_ handle: Handle) -> [VaultModel] {
+        if handle.isDead && writer(of: handle.node) != nil { return [self] }
+        return settled(handle.node).map { $0.changed { $0.nodes[handle.node]?.sync() } }
+    }
+
+    private func changing(_ number: Int, _ answer: Answer?, _ change: (Content) -> Content) -> [VaultModel] {
+        guard let handle = handles[number], handle.isWriting, !handle.isDead else { return [] }
+        return settled(handle.node).compactMap { model in
+            guard let content = model.nodes[handle.node]?.content else { return nil }
+            let new = change(content)
+            if let count = answer?.result["bytes"]?.integerValue, count != Int64(new.count) { return nil }
+            return model.changed { $0.nodes[handle.node]?.change(new) }
+        }
+    }
+}
