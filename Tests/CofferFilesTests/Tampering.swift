@@ -82,7 +82,7 @@ final class TamperedStore {
         try overwrite(path, all)
     }
 
-    /// Writes one chunk anew.
+    /// Rewrites one chunk.
     func rewrite(_ chunk: Int, _ seed: UInt64) throws {
         let file = try open.open("file", for: .write)
         try open.write(pseudoRandomBytes(chunkBytes, seed: seed), at: Int64(chunk * chunkBytes), to: file)
@@ -126,7 +126,7 @@ final class TamperedStore {
     }
 }
 
-/// Something that was done to a file while nobody looked.
+/// Tampering with a file.
 struct Tampering: CustomTestStringConvertible, Sendable {
     enum Cost {
         /// Chunks that can't be read; all others can.
