@@ -33,7 +33,7 @@ struct Example {
         // They are in the catalog's order.
         for item in items.sorted(by: { $0.name < $1.name }) {
             let secret = try await client.get(ItemName(item.name))
-            // The bytes stay in locked memory: only their sum is copied.
+            // The bytes stay where they are wiped: only their sum leaves.
             let sum = secret.withBytes { bytes in
                 (0..<bytes.byteCount).reduce(0) {
                     $0 + Int(unsafe bytes.unsafeLoad(fromByteOffset: $1, as: UInt8.self))
