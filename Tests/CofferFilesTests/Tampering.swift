@@ -195,7 +195,7 @@ struct Tampering: CustomTestStringConvertible, Sendable {
         Tampering("the last byte of a chunk is another", .chunks([3])) { store in
             try store.flip(store.overlay, store.inSlot(of: 3, chunkBytes + 15))
         },
-        Tampering("it has grown, by what nobody looks at", .chunks([])) { store in
+        Tampering("it has grown, by bytes that are never read", .chunks([])) { store in
             try overwrite(store.overlay, try bytes(at: store.overlay) + [1, 2, 3])
         },
         Tampering("it was cut by a byte", .chunks([7])) { store in

@@ -101,7 +101,7 @@ import Testing
         #expect(second.id == first.id)
         #expect(second.created == 10)
         #expect(second.modified == 20)
-        #expect(second.kind == .token, "what nobody says again is kept")
+        #expect(second.kind == .token, "an option that is not repeated is kept")
         #expect(second.accessibility == .always)
         #expect(second.secretByteCount == 11)
         #expect(try store.text(of: key("a")) == "two, longer")

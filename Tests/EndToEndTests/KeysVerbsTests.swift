@@ -262,7 +262,7 @@ import Testing
         #expect(!unlock.errors.contains("--recovery-key"))
         let change = try onTerminal(daemon, "coffer passcode change --recovery-key")
         #expect(change.status == 69)
-        #expect(!change.shown.contains("not shown"), "nobody is asked for a key that never was")
+        #expect(!change.shown.contains("not shown"), "there is no prompt for a key that never existed")
     }
 
     // MARK: Erase
