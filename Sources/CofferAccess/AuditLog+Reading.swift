@@ -58,7 +58,7 @@ extension AuditLog {
             .integer(number)
         ) { try $0.blob(0) }
         if number == 0 && head.lostUpTo > 0 {
-            findings.append("nobody vouches for the records up to \(head.lostUpTo): what said where they end was lost")
+            findings.append("the records up to \(head.lostUpTo) are unverified: the record of their end was lost")
         }
         if number <= head.summary.recordCount { (expected, chain) = (head.summary.recordCount + 1, head.anchor) }
         let blocks = try blocks(from: number + 1)
@@ -71,7 +71,7 @@ extension AuditLog {
             let records = try? records(of: block)
             // After a gap, the previous link is unknown.
             if records == nil || !isBehindGap && !isEqualInConstantTime(link, block.chain) {
-                findings.append("what stands at record \(block.first) and behind it is not what was written there")
+                findings.append("the block at record \(block.first) is not what was written there")
             }
             // No valid audit reaches that number.
             expected = min(block.first, AuditHead.numberBound) + Int64(records?.count ?? 1)
@@ -82,7 +82,7 @@ extension AuditLog {
         if isEnd && expected < head.next && head.next > head.lostUpTo + 1 {
             findings.append(Self.missing(expected, head.next - 1))
         } else if isEnd && !isEqualInConstantTime(chain ?? head.anchor, head.chain) {
-            findings.append("the last records are not those that were written last")
+            findings.append("the last records are not the last ones that were written")
         }
         return AuditVerification(checkedCount: checkedCount, findings: findings, next: isEnd ? nil : expected - 1)
     }

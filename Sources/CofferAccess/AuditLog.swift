@@ -99,7 +99,7 @@ package final class AuditLog {
     /// The inconsistencies as faults of the vault.
     package var faults: [VaultFault] {
         doubts.words.map {
-            VaultFault(what: $0, hint: "run 'coffer audit --verify', and 'coffer doctor --repair' to take note")
+            VaultFault(what: $0, hint: "run 'coffer audit --verify', and 'coffer doctor --repair' to accept it")
         }
     }
 
@@ -188,7 +188,7 @@ package final class AuditLog {
                 client: nil,
                 action: "audit.lost",
                 state: keys.state,
-                reason: "there was no room for more while the disk took none",
+                reason: "the queue was full while the disk was",
                 count: lostCount
             )
         ]

@@ -63,16 +63,19 @@ package struct AuditDoubts: OptionSet, Sendable {
     static let witnessIsOlder = AuditDoubts(rawValue: 64)
 
     private static let all: [(doubt: AuditDoubts, words: String)] = [
-        (.auditIsOlder, "the audit is older than the catalog: records were taken away, or put back from a copy"),
+        (
+            .auditIsOlder,
+            "the audit is older than the catalog: records were removed, or it was replaced by an older copy"
+        ),
         (
             .catalogIsOlder,
-            "the catalog is older than the keybag: it was put back from a copy, or has lost what came last"
+            "the catalog is older than the keybag: it was replaced by an older copy, or has lost its last changes"
         ),
-        (.hasOtherRecords, "the catalog goes on from an older one: the records up to the last lock are others"),
-        (.anchorIsGone, "the file 'anchor', which says how far the catalog had come, is missing or damaged"),
-        (.anchorIsOlder, "the file 'anchor', which says how far the catalog had come, was put back from a copy"),
-        (.witnessIsGone, "what the catalog says of the end of its audit is missing or damaged"),
-        (.witnessIsOlder, "what the catalog says of the end of its audit was put back from a copy"),
+        (.hasOtherRecords, "the catalog continues an older copy: the records up to the last lock differ"),
+        (.anchorIsGone, "the file 'anchor', which records the end of the audit, is missing or damaged"),
+        (.anchorIsOlder, "the file 'anchor', which records the end of the audit, was replaced by an older copy"),
+        (.witnessIsGone, "the catalog's record of the end of its audit is missing or damaged"),
+        (.witnessIsOlder, "the catalog's record of the end of its audit was replaced by an older copy"),
     ]
 
     /// The inconsistencies, one sentence each.

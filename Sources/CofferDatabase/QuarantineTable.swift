@@ -6,9 +6,13 @@ package import CofferCore
 package struct QuarantineTable {
     /// The statements of the table.
     package struct SQL: Sendable {
+        /// The numbers after a number, up to a limit.
         let numbers: StaticString
+        /// The stage, the damage and the time of the row with a number.
         let head: StaticString
+        /// The highest number.
         let last: StaticString
+        /// Removes the row with a number.
         let remove: StaticString
 
         package init(numbers: StaticString, head: StaticString, last: StaticString, remove: StaticString) {
@@ -21,6 +25,7 @@ package struct QuarantineTable {
 
     private let connection: Connection
     private let sql: SQL
+    /// The tables whose rows it holds; rows of an unknown stage count as rows of the first one.
     private let tables: [any SealedTable]
 
     package init(_ connection: Connection, _ sql: SQL, _ tables: [any SealedTable]) {

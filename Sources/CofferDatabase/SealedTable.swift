@@ -21,11 +21,17 @@ package struct Examination<Contents> {
 ///
 /// Statements that read rows return their number first, and then the table's columns in one order.
 package struct SealedTableSQL: Sendable {
+    /// The numbers after a number, up to a limit.
     let numbers: StaticString
+    /// The row with a number.
     let row: StaticString
+    /// Copies a row to quarantine; binds the damage, the time and the number.
     package let quarantine: StaticString
+    /// Removes the row with a number.
     package let remove: StaticString
+    /// The columns of the row with a number in quarantine.
     let quarantinedRow: StaticString
+    /// Copies the row with a number back from quarantine.
     let restore: StaticString
 
     package init(

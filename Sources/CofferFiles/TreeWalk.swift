@@ -47,6 +47,7 @@ package struct TreeWalk {
 
     private let tree: FileTree
     private let isRecursive: Bool
+    /// Whether to descend into directories that can't be decrypted.
     private let entersDamaged: Bool
     private let group: String
     private var levels: [Level]

@@ -201,7 +201,7 @@ extension CofferError {
     init(_ error: KeybagError, _ refusal: String) {
         switch error {
         case .wrongCredential: self.init(.authFailed, refusal, hint: "coffer slot list shows what opens the vault")
-        case .damaged: self = .damagedKeybag("its slot opens with a wrong content")
+        case .damaged: self = .damagedKeybag("the content of its slot is wrong")
         case .noMemory: self = .noSecretMemory
         }
     }

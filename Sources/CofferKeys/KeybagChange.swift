@@ -62,9 +62,10 @@ package struct KeybagChange: ~Copyable, Sendable {
 /// A passcode to be set.
 package struct NewPasscode: ~Copyable, Sendable {
     let passcode: SecretBytes
+    /// The cost of a guess; `nil` for that of the previous passcode, or moderate.
     let cost: PasscodeCost?
 
-    /// Creates a new passcode; `nil` as its cost keeps the current one.
+    /// Creates a new passcode.
     package init(_ passcode: consuming SecretBytes, cost: PasscodeCost?) {
         self.passcode = passcode
         self.cost = cost

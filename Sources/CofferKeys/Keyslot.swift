@@ -32,7 +32,7 @@ struct Keyslot: Equatable, Sendable {
         /// Those of the device key's slot, which are never used.
         static func unused() -> Stretching { Stretching(operations: 0, memoryKiB: 0, salt: newSalt()) }
 
-        /// Those of a new passcode.
+        /// Those of a new passcode; without a cost, that of the previous passcode, or moderate.
         init(_ cost: PasscodeCost?, replacing lock: Lock?) {
             if cost == nil, case .passcode(let before) = lock {
                 self.init(operations: before.operations, memoryKiB: before.memoryKiB, salt: Self.newSalt())

@@ -27,8 +27,11 @@ package struct NewRecoveryKey: ~Copyable, Sendable {
 
 /// The parameters of a new vault.
 package struct VaultPlan: ~Copyable, Sendable {
+    /// The passcode; `nil` for a vault without one.
     let passcode: NewPasscode?
+    /// The public key of the recovery key, if there is one.
     let recoveryPublicKey: [UInt8]?
+    /// Whether the tenth wrong passcode erases the vault.
     let erasesData: Bool
 
     package init(

@@ -29,6 +29,7 @@ package final class SecretArena: Sendable {
     private let free = Mutex<[[UInt]]>(Array(repeating: [], count: SecretArena.pieceSizes.count))
     /// The addresses of the cached regions, which are wiped.
     private let kept = Mutex<[UInt]>([])
+    /// Called with memory after it was wiped, and before it is allocated again: for the test of the wiping.
     private let onRelease: (@Sendable (RawSpan) -> Void)?
 
     /// Creates an arena.

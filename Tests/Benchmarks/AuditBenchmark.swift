@@ -6,7 +6,7 @@ import Foundation
 
 /// What recording who did what costs a get: the same server in turns, with it and without.
 ///
-/// In this process, since no daemon can be told to record nothing; the client is another thread of it.
+/// In this process, because a daemon can't be configured to record nothing; the client is another thread.
 enum AuditBenchmark: Benchmark {
     static let name = "audit"
     private static let target = 0.1

@@ -13,7 +13,7 @@ final class BenchmarkDaemon {
     /// - Parameters:
     ///   - setting: Which daemon, and where.
     ///   - name: What its files are called; a vault of that name is gone on with.
-    ///   - options: What it is told besides.
+    ///   - options: Further options.
     ///   - isAlone: Whether it gets a core of its own, and we another: for what is over sooner than a core is changed. It
     ///     costs evenness on a busy machine.
     init(_ setting: Setting, _ name: String, options: [String] = [], isAlone: Bool = false) throws {

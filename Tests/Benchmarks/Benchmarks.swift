@@ -12,11 +12,11 @@ protocol Benchmark {
     static func run(_ setting: Setting) throws
 }
 
-/// What a benchmark is told.
+/// The parameters of a benchmark.
 struct Setting {
     /// The daemon to measure.
     let daemonPath: String
-    /// An empty directory; whoever started us removes it.
+    /// An empty directory, which the caller removes.
     let directory: String
     /// How much is done.
     let effort: Effort
@@ -40,7 +40,7 @@ enum Benchmarks {
             KeysBenchmark.self, StartBenchmark.self,
         ]
     }
-    /// The word that makes a floor of this program, with a database and a socket behind it.
+    /// The argument that makes this program a baseline daemon, with a database and a socket after it.
     static let floorName = "floor"
 
     static func main() {

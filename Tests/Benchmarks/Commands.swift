@@ -13,7 +13,7 @@ enum Command {
     ///
     /// - Parameters:
     ///   - path: Where it is.
-    ///   - arguments: Those behind its name.
+    ///   - arguments: The arguments after its name.
     static func run(_ path: String, _ arguments: [String]) throws {
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
@@ -62,13 +62,13 @@ final class PlainFile {
         try check(count, wanted, "read")
     }
 
-    /// Drops what the kernel keeps of the file, so that reading comes from whoever has it.
+    /// Drops the file from the page cache, so that it is read from the disk.
     func forgetCached() {
         posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED)
         posix_fadvise(number, 0, 0, POSIX_FADV_RANDOM)
     }
 
-    /// Makes a file of bytes that nobody can make smaller, and has it on the disk.
+    /// Creates a file of incompressible bytes, and syncs it.
     static func make(_ path: String, byteCount: Int) throws {
         let file = try PlainFile(path, O_WRONLY | O_CREAT | O_EXCL)
         var generator = SystemRandomNumberGenerator()

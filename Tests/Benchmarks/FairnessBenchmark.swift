@@ -3,7 +3,7 @@ import CofferCore
 import CofferWire
 import Foundation
 
-/// How long a client waits while another user's are busy: beside the same client's wait when nobody else is there.
+/// How long a client waits while another user's clients are busy, compared with its wait when it is alone.
 enum FairnessBenchmark: Benchmark {
     static let name = "fairness"
     /// The word that makes busy clients of this program, of whatever user it runs as.
@@ -11,7 +11,7 @@ enum FairnessBenchmark: Benchmark {
 
     private static let busyClients = 64
     private static let mostTimes = 5.0
-    /// `nobody`: whom every machine has.
+    /// `nobody`: a user that every machine has.
     private static let busyUserID: UInt32 = 65534
 
     private static let quietOperations: [KeychainOperation] = [.get, .update]

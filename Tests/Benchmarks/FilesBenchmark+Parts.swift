@@ -88,7 +88,7 @@ private enum PartsKind: String, CaseIterable {
     case syncedWrite = "random write, sync at the end"
 }
 
-/// Somebody who has a large file open.
+/// A client that has a large file open.
 private protocol PartsContestant {
     static var name: String { get }
 
@@ -176,7 +176,7 @@ private struct OpenedChunks: PartsContestant {
     }
 }
 
-/// A file behind gocryptfs.
+/// A file in gocryptfs.
 private struct EncryptedParts: PartsContestant {
     static let name = "gocryptfs"
     private let file: PlainFile
@@ -188,7 +188,7 @@ private struct EncryptedParts: PartsContestant {
     }
 
     func measure(_ offsets: [Int64]) throws -> [PartsKind: Double] {
-        // What the kernel has of the plaintext would be no work of anybody's.
+        // Reading plaintext from the page cache would measure nothing.
         try file.synchronize()
         file.forgetCached()
         return try measureFile(file, offsets)

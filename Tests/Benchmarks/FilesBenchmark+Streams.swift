@@ -66,7 +66,7 @@ private enum ContestantName: CaseIterable {
     case coffer, age, copy, cipher
 }
 
-/// Somebody who stores a file and reads it back.
+/// A program that stores a file and reads it back.
 private struct Contestant {
     let name: ContestantName
     /// Ends when what was stored would survive a power cut.
@@ -84,7 +84,7 @@ private struct Contestant {
         if checking, let output, !FileManager.default.contentsEqual(atPath: source, andPath: output) {
             throw CofferError(.internal, "what \(name) has read is not what was put")
         }
-        // What was not synced need not be written any more, and disturbs nobody.
+        // Data that was not synced need not be written any more, and disturbs no later measurement.
         if let output { try FileManager.default.removeItem(atPath: output) }
         try cleanUp()
         return times

@@ -79,7 +79,7 @@ struct Table {
 }
 
 extension Double {
-    /// With so many digits behind the point.
+    /// With that many decimal places.
     func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
 
     /// A time in milliseconds.

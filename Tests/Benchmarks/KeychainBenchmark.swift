@@ -101,7 +101,7 @@ struct KeychainPlan {
     }
 }
 
-/// A search that looks at every item.
+/// A search that scans every item.
 enum KeychainSearch: String, CaseIterable {
     case prefix
     case contains

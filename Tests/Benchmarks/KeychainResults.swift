@@ -1,4 +1,4 @@
-/// What was measured, and how it is shown.
+/// The measurements, and their output.
 struct KeychainResults {
     private struct Key: Hashable {
         let operation: KeychainOperation
@@ -15,7 +15,7 @@ struct KeychainResults {
     private let plan: KeychainPlan
     /// How long it took to fill the keychains, in milliseconds.
     var fillingTimes: [Double] = []
-    /// Of each size: of a daemon that was started anew, after the unlock and a get, and after all that was measured.
+    /// For each size: of a restarted daemon after the unlock and a get, and after all measurements.
     var memories: [(started: Memory, unlocked: Memory, loaded: Memory)] = []
     private var latencies: [Key: Samples] = [:]
     /// Answers per second.

@@ -150,7 +150,7 @@ final class KeychainStores {
         return taken
     }
 
-    /// Starts the daemon anew, which comes up before the first unlock.
+    /// Restarts the daemon, which is then before its first unlock.
     func restart() throws {
         daemon.stop()
         daemon = try BenchmarkDaemon(setting, "keychain-\(items)")

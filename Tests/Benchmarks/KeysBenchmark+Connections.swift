@@ -6,10 +6,10 @@ import Foundation
 extension KeysBenchmark {
     private static let targetMilliseconds = 1.0
 
-    /// Measures from the decision to lock until the keys are wiped, with nobody else connected, and with very many.
+    /// Measures from the decision to lock until the keys are wiped, without other connections, and with very many.
     ///
     /// The daemon sends nothing before the end of a turn, and has wiped the keys by then. So they are gone when the first
-    /// byte of the turn arrives, the answer or news for somebody who watches: the time until then is the most that it can
+    /// byte of the turn arrives, the answer or a notification to a watching client: the time until then is the most that it can
     /// have taken, the way there and back included.
     static func measureLocks(_ setting: Setting, rounds: Int, connections: Int) throws {
         tell("measuring locks with \(connections.grouped) connections (\(rounds) rounds) ...")
@@ -66,7 +66,7 @@ private enum Audience: String, CaseIterable {
 private final class Crowd {
     let audience: Audience
     let daemon: BenchmarkDaemon
-    /// From sending a lock to the first byte that comes to anybody.
+    /// From sending a lock to the first byte that any client receives.
     private(set) var firstSigns = Samples()
     /// From sending a lock to its answer.
     private(set) var answers = Samples()
@@ -131,7 +131,7 @@ private final class Crowd {
         }
     }
 
-    /// Each of those who watch must have been told.
+    /// Each watching client must have been notified.
     private func expectEverywhere(_ news: String) throws {
         if audience == .watching { try others.forEach { try $0.expectNotification(news) } }
     }
@@ -139,7 +139,7 @@ private final class Crowd {
 
 /// Waits until something has come over any of many connections.
 ///
-/// Not by `poll`, which looks at every one of them each time: with a thousand, that takes as long as what is measured.
+/// Not by `poll`, which scans all of them each time: with a thousand, that takes as long as what is measured.
 private final class ArrivalWatch {
     private let number = epoll_create1(0)
 

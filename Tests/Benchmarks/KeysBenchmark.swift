@@ -275,7 +275,7 @@ private struct Results {
         )
     }
 
-    /// Whether a time does not depend on the number of items, as far as can be told.
+    /// Whether a time does not depend on the number of items, within the measuring error.
     private static func verdict(_ samples: Samples, _ base: Samples, _ items: Int) -> String {
         let limit = max(1.25 * base.median, base.median + 0.1 + Double(items) * 1e-6)
         if samples.median <= limit { return "met" }

@@ -4,7 +4,7 @@ import CofferWire
 
 /// A request that is made again and again, for another item each time.
 ///
-/// Its digits behind `site-` and `user-` stand for the item; everything else is made beforehand.
+/// Its digits after `site-` and `user-` identify the item; everything else is prepared beforehand.
 struct LoadRequest {
     /// The bytes of the secrets that the benchmarks keep.
     static let secretBytes = 32

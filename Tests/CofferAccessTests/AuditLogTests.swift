@@ -7,7 +7,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// The audit on its own: records come back as they were, and what somebody has done to them is found.
+/// The audit alone: records are read as they were written, and tampering is detected.
 @Suite struct AuditLogTests {
     /// The log of a vault, and its tables.
     private struct Place {
@@ -105,11 +105,11 @@ import Testing
         #expect(check.findings == [] && check.checkedCount == 11 && check.next == nil)
     }
 
-    @Test func `the same is one record, told how often, and what differs is not`() throws {
+    @Test func `identical requests are one record with a count, and different ones are not`() throws {
         let place = try Place()
         for record in [Self.get("a", time: 5), Self.get("b"), Self.get("a", time: 9)] { place.log.note(record) }
         place.log.postpone()
-        // Names are told apart by their bytes.
+        // Names are compared as bytes.
         try place.write(Self.get("a"), Self.get("\u{e9}"), Self.get("e\u{301}"))
         let records = try place.log.page(after: 0, AuditQuery(), limit: 10).records
         #expect(records.map(\.count) == [3, 1, 1, 1])
@@ -163,7 +163,7 @@ import Testing
 
     // MARK: Tampering
 
-    /// What somebody with the database can do, and what is found then.
+    /// Tampering with the database, and the findings.
     enum Tampering: String, CaseIterable {
         case changed, swapped, firstRemoved, middleRemoved, lastRemoved, allRemoved, headRemoved
         case headChanged, olderHead, repeated, chainChanged
@@ -179,17 +179,17 @@ import Testing
         switch tampering {
         case .changed:
             try place.change("UPDATE audit_blocks SET sealed = zeroblob(length(sealed)) WHERE first = 3")
-            words = ["what stands at record 3 and behind it is not what was written there"]
+            words = ["the block at record 3 is not what was written there"]
         case .chainChanged:
             try place.change("UPDATE audit_blocks SET chain = zeroblob(32) WHERE first = 9")
             words = [
-                "what stands at record 9 and behind it is not what was written there",
-                "what stands at record 11 and behind it is not what was written there",
+                "the block at record 9 is not what was written there",
+                "the block at record 11 is not what was written there",
             ]
         case .swapped:
             try place.change("UPDATE audit_blocks SET first = first + 100 WHERE first IN (3, 5)")
             try place.change("UPDATE audit_blocks SET first = 108 - first WHERE first > 100")
-            words = ["what stands at record 3", "what stands at record 5"]
+            words = ["the block at record 3", "the block at record 5"]
         case .firstRemoved:
             try place.change("DELETE FROM audit_blocks WHERE first = 1")
             words = ["the records 1 to 2 are missing"]
@@ -204,10 +204,10 @@ import Testing
             words = ["the records 1 to 11 are missing"]
         case .headRemoved:
             try place.change("DELETE FROM audit_head")
-            words = ["nobody vouches for the records up to"]
+            words = ["the records up to"]
         case .headChanged:
             try place.change("UPDATE audit_head SET sealed = zeroblob(length(sealed))")
-            words = ["nobody vouches for the records up to"]
+            words = ["the records up to"]
         case .olderHead:
             try place.change("UPDATE audit_head SET sealed = (SELECT sealed FROM former)")
             words = ["the audit is older than the catalog"]
@@ -215,7 +215,7 @@ import Testing
             try place.change(
                 "INSERT INTO audit_blocks SELECT 13, sealed, chain FROM audit_blocks WHERE first = 11"
             )
-            words = ["record 12 is missing", "what stands at record 13"]
+            words = ["record 12 is missing", "the block at record 13"]
         }
         let findings = try place.findings(try place.reopened())
         #expect(!findings.isEmpty)
@@ -230,7 +230,7 @@ import Testing
         try place.write(Self.get("d"), to: again)
         for log in [again, try place.reopened()] {
             let findings = try place.findings(log)
-            #expect(findings.count == 1 && findings[0].hasPrefix("nobody vouches"), "\(findings)")
+            #expect(findings.count == 1 && findings[0].contains("are unverified"), "\(findings)")
             let records = try log.page(after: 0, AuditQuery(), limit: 100).records
             #expect(records.count == 11 && records[10].items[0].name == "d")
         }
@@ -304,7 +304,7 @@ import Testing
         #expect(try place.findings() != [])
     }
 
-    @Test func `a summary names as many clients as there is room for, and the others together`() {
+    @Test func `a summary names clients up to the limit, and counts the others together`() {
         var summary = AuditSummary()
         for number in 0..<Limits.auditTallies + 7 {
             let client = ClientIdentity(userID: 1, groupID: 1, unit: "u\(number).service")
@@ -336,7 +336,7 @@ import Testing
         #expect(try place.findings() == [])
     }
 
-    @Test func `what there was no room for while nothing could be written is counted`() throws {
+    @Test func `records that did not fit while nothing could be written are counted`() throws {
         let place = try Place()
         for number in 0..<(Limits.auditWaitingRecords + 7) { place.log.note(Self.get("a\(number)")) }
         place.log.postpone()

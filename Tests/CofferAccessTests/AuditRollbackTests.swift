@@ -7,7 +7,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// An audit that was emptied or put back from a copy, as a whole or in part: what ends elsewhere than the rest is found.
+/// An audit that was emptied or rolled back, as a whole or in part: inconsistent ends are detected.
 @Suite struct AuditRollbackTests {
     /// The log of a vault whose earlier time is kept beside it.
     private final class Place {
@@ -87,13 +87,13 @@ import Testing
             case .emptiedWithHead, .emptiedWithAnchor, .olderTables, .olderHead: "the audit is older than the catalog"
             case .emptiedWithWitness: "the catalog is older than the keybag"
             case .emptiedWithAll, .witnessRemoved, .witnessChanged:
-                "what the catalog says of the end of its audit is missing"
-            case .olderWitness: "what the catalog says of the end of its audit was put back"
+                "the catalog's record of the end of its audit is missing"
+            case .olderWitness: "the catalog's record of the end of its audit was replaced"
             case .anchorRemoved, .anchorChanged:
-                "the file 'anchor', which says how far the catalog had come, is missing or damaged"
-            case .olderAnchor: "the file 'anchor', which says how far the catalog had come, was put back"
+                "the file 'anchor', which records the end of the audit, is missing or damaged"
+            case .olderAnchor: "the file 'anchor', which records the end of the audit, was replaced"
             case .olderDatabase: "the catalog is older than the keybag"
-            case .olderDatabaseThatGoesOn: "the catalog goes on from an older one"
+            case .olderDatabaseThatGoesOn: "the catalog continues an older copy"
             }
         }
     }
@@ -125,7 +125,7 @@ import Testing
             try place.putBackTables()
             try place.putBackWitness()
         case .olderDatabaseThatGoesOn:
-            // Its daemon does not have the anchor by then: it is put back behind it.
+            // Its daemon has not written the anchor yet, so the anchor is rolled back afterwards.
             let anchor = try #require(place.anchor)
             try place.putBackTables()
             try place.putBackWitness()
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: Tampering.allCases)
-    func `what was taken away or put back is found, and stays found`(tampering: Tampering) throws {
+    func `a removal or a rollback is detected, and stays detected`(tampering: Tampering) throws {
         let place = try Place()
         for _ in 0..<3 { try place.write() }
         try place.lock()
@@ -151,7 +151,7 @@ import Testing
         for turn in 0..<3 {
             let findings = try place.reopen()
             #expect(findings.contains { $0.hasPrefix(tampering.words) }, "\(turn): \(findings)")
-            // Whoever comes afterwards writes what it always does.
+            // Later requests are recorded as usual.
             try place.write()
             try place.lock()
         }

@@ -71,7 +71,7 @@ private func der(_ pem: [UInt8]) throws -> [UInt8] {
     @Test func `of OpenSSH is its seed`() throws {
         let pem = try vector("openssh.pem")
         let found = try read(pem)
-        // The seed and the public key stand one behind the other.
+        // The seed is followed by the public key.
         let all = try der(pem)
         #expect(found.kind == .init(type: .ed25519, isPrivate: true))
         #expect(found.bytes.count == 32)
@@ -87,7 +87,7 @@ private func der(_ pem: [UInt8]) throws -> [UInt8] {
         }
     }
 
-    @Test func `with its public key behind it is the same key`() throws {
+    @Test func `followed by its public key is the same key`() throws {
         var bytes = try der(vector("ed25519.pem"))
         let attributes: [UInt8] = [0xA0, 0x00]
         bytes[1] += UInt8(attributes.count)
@@ -110,7 +110,7 @@ private func der(_ pem: [UInt8]) throws -> [UInt8] {
             ("ed25519-certificate.pem", "it has no block of a PRIVATE KEY"),
         ]
     )
-    func `that is encrypted or of another kind is refused, and told so`(name: String, words: String) throws {
+    func `that is encrypted or of another kind is refused with that reason`(name: String, words: String) throws {
         let found = try refusal(vector(name))
         #expect(found?.contains(words) == true, "\(found ?? "read")")
     }

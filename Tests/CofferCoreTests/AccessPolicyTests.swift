@@ -38,7 +38,7 @@ import Testing
     )
     /// The daemon of the machine.
     private static let ofSystem = ClientIdentity(userID: 990, groupID: 990, unit: "cofferd.service")
-    /// A daemon that somebody has started by hand.
+    /// A daemon that a user started by hand.
     private static let byHand = ClientIdentity(userID: 1000, groupID: 1000, unit: "session-3.scope")
 
     @Test func `a person's terminal, desktop and programs hold the default group`() {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `the machine's daemon lets services of the system in, whoever their user is, and nobody else`() {
+    @Test func `the machine's daemon admits services of the system, regardless of their user, and no other client`() {
         for user: UInt32 in [0, 33, 990, 1000] {
             let given = Self.given(user, "backup.service", nil, by: Self.ofSystem)
             #expect(given == .service("unit:backup.service"))

@@ -1,7 +1,7 @@
 import CofferCore
 import Testing
 
-/// The files that say who may do what: deny by default, and nothing that is not understood is passed over.
+/// Entitlement files: deny by default, and nothing unknown is ignored.
 @Suite struct EntitlementTests {
     private static func read(_ texts: String...) throws(CofferError) -> [Entitlement] {
         let files = texts.enumerated().map { (path: "\($0.offset).conf", bytes: Array($0.element.utf8)) }
@@ -71,7 +71,7 @@ import Testing
         ] { #expect(!entitlement.fits(wrong), "\(wrong)") }
     }
 
-    @Test func `the first that means a client decides, alone`() throws {
+    @Test func `the first section that matches a client decides, alone`() throws {
         let first = "[Client]\nUserUnit=mail.service\nGroups=mail\nVerbs=read\n"
         let second = "[Client]\nUID=1000\nGroups=default mail\nVerbs=read write delete\n"
         let mail = Self.client(userUnit: "mail.service")
@@ -81,7 +81,7 @@ import Testing
         #expect(other.groups == ["default", "mail"])
     }
 
-    @Test func `nobody is above what is written, not the owner, not root`() throws {
+    @Test func `no client is exempt from entitlements, neither the owner nor root`() throws {
         let text = "[Client]\nUID=1000\nGroups=default\nVerbs=read\n[Client]\nUID=0\nVerbs=lock\n"
         let owner = try Self.rights(of: Self.client(), text)
         #expect(owner.verbs == [.read])
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: CofferError(.missingEntitlement, "")) { try Self.rights(of: Self.client(1001), text) }
     }
 
-    @Test func `who is not spoken of is as without entitlements`() throws {
+    @Test func `a client that no section matches is as without entitlements`() throws {
         let text = "[Client]\nUnit=backup.service\nUID=0\nGroups=default\nVerbs=read\n"
         #expect(try Self.rights(of: Self.client(), text) == Self.rights(of: Self.client()))
         let mail = Self.client(userUnit: "mail.service")
@@ -162,7 +162,7 @@ import Testing
             ("UID=1", 1, "before the first section"), ("[Client]\nUID", 2, "Key=value"),
         ] as [(String, Int, String)]
     )
-    func `what is wrong is told with its line, and nothing of the file counts`(
+    func `an error is reported with its line, and nothing of the file counts`(
         text: String,
         line: Int,
         words: String

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: 0...64)
-    func `what is left can be taken at once as well as one by one`(used: Int) {
+    func `what is left can be taken together as well as one by one`(used: Int) {
         for held in 0...used {
             let left = FairShare.left(holding: held, used: used, of: 64)
             #expect(left >= 0 && used + left <= 64)
@@ -90,7 +90,7 @@ import Testing
 @Suite struct TokenBucketTests {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `after a rest so many come at once, and then one at a time`() {
+    @Test func `after a pause a burst is allowed, and then one at a time`() {
         var bucket = TokenBucket(rate: 10, burst: 3)
         let now = 100 * Self.second
         for _ in 0..<3 {

@@ -7,7 +7,7 @@ import Testing
     private static let escaped =
         #"a\u{1B}[31m\u{009B}\r\n\u{7F}\u{202E}\u{2066}\u{200F}\u{061C}\u{2028}\u{200B}\u{00AD}\u{FE0F}\u{3164}b"#
 
-    @Test func `own words stand as they are, and what stands in them is escaped`() {
+    @Test func `literals are unchanged, and interpolated text is escaped`() {
         let line: Line = "\r\u{1B}[K\(Self.hostile)\n\(7)"
         #expect(line.forTerminal == "\r\u{1B}[K\(Self.escaped)\n7")
         #expect(line.forPipe == line.forTerminal)
@@ -32,7 +32,7 @@ import Testing
         #expect(line.forTerminal == "\(text) \(text)")
     }
 
-    @Test func `of two names, one with a joiner is told from one without`() {
+    @Test func `a name with a joiner is distinguished from one without`() {
         let one: Line = "\(name: "👩💻")"
         let other: Line = "\(name: "👩\u{200D}💻")"
         #expect(other.forTerminal != one.forTerminal && !other.forTerminal.unicodeScalars.contains("\u{200D}"))

@@ -23,7 +23,7 @@ import Testing
     private static let fresh = Result { try killed(restarting: false) }
     private static let restarted = Result { try killed(restarting: true) }
 
-    /// - Parameter restarting: Whether the log is one that was written back, and begun anew over its old frames.
+    /// - Parameter restarting: Whether the log was checkpointed, and begins again over its old frames.
     private static func killed(restarting: Bool) throws -> Killed {
         let directory = try TemporaryDirectory()
         let connection = try Connection.migrated(directory.path())
@@ -81,7 +81,7 @@ import Testing
             survey.committedFrames == ([killed.formerFrames] + killed.commits).last { $0 < frame } ?? 0,
             "byte \(offset)"
         )
-        // Without a mark, the last transaction can't be told from one that was torn.
+        // Without a mark, the last transaction can't be distinguished from a torn one.
         let isLast = frame > killed.commits[2]
         if !isLast { #expect(survey.verdict(nil) == .damaged, "byte \(offset) without a mark") }
     }
@@ -211,7 +211,7 @@ import Testing
         try connection.transaction { #expect(failure { try connection.checkpoint() }?.kind == .misuse) }
     }
 
-    @Test func `a log is written back by itself when it has grown`() throws {
+    @Test func `a log that has grown is checkpointed automatically`() throws {
         let directory = try TemporaryDirectory()
         let connection = try Connection.migrated(directory.path())
         for number in 0..<4 { try connection.add("item-\(number)", bytes: 1_500_000) }

@@ -91,7 +91,7 @@ import Testing
         #expect(failure { _ = try open([first]) }?.kind == .damaged)
     }
 
-    @Test func `is not done to a database that nobody has marked`() throws {
+    @Test func `is refused for a database without the application id`() throws {
         try Connection(path: directory.path()).execute("CREATE TABLE stranger (a INTEGER)")
         #expect(failure { _ = try open([first]) }?.kind == .damaged)
     }

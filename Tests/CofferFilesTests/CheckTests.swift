@@ -125,7 +125,7 @@ extension Finding {
         #expect(try open.survey().damaged == 0)
     }
 
-    @Test func `finds a wrong count, and counts anew`() throws {
+    @Test func `finds a wrong count, and counts again`() throws {
         try open.connection.execute("UPDATE file_count SET files = 9")
         #expect(try open.store.check().map(\.words) == ["counts the files count rewrite"])
         _ = try open.store.check(repairs: true)

@@ -305,7 +305,7 @@ extension Connection {
         #expect(moved == .decode)
     }
 
-    @Test func `shows it where a file was put back as a whole as it was before`() throws {
+    @Test func `detects a file that was rolled back as a whole`() throws {
         let oldPath = try open.contentPath("a")
         let oldContent = try bytes(at: oldPath)
         let old = try Column.allCases.map { ($0, try open.connection.read($0, of: rows[0])) }

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [0..<0, 0..<1, 65535..<65537, 1..<131_072, 131_071..<200_000] as [Range<Int64>])
-    func `reads at once what is small and in memory`(range: Range<Int64>) throws {
+    func `reads a small range in the page cache without waiting`(range: Range<Int64>) throws {
         let open = try OpenStore()
         let content = pattern(200_000)
         try open.put("file", content)

@@ -78,7 +78,7 @@ import Testing
             let isWell = try store.open.contents("other") == other
             #expect(isWell, "the other file is well")
         }
-        // It can be put anew, and is well then.
+        // It can be put again, and is intact then.
         try store.open.put("file", pattern(70_000))
         let again = try store.open.contents("file")
         #expect(again == pattern(70_000))
@@ -104,7 +104,7 @@ import Testing
         tampering: Tampering
     ) throws { try expect(tampering) }
 
-    @Test func `is found out where a row is missing, and what shows then is told to be older`() throws {
+    @Test func `is detected if a row is missing, and what is salvaged then is reported to be older`() throws {
         try store.open.connection.execute(
             "DELETE FROM file_chunks WHERE node = ? AND chunk = 3",
             .integer(store.node)

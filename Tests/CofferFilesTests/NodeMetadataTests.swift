@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [0, 3, 255] as [UInt8])
-    func `is refused in a version that nobody wrote`(version: UInt8) {
+    func `is refused in an unknown version`(version: UInt8) {
         #expect(throws: ByteReader.Malformed.self) {
             try NodeMetadata(decoding: [version] + Self.version2.dropFirst())
         }

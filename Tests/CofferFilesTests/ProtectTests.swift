@@ -156,7 +156,7 @@ extension OpenStore {
         }
     }
 
-    @Test func `shows it where its class or its wrapped key was put back alone`() throws {
+    @Test func `detects that only its class or its wrapped key was rolled back`() throws {
         for restored in ["class_key", "wrapped_key"] {
             let open = try OpenStore()
             try open.put("file", "content")
@@ -251,7 +251,7 @@ extension OpenStore {
     }
 
     @Test(arguments: [true, false])
-    func `ends at a lock in a file that goes from B to A, whoever opened it when`(isSecond: Bool) throws {
+    func `ends at a lock in a file that goes from B to A, regardless of when it was opened`(isSecond: Bool) throws {
         let open = try OpenStore(.unlocked)
         try open.put("file", Self.content, .completeUnlessOpen)
         let first = try open.read(opening: "file")

@@ -239,7 +239,7 @@ private let allButA = ProtectionClass.allCases.filter { $0 != .complete }
         #expect(code { _ = try read.collect(0..<7) } == .interactionNotAllowed)
     }
 
-    @Test func `is told by name what happened to it`() throws {
+    @Test func `has an error that names the file and the reason`() throws {
         let open = try OpenStore(.unlocked)
         try open.put("dir/file", Array("content".utf8), .complete)
         let read = try open.store.prepareRead(try #require(try open.find("dir/file")))

@@ -82,7 +82,7 @@ final class TamperedStore {
         try overwrite(path, all)
     }
 
-    /// Writes one chunk anew.
+    /// Rewrites one chunk.
     func rewrite(_ chunk: Int, _ seed: UInt64) throws {
         let file = try open.open("file", for: .write)
         try open.write(pseudoRandomBytes(chunkBytes, seed: seed), at: Int64(chunk * chunkBytes), to: file)
@@ -126,7 +126,7 @@ final class TamperedStore {
     }
 }
 
-/// Something that was done to a file while nobody looked.
+/// Tampering with a file.
 struct Tampering: CustomTestStringConvertible, Sendable {
     enum Cost {
         /// Chunks that can't be read; all others can.
@@ -195,7 +195,7 @@ struct Tampering: CustomTestStringConvertible, Sendable {
         Tampering("the last byte of a chunk is another", .chunks([3])) { store in
             try store.flip(store.overlay, store.inSlot(of: 3, chunkBytes + 15))
         },
-        Tampering("it has grown, by what nobody looks at", .chunks([])) { store in
+        Tampering("it has grown, by bytes that are never read", .chunks([])) { store in
             try overwrite(store.overlay, try bytes(at: store.overlay) + [1, 2, 3])
         },
         Tampering("it was cut by a byte", .chunks([7])) { store in

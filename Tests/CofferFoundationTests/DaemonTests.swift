@@ -9,7 +9,7 @@ import Testing
 @Suite struct DaemonTests {
     private let url = CofferURL(fileURLWithPath: "/a")
 
-    @Test func `a daemon that was started anew is connected to by itself`() throws {
+    @Test func `the next call connects to a restarted daemon`() throws {
         let device = try Device(passcode: nil)
         try device.run {
             try Data([1]).write(to: url)
@@ -55,7 +55,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func `many threads use one daemon at once`() throws {
+    @Test func `many threads use one daemon concurrently`() throws {
         let device = try Device(passcode: nil)
         try device.run {
             let daemon = CofferDaemon.shared

@@ -1,7 +1,7 @@
 import CofferTestSupport
 import Foundation
 
-/// A daemon that takes a request and goes before it has answered, each time that somebody connects.
+/// A daemon that reads a request and disconnects before it answers, for each connection.
 final class DyingDaemon {
     let path: String
     private let directory: TemporaryDirectory

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `two protections at once are refused, and nothing is written`() throws {
+    @Test func `two protections together are refused, and nothing is written`() throws {
         try device.run {
             let both = Data.WritingOptions(rawValue: 0xF000_0000)
             let outcome = try FileOutcome { try Data().write(to: url, options: both) }
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `places are told apart as the file store tells them`() {
+    @Test func `locations are distinguished as in the file store`() {
         let composed = CofferURL(fileURLWithPath: "/\u{E9}")
         #expect(composed != CofferURL(fileURLWithPath: "/e\u{301}"))
         #expect(CofferURL(fileURLWithPath: "a//b/") == CofferURL(filePath: "/a/b"))

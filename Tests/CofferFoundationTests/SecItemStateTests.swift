@@ -4,7 +4,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// Section 4 of the semantics, by the names of Security; and what has to be shown.
+/// The accessibilities in each state, by the names of Security; and authentication.
 @Suite struct SecItemStateTests {
     private static let values: [(String, Accessibility)] = [
         (kSecAttrAccessibleWhenUnlocked, .whenUnlocked), (kSecAttrAccessibleAfterFirstUnlock, .afterFirstUnlock),
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `an application password and the passcode are shown together`() throws {
+    @Test func `an application password and the passcode are presented together`() throws {
         let device = try Device()
         try device.run {
             let flags: SecAccessControlCreateFlags = [.applicationPassword, .devicePasscode, .and]

@@ -253,7 +253,7 @@ extension Connection {
         try expectDamage(of: ["a"])
     }
 
-    @Test func `shows a row that nobody can find any more when all are looked at`() throws {
+    @Test func `a scan of all rows reports a row that look-ups can't find`() throws {
         try tamper { connection in
             var tag = try connection.read(.tag, of: 1)
             tag[31] ^= 1

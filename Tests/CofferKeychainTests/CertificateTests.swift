@@ -126,7 +126,7 @@ private struct Draft {
     }
 
     @Test(arguments: [version3, version1])
-    func `is refused wherever it is cut off, and with a byte behind it`(der: [UInt8]) {
+    func `is refused if it is truncated anywhere, or followed by a byte`(der: [UInt8]) {
         for count in der.indices {
             let found = refusal(Array(der.prefix(count)))
             #expect(found?.code == .param, "\(count) bytes")
@@ -235,7 +235,7 @@ private struct Draft {
     ]
 
     @Test(arguments: wrong.indices)
-    func `is refused where DER or X.509 has it otherwise, and it is said what`(index: Int) {
+    func `is refused if it violates DER or X.509, and the error says how`(index: Int) {
         let (path, value, finding) = Self.wrong[index]
         var draft = Draft()
         draft[keyPath: path] = value

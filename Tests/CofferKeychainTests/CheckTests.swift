@@ -175,7 +175,7 @@ extension Finding {
         try expect(["keychainItems 'service/d' exchangedSecret"], quarantined: 3, losing: ["d"])
     }
 
-    @Test func `finds a tag that is gone, and writes it anew`() throws {
+    @Test func `finds a missing tag, and writes it again`() throws {
         let query: ItemQuery = {
             var query = ItemQuery(groups: ["default"])
             query.exact = [.account: .text("b")]
@@ -226,7 +226,7 @@ extension Finding {
     }
 
     @Test(arguments: ["UPDATE", "DELETE", "INSERT"])
-    func `finds a wrong count, and counts anew`(change: String) throws {
+    func `finds a wrong count, and counts again`(change: String) throws {
         try tamper { connection in
             switch change {
             case "UPDATE": try connection.execute("UPDATE keychain_count SET items = items + 1")
@@ -237,7 +237,7 @@ extension Finding {
         try expect(["counts the keychain count"], .rewrite, quarantined: 0, losing: [])
     }
 
-    @Test func `finds a value of another type than the schema lets in, and it costs no other row`() throws {
+    @Test func `finds a value of a type that the schema forbids, and no other row is affected`() throws {
         try tamper { connection in
             // What a flipped byte of the file does, and no statement.
             try connection.execute("PRAGMA writable_schema = ON")
@@ -282,7 +282,7 @@ extension Finding {
         #expect(findings.first?.reference != nil)
     }
 
-    @Test func `leaves nothing behind where items are removed by their passcode, or damaged`() throws {
+    @Test func `leaves nothing if items are removed with the passcode, or are damaged`() throws {
         do {
             let store = try fixture.open(with: keys)
             try store.put(key("p"), "wants a passcode", .whenPasscodeSetThisDeviceOnly)
@@ -357,7 +357,7 @@ extension Finding {
     }
 
     @Test func `does not take a secret for whole that did not open, before its key is there`() throws {
-        // Whole, as far as it can be told without the key.
+        // Intact, as far as that can be known without the key.
         try tamper { try $0.execute("UPDATE keychain_items SET secret = x'00' WHERE id = 1") }
         _ = try fixture.open(with: keys).check(repairs: true)
         try tamper { connection in

@@ -131,7 +131,7 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
     }
 }
 
-/// What earlier versions left behind where an overwrite changed the class of an item.
+/// What earlier versions left when an overwrite changed the class of an item.
 @Suite struct `Former values of another class than their item` {
     private let fixture: Fixture
 

@@ -101,7 +101,7 @@ import Testing
         #expect(second.id == first.id)
         #expect(second.created == 10)
         #expect(second.modified == 20)
-        #expect(second.kind == .token, "what nobody says again is kept")
+        #expect(second.kind == .token, "an option that is not repeated is kept")
         #expect(second.accessibility == .always)
         #expect(second.secretByteCount == 11)
         #expect(try store.text(of: key("a")) == "two, longer")
@@ -204,7 +204,7 @@ import Testing
         #expect(Set(try [28000, 28600].map(stored)).count == 1)
     }
 
-    @Test func `looks at every item once`() throws {
+    @Test func `visits every item once`() throws {
         let store = try Fixture(hasPasscode: false).open(.noPasscode)
         for account in ["a", "b", "c"] { try store.put(key(account), account) }
         #expect(try store.survey().accounts == ["a", "b", "c"])
@@ -215,7 +215,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func `hands an error of whoever looks back to him, and looks no further`() throws {
+    @Test func `rethrows the error of the closure, and stops`() throws {
         let store = try Fixture(hasPasscode: false).open(.noPasscode)
         try store.put(key("a"), "a")
         var calls = 0
@@ -294,7 +294,7 @@ private func row(
             #expect(try store.find(name)?.modified == (cell.contains("W") ? 2 : 1))
             let adding = code { try store.put(key("new \(accessibility)"), "new", accessibility) }
             #expect(adding == (cell.contains("W") ? nil : .interactionNotAllowed), "\(accessibility)")
-            // Missing is told from locked in every state.
+            // Missing is distinguished from locked in every state.
             #expect(try store.find(key("never there")) == nil)
             #expect(try store.text(of: key("never there")) == nil)
         }

@@ -100,7 +100,7 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
     }
 
     @Test(arguments: ["class_key", "wrapped_key", "metadata"])
-    func `shows it where a part of the old row was put back`(column: String) throws {
+    func `detects that a part of the row was rolled back`(column: String) throws {
         let fixture = try Fixture()
         let connection = try fixture.connect()
         let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))

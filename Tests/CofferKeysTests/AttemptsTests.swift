@@ -66,7 +66,7 @@ private enum Counted {
     }
 
     @Test(arguments: Row.all)
-    private func `are on the disk, and a restart begins the delay anew`(row: Row) throws {
+    private func `are on the disk, and a restart starts the delay again`(row: Row) throws {
         let vault = try Counted.vault(after: row.failures)
         let start = 5_000_000 * second
         let keys = try #require(try VaultKeys.find(in: vault.directory, at: start))
@@ -264,7 +264,7 @@ private enum Counted {
 
 @Suite struct `A refused passcode` {
     @Test(arguments: [true, false])
-    func `is told of a recovery key only where the vault has one`(hasRecoveryKey: Bool) throws {
+    func `is offered a recovery key only if the vault has one`(hasRecoveryKey: Bool) throws {
         for failures in 4...10 {
             let vault = try Vault(hasPasscode: false, hasRecoveryKey: hasRecoveryKey)
             #expect(try vault.open().refusal(of: .nothing, .passcode("a")) == nil)
@@ -401,7 +401,7 @@ private enum Counted {
         }
     }
 
-    @Test func `is said to be what can't be stored, as which it stands in the way`() throws {
+    @Test func `is named in the error if it can't be stored`() throws {
         func message(_ credential: consuming GivenCredential, _ vault: Vault, failing step: Int) throws -> String? {
             let keys = try vault.open(sabotagedBy: Saboteur(failing: step))
             return keys.refusal(of: credential, try .passcode("another"))?.message

@@ -37,7 +37,7 @@ import Testing
         #expect(try vault.open().failedAttempts == 0)
     }
 
-    @Test func `counts also where there is no room for the new file, and no guess is made then`() throws {
+    @Test func `counts even if there is no space for the new file, and no guess is made then`() throws {
         for step in 1...6 {
             try vault.temporary.write(file, to: "attempts")
             let full = Saboteur(failing: step, forGood: true)

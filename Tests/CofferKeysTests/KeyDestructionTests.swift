@@ -63,7 +63,7 @@ import Testing
         #expect(steps == 8 * 4 + 1)
     }
 
-    @Test func `are all gone but for the file that resists`() throws {
+    @Test func `are all removed except the file that resists`() throws {
         for name in Self.names {
             let watched = try Watched()
             try watched.vault.temporary.remove(name)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `leave room for a new vault, which has nothing of the old one`() throws {
+    @Test func `allow a new vault, which has nothing of the old one`() throws {
         let vault = try Vault(hasPasscode: false, hasRecoveryKey: true)
         let old = try vault.open()
         let belongings = try Belongings(old)

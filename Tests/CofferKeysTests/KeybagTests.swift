@@ -239,7 +239,7 @@ extension Vault {
     @Test func `gives nothing where two class keys were exchanged`() throws {
         let vault = try Vault()
         try vault.forge { body in
-            // The wrapped keys of A and C, each behind its code and its wrapper's.
+            // The wrapped keys of A and C, each after its code and its wrapper's.
             let (a, c) = (Array(body[179..<251]), Array(body[327..<399]))
             #expect(body[177] == 1 && body[325] == 3)
             body.replaceSubrange(179..<251, with: c)
@@ -249,7 +249,7 @@ extension Vault {
         #expect(try keys.attempt(Template.passcode) == .decode)
     }
 
-    @Test func `of another vault is told from a damaged one`() throws {
+    @Test func `of another vault is distinguished from a damaged one`() throws {
         let vault = try Vault()
         try vault.temporary.write(try Template.withoutPasscode.get().keybag, to: "keybag")
         #expect(vault.refusal() == .notAvailable)
@@ -307,7 +307,7 @@ extension Vault {
         #expect(vault.refusal() == (isAccepted ? nil : .io))
     }
 
-    @Test func `is not looked for behind a symbolic link`() throws {
+    @Test func `is not read through a symbolic link`() throws {
         let vault = try Vault()
         try FileManager.default.moveItem(
             atPath: vault.temporary.path("device.key"),

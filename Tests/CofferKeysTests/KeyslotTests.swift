@@ -110,7 +110,7 @@ extension VaultKeys {
     }
 }
 
-/// What somebody can do who has the disk and the device key, and no way to open the keybag.
+/// Attacks with the disk and the device key, but without a way to open the keybag.
 private struct Tampering: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// How the owner's recovery key is refused.
@@ -143,7 +143,7 @@ private struct Tampering: Sendable, CustomTestStringConvertible {
 
 @Suite struct `A keybag that was changed by who has the device key` {
     @Test(arguments: Tampering.all)
-    private func `is found out by whoever opens it`(tampering: Tampering) throws {
+    private func `is detected when it is opened`(tampering: Tampering) throws {
         let vault = try Vault(hasRecoveryKey: true)
         try vault.forge(tampering.change)
         let keys = try vault.open()
@@ -154,7 +154,7 @@ private struct Tampering: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: Tampering.all)
-    private func `is found out at once where there is no passcode`(tampering: Tampering) throws {
+    private func `is detected immediately if there is no passcode`(tampering: Tampering) throws {
         let vault = try Vault(hasPasscode: false, hasRecoveryKey: true)
         try vault.forge(tampering.change)
         #expect(vault.refusal() == .decode)

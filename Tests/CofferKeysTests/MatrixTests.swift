@@ -68,7 +68,7 @@ private func row(
     }
 
     @Test(arguments: ProtectionClass.allCases, ProtectionClass.allCases)
-    func `wrap the key of a file anew for another class, and for that content only`(
+    func `rewrap the key of a file for another class, and for that content only`(
         old: ProtectionClass,
         new: ProtectionClass
     ) throws {
@@ -91,7 +91,7 @@ private func row(
     }
 
     @Test(arguments: Accessibility.allCases, Accessibility.allCases)
-    func `wrap the key of an item anew for another accessibility, and for that item only`(
+    func `rewrap the key of an item for another accessibility, and for that item only`(
         old: Accessibility,
         new: Accessibility
     ) throws {
@@ -286,7 +286,7 @@ private func row(
         #expect(key == made.key)
     }
 
-    @Test func `says what a client is told`() {
+    @Test func `has the error that a client gets`() {
         let locked = KeyError.locked.cofferError("'a'", in: .locked, for: .read)
         #expect(locked.code == .interactionNotAllowed)
         #expect(locked.cocoaCode == 257)

@@ -11,7 +11,7 @@ private enum Layout {
     static let keyCount = 316
     static let wrappedKeys = 17
 
-    /// All that is random or made with a key, but for what has to stay: the ids, the check and public keys.
+    /// Everything random or made with a key, except what must not change: the ids, the check and public keys.
     static let secret: [Range<Int>] =
         [88..<176, 212..<316]
         + (0..<wrappedKeys).map { index in
@@ -303,7 +303,7 @@ private func runs(of bytes: [UInt8]) -> Set<[UInt8]> {
         }
     }
 
-    @Test func `can be made again at once`() throws {
+    @Test func `can be repeated immediately`() throws {
         for step in 1...10 {
             let vault = try Vault(hasPasscode: false)
             let saboteur = Saboteur(failing: step)

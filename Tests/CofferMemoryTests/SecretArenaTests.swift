@@ -136,7 +136,7 @@ private struct Mapping {
         }
     }
 
-    @Test func `is told from ordinary memory by that, so the test of it can fail`() throws {
+    @Test func `is distinguished from ordinary memory by that, so that the test can fail`() throws {
         let bytes = [UInt8](repeating: 1, count: 1 << 20)
         let place = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
         let mapping = try #require(try Mapping(at: place))
@@ -149,7 +149,7 @@ private struct Mapping {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 256 << 10, rlim_max: 256 << 10)
             try #require(setrlimit(Int32(__RLIMIT_MEMLOCK.rawValue), &limit) == 0)
-            // The superuser may lock any amount; nobody may not.
+            // The superuser may lock any amount; the user `nobody` may not.
             if geteuid() == 0 { try #require(setuid(65534) == 0) }
             var refusals = 0
             var pieces: [Piece] = []
@@ -163,7 +163,7 @@ private struct Mapping {
             }
             #expect(refusals == 2)
             #expect(pieces.map(\.range.count) == [4096, 32])
-            // Slabs of 64 KiB: with one for each of the two sizes above, there is room for one more and not for many.
+            // Slabs of 64 KiB: with one for each of the two sizes above, one more fits, but not many.
             #expect(throws: SecretMemoryError.self) {
                 for _ in 0..<200 { pieces.append(try Piece(4096, pattern: 1, in: .shared)) }
             }

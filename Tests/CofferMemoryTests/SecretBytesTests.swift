@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [1, 32, 33, 128, 500, 4096, 4097, 65536, 300_000])
-    func `are wiped when their owner lets go`(count: Int) throws {
+    func `are wiped when their owner releases them`(count: Int) throws {
         let log = ReleaseLog()
         let arena = log.makeArena()
         do {
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [(100, 0), (100, 1), (100, 99), (100, 100), (5000, 17), (0, 0)])
-    func `are wiped behind the place where they are cut`(count: Int, kept: Int) throws {
+    func `are wiped after the place where they are truncated`(count: Int, kept: Int) throws {
         var bytes = try SecretBytes(Array(repeating: 0x77, count: count))
         let place = bytes.address
         bytes.truncate(to: kept)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `can be read to their end, which is what the guard behind it is measured by`() async {
+    @Test func `can be read to their end, where the guard page begins`() async {
         await #expect(processExitsWith: .success) {
             var bytes = try SecretBytes(zeros: 5000)
             let place = bytes.address

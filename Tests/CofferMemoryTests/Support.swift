@@ -34,7 +34,7 @@ extension SecretBytes {
     }
 }
 
-/// The bytes at an address that is mapped, whoever owns it.
+/// The bytes at a mapped address.
 func memory(at address: UInt, count: Int) -> [UInt8] {
     Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count))
 }

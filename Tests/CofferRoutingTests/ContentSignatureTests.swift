@@ -73,7 +73,7 @@ import Testing
             ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], .document),
         ] as [([UInt8], ContentSignature)]
     )
-    func `a format is told by its beginning, and by nothing less`(bytes: [UInt8], expected: ContentSignature) {
+    func `a format is recognised by its whole prescribed beginning`(bytes: [UInt8], expected: ContentSignature) {
         #expect(Self.signature(bytes + [1, 2, 3], isWhole: false) == expected)
         #expect(Self.signature(bytes + [1, 2, 3]) == expected)
         #expect(Self.signature([0x20] + bytes) != expected)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: ContentSignature.allCases)
-    func `it decides where nobody says anything, and only there`(signature: ContentSignature) throws {
+    func `it decides only if no kind is stated`(signature: ContentSignature) throws {
         let found = try Routing.route(RoutingFacts(size: .exactly(2000), signature: signature, isPresentedAsFile: true))
         #expect(found.rule == Rule(for: RoutingFacts(kind: signature.kind, size: .exactly(2000))))
         #expect(found.signature == signature)

@@ -69,7 +69,7 @@ extension RoutingFacts {
         [1024, 4096, 32768].flatMap { [.exactly($0 - 1), .exactly($0), .exactly($0 + 1), .moreThan($0)] }
         + [.exactly(0), .exactly(1), .exactly(1 << 40), .exactly(.max), .moreThan(0), .moreThan(.max)]
 
-    /// Every combination of the facts that the matrix looks at.
+    /// Every combination of the facts of the matrix.
     static let product: [RoutingFacts] = {
         let kinds: [ItemKind?] = [nil] + ItemKind.allCases
         return kinds.flatMap { kind in

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [(StoreName.file, "completeUntilFirstUserAuthentication"), (.keychain, "WhenUnlocked")])
-    func `an item that nobody said anything about gets the standard`(store: StoreName, name: String) throws {
+    func `an item without options gets the standard protection`(store: StoreName, name: String) throws {
         let verdict = try Routing.route(RoutingFacts(size: .exactly(10)), wishes: RoutingWishes(store: store))
         #expect(verdict.protection.name == name)
         #expect(verdict.protectionSource == .standard)

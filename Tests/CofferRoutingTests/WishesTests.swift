@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ItemKind.allCases, [(32767, true), (32768, true), (32769, false)] as [(Int64, Bool)])
-    func `nothing over 32 KiB gets into the keychain, whoever asks`(
+    func `nothing over 32 KiB gets into the keychain, whatever the source of the choice`(
         kind: ItemKind,
         boundary: (size: Int64, fits: Bool)
     ) throws {
@@ -94,7 +94,7 @@ import Testing
         #expect(error.message.contains("'\(accessibility.rawValue)'"))
     }
 
-    @Test func `contradicting words are refused before the size is looked at`() {
+    @Test func `contradicting options are refused before the size is checked`() {
         let wishes = RoutingWishes(store: .keychain, protectionClass: .complete, accessibility: .whenUnlocked)
         #expect(throws: CofferError(.param, "")) { try Routing.route(Self.large, wishes: wishes) }
     }

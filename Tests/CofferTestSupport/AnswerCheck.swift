@@ -3,7 +3,7 @@ package import CofferWire
 
 /// Holds each answer that a test gets against `proto-docs/openrpc.json`, whatever the test is about.
 package struct AnswerCheck: Sendable {
-    /// Of a longer list the first and the last ones are looked at: a thousand of them would take half a second.
+    /// Of a longer list only the first and the last ones are checked: a thousand of them would take half a second.
     private static let elementLimit = 16
 
     private let checker: JSONSchema
@@ -55,7 +55,7 @@ package struct AnswerCheck: Sendable {
     ///
     /// - Parameters:
     ///   - name: The notification.
-    ///   - params: What is told.
+    ///   - params: The parameters.
     /// - Throws: `protocolViolation`, saying what the document does not have.
     package static func checkNews(_ name: String, _ params: JSONObject) throws(CofferError) {
         try refuse { (check) throws in

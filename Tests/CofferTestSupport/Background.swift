@@ -3,7 +3,7 @@ import Synchronization
 
 /// Something that runs on a thread of its own meanwhile: the threads of tests are few, and not to be blocked.
 package final class Background<Value>: @unchecked Sendable {
-    // Sendable: written by the thread before it signals, and read behind the signal.
+    // Sendable: written by the thread before it signals, and read after the signal.
     private let done = DispatchSemaphore(value: 0)
     private var result: Result<Value, any Error>?
 

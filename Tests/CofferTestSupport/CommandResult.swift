@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program left behind.
+/// The result of a program.
 package struct CommandResult: Sendable {
     /// Its exit code; 128 and the signal where it was killed.
     package let status: Int32
@@ -23,7 +23,7 @@ private let mostSeconds = 900
 ///   - environment: All of its environment.
 ///   - input: What it reads from standard input.
 ///   - descriptors: What it reads from descriptors 3 and on.
-/// - Returns: What it left behind; status 124 where it was not done within 15 minutes.
+/// - Returns: Its result; status 124 if it did not end within 15 minutes.
 package func runCommand(
     _ path: String,
     _ arguments: [String],

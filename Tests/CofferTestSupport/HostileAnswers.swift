@@ -2,7 +2,7 @@ package import CofferWire
 
 /// Makes answers that `proto-docs/openrpc.json` allows, with everything in each text that a terminal obeys or does not show.
 package struct HostileAnswers {
-    /// What a terminal may not see: a title, a colour, another line, and marks that nobody sees.
+    /// What a terminal must not get: a title, a colour, another line, and invisible characters.
     package static let poison =
         "a\u{1B}]0;title\u{7}b\u{1B}[31mc\r\n\(forgery)\u{9B}31m\u{85}\u{7F}\u{8}\u{202E}\u{2066}\u{200F}\u{61C}\u{2028}\u{200B}\u{FE0F}\u{AD}d"
     /// A line that no program has written begins so.

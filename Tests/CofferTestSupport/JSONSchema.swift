@@ -9,7 +9,7 @@ package struct JSONSchema: Sendable {
     package var tellsUnknown = false
     private let patterns = PatternCache()
 
-    /// How many elements of a list are looked at: the first ones, and the last.
+    /// How many elements of a list are checked: the first ones, and the last.
     private let elementLimit: Int
 
     package init(document: JSONValue, tellsUnknown: Bool = false, elementLimit: Int = .max) {
@@ -109,7 +109,7 @@ package struct JSONSchema: Sendable {
         }
     }
 
-    /// What can be told without another schema.
+    /// What can be decided without another schema.
     private static func plainFaults(of value: JSONValue, _ schema: JSONObject) -> [String] {
         var faults: [String] = []
         func check(_ keyword: String, _ count: Int64?, _ isFine: (Int64, Int64) -> Bool) {

@@ -19,6 +19,6 @@ package enum NaughtyStrings {
 }
 
 extension String {
-    /// The bytes in Unicode's normalisation form C, by somebody else than the program that is tested.
+    /// The bytes in Unicode's normalisation form C, by another program than the tested one.
     package var composed: [UInt8] { Array(precomposedStringWithCanonicalMapping.utf8) }
 }

@@ -59,7 +59,7 @@ package struct OpenRPC: Sendable {
         }
     }
 
-    /// What is wrong with the parameters of a request or of a notification, each by itself.
+    /// What is wrong with single parameters of a request or of a notification.
     package func faults(of params: JSONObject, of method: JSONObject) throws -> [String] {
         let known = Self.parameters(of: method)
         var faults = params.members.map(\.key).filter { key in !known.contains { $0.name == key } }

@@ -59,7 +59,7 @@ package struct Vault {
     package init(hasPasscode: Bool = true, hasRecoveryKey: Bool = false) throws {
         let temporary = try TemporaryDirectory()
         self.temporary = temporary
-        // Keys write what they count: the files stay for as long as somebody has the directory open.
+        // Keys write their counts: the files exist as long as the directory is open.
         let keeping = FileSystem { _ in withExtendedLifetime(temporary) {} }
         directory = try Directory(makingPath: temporary.path, fileSystem: keeping)
         let template =

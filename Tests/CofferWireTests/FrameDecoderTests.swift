@@ -80,7 +80,7 @@ private let message: JSONValue = ["jsonrpc": "2.0", "id": 1, "method": "read"]
         }
     }
 
-    @Test func `one call takes one frame, and leaves the offset behind it`() throws {
+    @Test func `one call takes one frame, and leaves the offset after it`() throws {
         let one = encodeFrame(json, [7])
         let bytes = one + one + [0, 0]
         var decoder = FrameDecoder()

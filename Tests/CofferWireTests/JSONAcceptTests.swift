@@ -94,7 +94,7 @@ private let accepted: [Accepted] = [
 
 @Suite struct JSONAcceptTests {
     @Test(arguments: accepted)
-    func `a text of RFC 8259 is read as the value that it stands for`(_ example: Accepted) throws {
+    func `a text of RFC 8259 is parsed as its value`(_ example: Accepted) throws {
         #expect(try parse(example.text) == example.value)
     }
 

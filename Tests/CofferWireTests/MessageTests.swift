@@ -153,7 +153,7 @@ private func requestError(_ json: String) throws -> RequestError? {
     }
 
     @Test(arguments: ErrorCode.table.map(\.code) + [ErrorCode(rawValue: "fromTheFuture")])
-    func `the number of an error is its OSStatus, but for what JSON-RPC has one for`(_ code: ErrorCode) throws {
+    func `the number of an error is its OSStatus, unless JSON-RPC defines one`(_ code: ErrorCode) throws {
         let message = try parse(Response.failureBytes(id: nil, error: CofferError(code, "x")))
         let error = try #require(message.objectValue?["error"]?.objectValue)
         let expected =

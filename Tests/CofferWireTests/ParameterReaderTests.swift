@@ -123,7 +123,7 @@ import Testing
         )
     }
 
-    @Test func `a member that nobody asked for is refused, with those that are known`() throws {
+    @Test func `an unknown member is refused, and the error lists the known ones`() throws {
         var reader = ParameterReader(["name": "a", "nmae": "b"])
         _ = try reader.string("name")
         _ = try reader.optionalBool("force")

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `an error code that nobody knows is a matter of versions`() {
+    @Test func `an unknown error code counts as another version`() {
         #expect(ExitStatus(ErrorCode(rawValue: "ofTheFuture")) == .protocol)
     }
 
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// The synopsis of each verb of `coffer`, its lines joined, and what a word in it stands for put in its place.
+    /// The synopsis of each verb of `coffer`, its lines joined, with each placeholder replaced by its meaning.
     private func synopses() -> [String: String] {
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
@@ -112,7 +112,7 @@ import Testing
         Set(text.matches(of: /--[a-z][a-z-]*/).map { String($0.0) })
     }
 
-    /// The left column of the options of a help: what stands in a sentence is no option of the verb.
+    /// The left column of the options of a help: an option in a sentence is not an option of the verb.
     private static func optionColumn(of help: String) -> String {
         help.split(separator: "\n").filter { $0.hasPrefix("  -") }.joined(separator: "\n")
     }

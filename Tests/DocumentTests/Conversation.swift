@@ -45,7 +45,7 @@ final class Conversation {
 
     /// Makes a request that has to fail with an error.
     ///
-    /// What is `param` has to be told beforehand by the document, unless the daemon alone can know it.
+    /// The document must predict every `param`, unless only the daemon can know it.
     func fail(
         _ code: ErrorCode,
         _ method: Method,

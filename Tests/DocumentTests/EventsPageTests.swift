@@ -72,7 +72,7 @@ import Testing
 
     init() throws { page = try Page("ORDER.md") }
 
-    /// Parameters from which a request's names and handle can be told.
+    /// Parameters with the names and the handle of a request.
     private static let params: JSONObject = ["name": "a", "handle": 1]
 
     @Test(arguments: Method.allCases)

@@ -86,7 +86,7 @@ import Testing
             kill(watching.processIdentifier, SIGKILL)
             watching.waitUntilExit()
         }
-        // Whether it watches already can't be seen: it is locked and unlocked until it has told of both.
+        // Whether it watches already is not visible: lock and unlock until it has reported both.
         let expected =
             "protectedDataWillBecomeUnavailable\nprotectedDataDidBecomeUnavailable\nprotectedDataDidBecomeAvailable\n"
         var seen = ""
@@ -156,7 +156,7 @@ import Testing
         )
     }
 
-    @Test func `every line of code on the client's page stands in its example`() throws {
+    @Test func `every line of code on the client's page is in its examples`() throws {
         let folder = Page.root.appending(path: "Sources/CofferClient/CofferClient.docc")
         let page = try String(contentsOf: folder.appending(path: "UsingTheClient.md"), encoding: .utf8)
         let examples = Page.root.appending(path: "proto-docs/examples/swift")

@@ -33,7 +33,7 @@ import Testing
         #expect(text.wholeMatch(of: /[A-Z0-9].{5,}\./) != nil, "\(place): \(text)")
     }
 
-    /// Looks into everything that a result has inside, but for the attributes of items, which the pages describe.
+    /// Checks everything inside a result, except the attributes of items, which the pages describe.
     private func checkMembers(of schema: JSONValue, _ place: String) throws {
         guard let object = schema.objectValue, object["additionalProperties"]?.objectValue == nil else { return }
         if let reference = object["$ref"]?.stringValue {

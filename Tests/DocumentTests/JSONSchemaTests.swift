@@ -2,7 +2,7 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// The checker of schemas, by itself.
+/// The checker of schemas, alone.
 @Suite struct JSONSchemaTests {
     /// A schema, values that it takes, and values that it does not.
     struct Vector: CustomTestStringConvertible, Sendable {
@@ -70,7 +70,7 @@ import Testing
         for text in vector.refused { #expect(try !checker.faults(of: Self.json(text), schema).isEmpty, "\(text)") }
     }
 
-    @Test func `a member that nothing describes is told where that is wanted, at every depth`() throws {
+    @Test func `an undescribed member is reported if requested, at every depth`() throws {
         let schema = try Self.json(
             #"{"allOf":[{"properties":{"a":true}}],"oneOf":[{"required":["b"],"properties":{"b":true}},{"required":["x"]}],"properties":{"c":{"properties":{"d":true}}}}"#
         )

@@ -10,7 +10,7 @@ import Testing
     private static let secret = Array("s3cr3t".utf8)
     private static let nobody: JSONObject = ["name": "nobody"]
 
-    /// The text behind its count of bytes.
+    /// The text after its length.
     private static func counted(_ secrets: [UInt8]...) -> [UInt8] {
         secrets.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255)] + $0 }
     }
@@ -119,7 +119,7 @@ import Testing
         let pipe = Pipe()
         let end = pipe.fileHandleForWriting
         let writer = Thread {
-            // Progress is told of every 64 chunks at most.
+            // Progress is reported every 64 chunks at most.
             for _ in 0..<4 {
                 try? end.write(contentsOf: Data(repeating: 7, count: 64 * Limits.chunkBytes))
                 usleep(150_000)

@@ -55,7 +55,7 @@ import Testing
         return try [object] + parts.flatMap { try all(rpc, of: $0) }
     }
 
-    /// What a schema can't say of a value by itself: the code refuses it where the schema does not.
+    /// Rules that a schema can't express: the code refuses the value although the schema does not.
     private static let refusedByCode: [String: [JSONValue]] = ["accessControl": [["or"]]]
 
     @Test(arguments: Method.allCases)

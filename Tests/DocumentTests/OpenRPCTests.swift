@@ -11,7 +11,7 @@ import Testing
 
     init() throws { rpc = try OpenRPC() }
 
-    @Test func `the file is written in one form, so that a change shows as what it is`() {
+    @Test func `the file has one canonical form, so that a diff shows only the change`() {
         let found = rpc.text.split(separator: "\n", omittingEmptySubsequences: false)
         let expected = OpenRPC.formatted(rpc.document).split(separator: "\n", omittingEmptySubsequences: false)
         let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `its objects have the members that OpenRPC 1.3 gives them, and others behind x- only`() throws {
+    @Test func `its objects have the members that OpenRPC 1.3 gives them, and others only with the prefix x-`() throws {
         func check(_ value: JSONValue?, _ known: Set<String>, mayExtend: Bool = true) {
             let members = value?.objectValue?.members.map(\.key) ?? []
             let unknown = members.filter { !known.contains($0) && !(mayExtend && $0.hasPrefix("x-")) }

@@ -78,7 +78,7 @@ final class ExampleDaemon {
         for _ in 0..<500 where !isListening { usleep(10_000) }
     }
 
-    /// Whether somebody listens: the file is there a moment earlier.
+    /// Whether a daemon listens: the file exists a moment earlier.
     private var isListening: Bool {
         do {
             _ = try UnixSocket.connect(to: socket)

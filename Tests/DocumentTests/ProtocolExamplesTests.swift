@@ -85,7 +85,7 @@ import Testing
         try #require(try Page("PROTOCOL.md").blocks("python").first)
     }
 
-    /// The bytes of a dump: sixteen a line, the text behind two spaces.
+    /// The bytes of a dump: sixteen per line, the text after two spaces.
     static func bytes(_ dump: [Substring]) -> [UInt8] {
         dump.flatMap { line in line.prefix(47).split(separator: " ").compactMap { UInt8($0, radix: 16) } }
     }

@@ -77,7 +77,7 @@ import Testing
         for code in [RPCCode.parseError, RPCCode.invalidRequest] { #expect(page.text.contains("\(code)")) }
     }
 
-    /// The code as it stands in an answer on the wire.
+    /// The code in an answer on the wire.
     private static func rpcCode(of code: ErrorCode) throws -> Int {
         let bytes = Response.failureBytes(id: nil, error: CofferError(code, "x"))
         let answer = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])

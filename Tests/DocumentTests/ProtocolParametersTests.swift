@@ -120,7 +120,7 @@ import Testing
         return missed
     }
 
-    /// What the method says of its parameters when it is given one that nobody knows.
+    /// The parameters that the method lists when it gets an unknown one.
     static func parametersRead(by method: Method) -> [String] {
         var params = required[method] ?? ["name": "a"]
         params.set("nobodyKnowsThis", true)

@@ -2,7 +2,7 @@ import CofferCore
 import CofferTestSupport
 import Testing
 
-/// Items that want something to be shown, as a person and a script meet them.
+/// Items that require authentication, from a terminal and from a script.
 @Suite struct AccessControlVerbsTests {
     private func vault() throws -> DaemonProcess {
         let daemon = try DaemonProcess()
@@ -131,7 +131,7 @@ import Testing
         #expect(differing.shown.contains("the two application passwords differ"))
     }
 
-    @Test func `a key signs once the passcode was shown`() throws {
+    @Test func `a key signs once the passcode was presented`() throws {
         let daemon = try vault()
         try expect(
             daemon,

@@ -175,7 +175,7 @@ private func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
-/// Byte strings that are looked for all at once.
+/// Byte strings that are searched together.
 private struct KnownStrings {
     /// By their first four bytes.
     private var byFront: [UInt32: [[UInt8]]] = [:]
@@ -194,7 +194,7 @@ private struct KnownStrings {
             add(exactly: Array(hexadecimal(part).uppercased().utf8))
             for shift in 0..<3 {
                 let text = Data(part.dropFirst(shift)).base64EncodedData()
-                // The last characters depend on what is behind.
+                // The last characters depend on what follows.
                 add(exactly: Array(text.prefix((part.count - shift) / 3 * 4)))
             }
         }
@@ -206,7 +206,7 @@ private struct KnownStrings {
         bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// What is in some bytes, as far as can be told by printing.
+    /// A printable form of some bytes.
     func found(in bytes: [UInt8]) -> [String] {
         var found: [String] = []
         var front: UInt32 = 0
@@ -229,7 +229,7 @@ private struct KnownStrings {
     }
 }
 
-/// Hashes without a key, as somebody may have made them to find something again.
+/// Hashes without a key, as code may have made them for look-ups.
 private enum Hashes {
     static func all(of bytes: [UInt8]) -> [[UInt8]] {
         [

@@ -50,7 +50,7 @@ import Testing
         try expect("--since", "soon", status: 64, "expected a date or a time ago")
     }
 
-    // MARK: What was put back
+    // MARK: Rollbacks
 
     private func doctor(_ arguments: String..., status: Int32, _ text: String) throws {
         let result = try daemon.coffer(["doctor"] + arguments)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [["vault.sqlite"], ["vault.sqlite", "vault.sqlite-mark", "anchor"], ["anchor"]])
-    func `a catalog or an anchor that was put back is found, and both from one time are not`(names: [String]) throws {
+    func `a rollback of the catalog or the anchor is detected, and one of both is not`(names: [String]) throws {
         _ = try daemon.coffer(["put", "a"], input: [1])
         daemon.stop()
         let copies = try TemporaryDirectory()
@@ -106,13 +106,13 @@ import Testing
             try expect(
                 "--verify",
                 status: 65,
-                "the file 'anchor', which says how far the catalog had come, was put back"
+                "the file 'anchor', which records the end of the audit, was replaced"
             )
         default: try expect("--verify", status: 0, " records, each as it was written")
         }
     }
 
-    @Test func `what somebody took out of the database is found, with exit code 65`() throws {
+    @Test func `a record that was removed from the database is detected, with exit code 65`() throws {
         for number in 0..<3 { _ = try daemon.coffer(["put", "a\(number)"], input: [1]) }
         daemon.stop()
         do {
@@ -124,7 +124,7 @@ import Testing
         try expect("--verify", status: 65, "is missing", "at record 1", "the audit was changed by somebody")
         let json = try daemon.coffer(["audit", "--verify", "--json"])
         #expect(json.status == 65)
-        #expect(json.text.contains("\"findings\":[\"what stands at record 1"))
+        #expect(json.text.contains("\"findings\":[\"the block at record 1"))
         try expect(status: 0, "warning: some records can't be read")
     }
 

@@ -185,7 +185,7 @@ import Testing
             (["file", "truncate", "a", "many"], "coffer file truncate --help"),
         ] as [([String], String)]
     )
-    func `a wrong command line is told as every other error is`(arguments: [String], help: String) throws {
+    func `a wrong command line is reported like every other error`(arguments: [String], help: String) throws {
         let result = try runCommand("\(Project.binaries)/coffer", arguments)
         if arguments.isEmpty { return #expect(result.text.contains("USAGE: coffer")) }
         #expect(result.status == 64)
@@ -197,7 +197,7 @@ import Testing
         #expect(!result.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
 
-    @Test func `without a terminal a verb that wants a passcode fails at once`() throws {
+    @Test func `without a terminal a verb that needs a passcode fails immediately`() throws {
         let daemon = try vault()
         let result = try runCommand(
             "/usr/bin/setsid",

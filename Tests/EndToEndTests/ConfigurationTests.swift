@@ -53,7 +53,7 @@ import Testing
         #expect(try daemon.coffer(["show", "other"]).text.contains("WhenUnlocked"))
     }
 
-    @Test func `a file is taken anew on SIGHUP, and a wrong one leaves the last good one`() throws {
+    @Test func `a file is reloaded on SIGHUP, and an invalid one leaves the last valid one`() throws {
         let (daemon, path) = try daemon("[Default]\nName=a*\nClass=complete\n")
         #expect(try put(daemon, ["a1"]).contains("as complete "))
         try write("[Default]\nName=a*\nClass=none\n", to: path)

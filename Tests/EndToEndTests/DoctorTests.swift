@@ -34,7 +34,7 @@ import Testing
         for text in texts { #expect((result.text + result.errors).contains(text), "\(arguments): \(result.text)") }
     }
 
-    @Test func `a vault that is whole is said to be, with what was looked at`() throws {
+    @Test func `an intact vault is reported as such, with what was checked`() throws {
         try expect(
             "doctor",
             status: 0,
@@ -48,7 +48,7 @@ import Testing
         try expect("doctor", "--discard", "--yes", status: 0, "nothing is in quarantine")
     }
 
-    @Test func `damage is named, put out of the way, put back when it is whole, and destroyed when that is asked for`()
+    @Test func `damage is named, quarantined, restored when it is intact, and destroyed when that is requested`()
         throws
     {
         var kept: [(row: Int64, secret: [UInt8], metadata: [UInt8])] = []

@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Entitlements through the real programs: read at the start, taken anew on SIGHUP, and never half.
+/// Entitlements with the real programs: read at the start, reloaded on SIGHUP, and never in part.
 @Suite struct EntitlementTests {
     private let directory: TemporaryDirectory
 
@@ -35,7 +35,7 @@ import Testing
 
     private func reload(_ daemon: DaemonProcess) { kill(daemon.processID, SIGHUP) }
 
-    @Test func `a reload takes and gives, and a connection that may do other things now begins anew`() throws {
+    @Test func `a reload revokes and grants, and a connection whose rights have changed must reconnect`() throws {
         let daemon = try daemon()
         try daemon.connect().makeVault()
         #expect(try daemon.coffer(["put", "a"], input: [1]).status == 0)
@@ -137,7 +137,7 @@ import Testing
         #expect(try runCommand(link, ["get", "a"], environment: environment).status == 0)
     }
 
-    @Test func `what it stores is protected as its entitlement says, unless somebody says more`() throws {
+    @Test func `an item is protected as the entitlement says, unless something more specific applies`() throws {
         try write(
             owner("Groups=default\nVerbs=read write admin\nDefaultProtection=AfterFirstUnlock"),
             to: "a.conf"

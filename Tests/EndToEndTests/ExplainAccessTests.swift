@@ -32,7 +32,7 @@ import Testing
         process.waitUntilExit()
     }
 
-    @Test func `the entitlements are listed in their order, and what is wrong with the files now is told`() throws {
+    @Test func `the entitlements are listed in their order, and errors in the current files are reported`() throws {
         let none = try daemon("")
         #expect(lines(try none.coffer(["entitlement", "list"])).first?.hasPrefix("there are none: ") == true)
         none.kill()
@@ -76,7 +76,7 @@ import Testing
         #expect(json.last == #"{"file":"\#(path)","line":9,"clients":["gid:35"],"groups":[],"verbs":[]}"#)
     }
 
-    @Test func `one's own rights are told, and which rule gives them`() throws {
+    @Test func `a client's own rights are explained, with the rule that gives them`() throws {
         let daemon = try daemon("[Client]\nUID=\(geteuid())\nGroups=mine\nVerbs=read write\nMaxConnections=9\n")
         let own = lines(try daemon.coffer(["entitlement", "explain"]))
         try #require(own.count == 5, "\(own)")
@@ -86,7 +86,7 @@ import Testing
             "connections: 9 at once, at most",
         ]
         #expect(Array(own.dropFirst()) == rest)
-        // Who may not administer the vault is not told of others.
+        // A client without the verb admin gets no explanation of others.
         for arguments in [["list"], ["explain", "1"], ["explain", "mail.service"]] {
             let refused = try daemon.coffer(["entitlement"] + arguments)
             #expect(refused.status == 77 && refused.errors.contains("wants 'admin'"), "\(refused.errors)")

@@ -38,7 +38,7 @@ import Testing
     ]
 
     @Test(arguments: programs.indices)
-    func `what a program has made is told by its content`(index: Int) throws {
+    func `a file that a program has made is recognised by its content`(index: Int) throws {
         let made = Self.programs[index]
         let daemon = try vault()
         let content = try runCommand("/bin/bash", ["-c", made.script])

@@ -147,7 +147,7 @@ import Testing
         #expect(count == ProtectionClass.allCases.count)
     }
 
-    @Test func `somebody who looks all the while sees the old file or the new one`() throws {
+    @Test func `a concurrent reader sees the old file or the new one`() throws {
         let (daemon, client) = try vault()
         try put(client, "target")
         let isDone = Shared(false)
@@ -285,7 +285,7 @@ import Testing
 
     // MARK: Terminals
 
-    @Test func `a terminal is told names, and never obeys them`() throws {
+    @Test func `names are shown on a terminal, and never interpreted`() throws {
         let (daemon, client) = try vault()
         let names = ["a\nb", "\u{1B}[31mred", "\u{9B}2J", "\u{202E}gpj", "\u{2028}", "tab\t", "it's"]
         for name in names {

@@ -154,7 +154,7 @@ import Testing
         try expect(daemon, "coffer file read a", "first, later")
     }
 
-    @Test func `names are told as they are, and never obeyed`() throws {
+    @Test func `names are printed unchanged, and never interpreted`() throws {
         let daemon = try vault()
         try expect(daemon, "printf x | coffer file create $'a\\e[31m/b c'")
         try expect(daemon, "coffer file read $'a\\e[31m/b c'", "x")

@@ -150,7 +150,7 @@ import Testing
         try file.sync()
         var synced = old
         synced.replaceSubrange(70_000..<70_003, with: [1, 2, 3])
-        // Over all of it, and far behind its end.
+        // Over all of it, and far beyond its end.
         let outcome = try Outcome { try file.put(pseudoRandomBytes(20_000_000, seed: 2), at: 0) }
         #expect(outcome == .refused(.diskFull))
         let reserved = try Outcome { try file.allocate(at: 0, count: 20_000_000) }
@@ -162,7 +162,7 @@ import Testing
         let later = try daemon.connect()
         #expect(try later.openFile(name).get() == synced)
         #expect(try later.list().items.map(\.name) == ["a"])
-        // Whatever the catalog has no room for is refused, and what was acknowledged is there.
+        // What does not fit into the catalog is refused, and what was acknowledged is there.
         let again = try later.openFile(name, for: .readWrite, .truncate)
         let new = pseudoRandomBytes(600_000, seed: 3)
         let rewritten = try Outcome {

@@ -163,7 +163,7 @@ import Testing
         try other.unlock()
         let dead = try Outcome { _ = try file.get(at: 0, 3) }
         #expect(dead == .locked, "an unlock does not bring it back")
-        // What was written in the grace is sealed, and kept; nobody has to close the dead handle for that.
+        // What was written in the grace is sealed, and kept; the dead handle need not be closed for that.
         let opened = try other.openFile(try ItemName("a"))
         let content = try opened.get()
         #expect(content == Self.added + Self.content.dropFirst(3))
@@ -172,7 +172,7 @@ import Testing
         #expect(writing == .done)
     }
 
-    @Test func `a new writer is let in after an unlock, though a handle that the lock ended was never closed`() throws {
+    @Test func `a new writer is admitted after an unlock, although the handle that the lock ended is open`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         let dead = try make("a", .complete, client)

@@ -58,7 +58,7 @@ import Testing
         #expect(copy.output == expected)
     }
 
-    @Test func `a file of 64 GiB has room for what was written only`() throws {
+    @Test func `a file of 64 GiB takes space only for what was written`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         let file = try client.openFile(try name("sparse"), for: .readWrite, .create)
@@ -77,7 +77,7 @@ import Testing
         #expect(kibibytes < 1024)
     }
 
-    @Test func `everything is appended behind the end, wherever it was to go`() throws {
+    @Test func `everything is appended at the end, regardless of its offset`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         let file = try client.openFile(try name("log"), for: .write, [.create, .append])
@@ -139,7 +139,7 @@ import Testing
         #expect(read == .refused(.param))
     }
 
-    @Test func `a handle that was closed is nobody's`() throws {
+    @Test func `a closed handle is invalid`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         let file = try client.openFile(try name("a"), for: .write, .create)
@@ -162,7 +162,7 @@ import Testing
         #expect(again == .done)
     }
 
-    @Test func `a file made anew in place of another is the old one until it is synced`() throws {
+    @Test func `a file that is rewritten is the old one until it is synced`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         let old = pseudoRandomBytes(100_000, seed: 1)

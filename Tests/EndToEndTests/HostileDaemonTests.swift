@@ -53,7 +53,7 @@ import Testing
             ["put", "a", "b\u{1B}\u{85}", "--kind", "c\u{200B}\r\n"], ["list", "--expiring", "\u{1B}c"],
         ]
     )
-    func `what is wrong with the command line is told without what a terminal obeys`(arguments: [String]) throws {
+    func `an error in the command line is reported without control characters`(arguments: [String]) throws {
         let folder = try TemporaryDirectory()
         let shown = try onPlainTerminal("\(Project.binaries)/coffer", arguments + ["--no-start"], [:], in: folder)
         #expect(!shown.text.isEmpty && HostileConversation.faults(of: shown.text).isEmpty, "\(shown)")
@@ -101,7 +101,7 @@ private struct HostileConversation {
         }
     }
 
-    /// What 'busctl' says of a unit: a credential with a name that nobody has chosen well.
+    /// The output of 'busctl' for a unit: a credential with a hostile name.
     private static let serviceManager = #"""
         #!/bin/sh
         case "$*" in

@@ -9,7 +9,7 @@ import Testing
 
 /// Peers that hold on to the daemon's memory: there is little that is locked, and everybody else still needs it.
 @Suite struct HostileMemoryTests {
-    /// The memory that may be locked is what a service has by default, whoever runs the tests.
+    /// The limit of locked memory is the default of a service, regardless of who runs the tests.
     private func vault() throws -> DaemonProcess {
         let daemon = try DaemonProcess(launchedBy: ["/usr/bin/prlimit", "--memlock=8388608:8388608", "--"])
         let client = try daemon.connect()
@@ -19,7 +19,7 @@ import Testing
         return daemon
     }
 
-    /// Locked memory is needed by each of these; a client that is told to try again in a moment does.
+    /// Locked memory is needed by each of these; a client that should try again in a moment does.
     private func expectServed(_ daemon: DaemonProcess, hasWorkers: Bool = true) throws {
         let connected = try daemon.connect()
         _ = try connected.lock(graceSeconds: 0)
@@ -39,7 +39,7 @@ import Testing
         #expect(isServed)
     }
 
-    @Test func `payloads that are announced and not sent hold nobody up`() throws {
+    @Test func `payloads that are announced and not sent delay no other client`() throws {
         let daemon = try vault()
         let start = HostilePeer.beginning(.itemPut, ["name": "x"], payloadCount: Limits.framePayloadBytes)
         var sockets: [Int32] = []
@@ -54,7 +54,7 @@ import Testing
         #expect(try daemon.connect().list().items.count == 3)
     }
 
-    @Test func `peers that ask for payloads and never read hold nobody up`() throws {
+    @Test func `peers that request payloads and never read delay no other client`() throws {
         let daemon = try vault()
         var sockets: [Int32] = []
         let requests = (0..<32).flatMap { HostilePeer.frame(.itemGet, ["name": "file"], id: $0) }
@@ -67,7 +67,7 @@ import Testing
         for socket in sockets { close(socket) }
     }
 
-    @Test func `peers that wait with more behind their request hold nobody up`() throws {
+    @Test func `peers that send more after a request that waits delay no other client`() throws {
         let daemon = try vault()
         let pipe = try PipeEnds()
         var sockets: [Int32] = []
@@ -84,7 +84,7 @@ import Testing
         close(pipe.writing)
     }
 
-    @Test func `answers that nobody reads have a bound, however often they are asked for, and are forgotten`() throws {
+    @Test func `answers that are not read are bounded, however often they are requested, and are dropped`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         for number in 0..<200 { try client.put("\(number)/" + String(repeating: "x", count: 200), [1]) }

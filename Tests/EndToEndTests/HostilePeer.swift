@@ -11,7 +11,7 @@ struct HostilePeer: ~Copyable {
 
     init(_ daemon: DaemonProcess) throws {
         socket = try UnixSocket.connect(to: daemon.socketPath)
-        // Whoever waits in vain says so in the end, and never hangs.
+        // A read without an answer fails after a time, and never hangs.
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -39,7 +39,7 @@ struct HostilePeer: ~Copyable {
         return true
     }
 
-    /// Sends as much as the daemon takes at once, again and again until it takes no more.
+    /// Sends as much as the daemon accepts, until it accepts no more.
     func flood(_ bytes: [UInt8]) throws {
         try UnixSocket.setNonBlocking(socket)
         while let count = try? socket.send(bytes.span.bytes), count == bytes.count {}

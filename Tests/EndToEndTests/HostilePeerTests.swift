@@ -21,7 +21,7 @@ import Testing
     private func expectNothingStays(of daemon: DaemonProcess, _ body: () throws -> Void) throws {
         let before = try Footprint(of: daemon)
         try body()
-        // A client that was idle may have given way, and closed connections may still fill the table: it connects anew.
+        // An idle client may have been disconnected, and closed connections may still fill the table: it connects again.
         let isServed = settles { (try? daemon.connect().get("secret")) == [1, 2, 3] }
         #expect(isServed)
         #expect(try daemon.connect().list().items.map(\.name) == ["secret"])
@@ -136,7 +136,7 @@ import Testing
         close(datagrams[1])
     }
 
-    @Test func `a peer that goes right behind its request, whatever it asks for, takes nothing along`() throws {
+    @Test func `a peer that disconnects right after its request breaks nothing`() throws {
         let daemon = try vault()
         // What would change the vault is asked for with parameters that it refuses, or about what is not there.
         let params: JSONObject = ["name": "nobody", "to": "x", "handle": 1, "class": "key", "offset": 0, "length": 1]
@@ -155,7 +155,7 @@ import Testing
         try expectNothingStays(of: daemon) { try askAndGo() }
     }
 
-    @Test func `a socket that lingers when it is closed holds nobody up`() throws {
+    @Test func `a socket that lingers when it is closed delays no other client`() throws {
         let daemon = try vault()
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -202,7 +202,7 @@ import Testing
                 if number % 25 == 0 { _ = try? socket.send([0, 0, 0].span.bytes) }
                 sockets.append(socket.release())
             }
-            // Turned away, or let in where another one has been idle for so long that it gave way.
+            // Refused, or admitted if another one was idle for so long that it was disconnected.
             let last = try HostilePeer(daemon)
             last.send(HostilePeer.frame(.vaultStatus))
             let code = try last.replies(1).first?.errorCode

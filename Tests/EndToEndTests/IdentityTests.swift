@@ -16,7 +16,7 @@ import Testing
 
     /// What the scripts have in common: a connection, requests, and answers as they come.
     ///
-    /// One who is refused at once is told so unasked, and may find the connection closed when it asks.
+    /// A client that is refused gets the error unasked, and may find the connection closed when it sends.
     private static let client = """
         import ctypes, os, shutil, signal, socket, struct, sys, time
         path = sys.argv[1]
@@ -75,7 +75,7 @@ import Testing
         answer?.contains("missingEntitlement") == true && answer?.contains(words) == true
     }
 
-    @Test func `a process that has ended before it is let in is nobody, whoever has its connection`() throws {
+    @Test func `a process that ends before it is accepted is refused, even if another has its connection`() throws {
         let daemon = try daemon()
         // The daemon stands still until all is as it should be.
         let answers = try run(
@@ -105,7 +105,7 @@ import Testing
         #expect(answers.count == 1 && isRefused(answers.first, "is gone"), "\(answers)")
     }
 
-    @Test func `a child can't go on with the connection of its parent, nor anybody after that`() throws {
+    @Test func `a child can't use the connection of its parent, and afterwards no process can`() throws {
         let daemon = try daemon()
         try daemon.connect().makeVault()
         let answers = try run(

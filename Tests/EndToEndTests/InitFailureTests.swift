@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A vault whose making was refused is not there: the recovery key that it has would have been shown to no one.
+/// If the creation of a vault fails, there is no vault: its recovery key was never shown.
 @Suite struct InitFailureTests {
     @Test(arguments: FailingCalls.Kind.allCases)
     func `whichever call on the disk fails, a vault is whole or not there`(kind: FailingCalls.Kind) throws {

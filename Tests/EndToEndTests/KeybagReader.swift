@@ -101,7 +101,7 @@ struct KeybagReader {
 
     /// The keys of everything that is stored.
     func itemKeys(_ statePath: String) throws -> [String: [UInt8]] {
-        // The daemon lets nobody else open its catalog: a copy is as good.
+        // The daemon locks its catalog: a copy is read instead.
         let copy = try TemporaryDirectory()
         for name in ["vault.sqlite", "vault.sqlite-wal"] {
             try copy.write(try Self.contents("\(statePath)/\(name)"), to: name)

@@ -145,7 +145,7 @@ import Testing
         #expect(wrong.status == 64)
         let shown = try onTerminal(daemon, "coffer list s/p")
         #expect(shown.shown == "s/past  expired\r\n")
-        // Locked or not, it is told.
+        // It is reported, locked or not.
         _ = try daemon.connect().lock(graceSeconds: 0)
         #expect(try daemon.coffer(["list", "--expiring", "30d"]).text == "s/past\ns/soon\n")
     }

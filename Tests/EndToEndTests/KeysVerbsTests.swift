@@ -65,7 +65,7 @@ import Testing
             ("--recovery-key-file new --no-recovery-key", 64), ("--no-passcode --erase-data", 64),
         ] as [(String, Int32)]
     )
-    func `no vault is made where the recovery key has no place`(options: String, code: Int32) throws {
+    func `no vault is created if the recovery key can't be written`(options: String, code: Int32) throws {
         let daemon = try DaemonProcess()
         try daemon.directory.write([1], to: "there")
         try daemon.directory.write([1], to: "pass")
@@ -103,7 +103,7 @@ import Testing
         #expect(slot.text.hasPrefix("it opens slot "))
     }
 
-    @Test func `a mistyped recovery key is told from a wrong one`() throws {
+    @Test func `a mistyped recovery key is distinguished from a wrong one`() throws {
         let daemon = try vault()
         let stranger = try vault()
         #expect(try status(daemon, "coffer lock --now") == 0)
@@ -168,7 +168,7 @@ import Testing
         #expect(try status(daemon, "coffer lock") == 69)
     }
 
-    @Test func `wrong passcodes cost time, which is told, and a recovery key is taken all the same`() throws {
+    @Test func `wrong passcodes are throttled, the error says for how long, and a recovery key is accepted`() throws {
         let daemon = try vault()
         #expect(try status(daemon, "coffer lock --now") == 0)
         for guess in 1...4 { #expect(try daemon.coffer(["unlock"], passcode: "wrong \(guess)").status == 77) }
@@ -262,7 +262,7 @@ import Testing
         #expect(!unlock.errors.contains("--recovery-key"))
         let change = try onTerminal(daemon, "coffer passcode change --recovery-key")
         #expect(change.status == 69)
-        #expect(!change.shown.contains("not shown"), "nobody is asked for a key that never was")
+        #expect(!change.shown.contains("not shown"), "there is no prompt for a key that never existed")
     }
 
     // MARK: Erase
@@ -282,7 +282,7 @@ import Testing
         #expect(try daemon.connect().status().state == .noVault)
     }
 
-    @Test func `a vault is erased when somebody says so, and nothing opens it again`() throws {
+    @Test func `a vault is erased on request, and nothing opens it again`() throws {
         let daemon = try vault()
         try daemon.connect().put("a", [1])
         #expect(try status(daemon, "coffer erase") == 64)

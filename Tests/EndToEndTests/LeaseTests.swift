@@ -47,13 +47,13 @@ import Testing
         (["--to", "uid:1", "--for", "31d"], "30 d at most"),
         (["--to", "uid:1", "--for", "1h", "--uses", "0"], "'uses'"),
     ])
-    func `what makes no sense is told`(arguments: [String], words: String) throws {
+    func `invalid arguments are reported`(arguments: [String], words: String) throws {
         let refused = try daemon.coffer(["grant", "deploy/token"] + arguments)
         #expect(refused.status == 64)
         #expect(refused.errors.contains(words), "\(refused.errors)")
     }
 
-    @Test func `a use that was answered stays used, though the daemon is killed behind it`() throws {
+    @Test func `a use that was answered stays used, although the daemon is killed right after it`() throws {
         let client = "uid:\(geteuid())"
         let granted = try daemon.coffer(["grant", "deploy/token", "--to", client, "--for", "1h", "--uses", "2"])
         #expect(granted.status == 0, "\(granted.errors)")

@@ -63,7 +63,7 @@ struct MemoryScanTests {
             #expect(part == Array(content.dropFirst(3).prefix(70_000)))
         }
 
-        /// Stores and fetches a bit of everything, and lets nobody keep an answer.
+        /// Stores and fetches an example of everything, and keeps no answer.
         func serve() throws {
             for accessibility: Accessibility in [
                 .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .afterFirstUnlock,
@@ -187,7 +187,7 @@ struct MemoryScanTests {
             return try Outcome { _ = try writer.put(try ItemName("new"), wishes, content: nil, rest: input.reading) }
         }
         writeAll(input.writing, written)
-        // Somebody asks again and again, and never reads an answer: more than the socket holds.
+        // A client sends requests and never reads an answer: more than the socket buffers.
         let deaf = try UnixSocket.connect(to: scene.daemon.socketPath)
         for number in 1...30 { try send(Method.itemGet, ["name": "a/secret"], Int64(number), to: deaf) }
         let names = ["content of a/file", "content of a/secret", "content that is being written"]

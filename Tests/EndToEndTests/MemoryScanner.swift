@@ -34,7 +34,7 @@ struct Find: Hashable, CustomStringConvertible {
     var description: String { "\(name) in \(mapping), locked: \(isLocked), not dumped: \(isNotDumped)" }
 }
 
-/// All the memory of another process that the kernel gives root to read, but for pages of files that nobody has written to:
+/// All memory of another process that root can read, except unmodified pages of files:
 /// code and constants.
 struct MemoryScanner {
     let processID: Int32

@@ -54,7 +54,7 @@ import Testing
         #expect(json.compactMap { $0["readable"] as? Bool } == [false, false, true])
     }
 
-    @Test func `move gives an item another name and ends with the code of what stands in the way`() throws {
+    @Test func `move renames an item, or exits with the code of the obstacle`() throws {
         let daemon = try Self.vault()
         let moved = try daemon.coffer(["move", "token", "api/token"])
         #expect(moved.status == 0)

@@ -29,7 +29,7 @@ import Testing
         return NaughtyStrings.all.filter { seen.insert($0.composed).inserted }
     }
 
-    /// A line of JSON, read by somebody else than the program that is tested.
+    /// A line of JSON, parsed by another program than the tested one.
     private struct Line: Decodable {
         struct Attributes: Decodable {
             let account: String
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `as arguments they find their item and no other one`() throws {
-        // An argument has no NUL; and U+FFFD stands for what was not UTF-8.
+        // An argument has no NUL; and U+FFFD replaces what was not UTF-8.
         let texts = Self.distinct.filter {
             !$0.unicodeScalars.contains("\0") && !$0.unicodeScalars.contains("\u{FFFD}")
         }

@@ -26,7 +26,7 @@ import Testing
         return directory
     }
 
-    /// What stands in a file's place, by the command that makes it.
+    /// What is in a file's place, by the command that creates it.
     private static let kinds = ["mkfifo", "mkdir", "ln -s /etc/hostname"]
 
     private func shell(_ command: String) throws {

@@ -89,7 +89,7 @@ import Testing
                 }
             }
             #expect(create == (letters.contains("N") ? .done : .locked), "create \(protectionClass)")
-            // Locked is not missing: what is there is shown in every state.
+            // Locked is not missing: an existing item is shown in every state.
             let info = try client.show(try ItemName(name))
             #expect(info.isReadable == letters.contains("R"))
             #expect(info.protection == .file(protectionClass))
@@ -227,7 +227,7 @@ import Testing
         #expect(try client.get("a") == [1])
     }
 
-    @Test func `the grace ends by itself`() throws {
+    @Test func `the grace ends after its time`() throws {
         let daemon = try DaemonProcess(["--grace", "1"])
         let client = try daemon.connect()
         try client.makeVault()

@@ -2,7 +2,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// What the package is made of, looked at by the tools of those who take packages.
+/// The content of the package, checked with the distribution's tools.
 @Suite struct PackagingTests {
     private static let programs = "/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -7,7 +7,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Many requests at once, on one connection and on several.
+/// Concurrent requests, on one connection and on several.
 @Suite struct PipeliningTests {
     private func vault() throws -> DaemonProcess {
         let daemon = try DaemonProcess()
@@ -82,7 +82,7 @@ import Testing
         #expect(steps == steps.sorted())
     }
 
-    @Test func `a peer that does not read holds nobody else up, and costs bounded memory`() throws {
+    @Test func `a peer that does not read delays no other client, and costs bounded memory`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
         for number in 0..<200 { try client.put("n/\(number)", [1]) }

@@ -108,7 +108,7 @@ import Testing
         #expect(daemon.directory.contents("saved")?[99...102] == [content[99], 9, 9, content[102]])
     }
 
-    @Test func `nothing is written over, and nothing is left behind where nothing was saved`() throws {
+    @Test func `nothing is overwritten, and no file is left if nothing was saved`() throws {
         try daemon.directory.write([1, 2, 3], to: "saved")
         let refused = try salvage()
         #expect(refused.status == 73)

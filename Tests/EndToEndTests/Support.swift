@@ -38,7 +38,7 @@ func drain(_ number: Int32) -> [UInt8] {
     return all
 }
 
-/// Writes everything, as far as somebody reads.
+/// Writes everything, as long as the peer reads.
 @discardableResult func writeAll(_ number: Int32, _ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -76,7 +76,7 @@ final class SystemCallTrace {
         return least ?? Cost()
     }
 
-    /// The wait that the request ends began before, and the one behind it is written in part: so each counts once.
+    /// The wait that the request ends began before, and the one after it is traced in part: so each counts once.
     private func cost(of lines: [Substring]) -> Cost {
         let names = lines.compactMap { $0.firstMatch(of: /^\d+ +(\w+)\(/)?.1 }
         return Cost(

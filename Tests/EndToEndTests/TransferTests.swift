@@ -156,7 +156,7 @@ import Testing
         #expect(content == Array((expected == .done ? new : old).prefix(200_000)))
     }
 
-    @Test func `a stuck reader holds up nobody else`() throws {
+    @Test func `a stuck reader delays no other client`() throws {
         let daemon = try vault()
         try daemon.connect().put("a/file", pseudoRandomBytes(1 << 20)) { $0.kind = .document }
         let pipe = try PipeEnds()

@@ -49,7 +49,7 @@ private func decode(_ input: [UInt8], inPiecesOf size: () -> Int) -> Stream {
     return stream
 }
 
-/// The format as PROTOCOL.md has it, read from all bytes at once.
+/// The format of PROTOCOL.md, read from all bytes together.
 private func plainReading(of input: [UInt8]) -> Stream {
     var stream = Stream()
     var rest = input[...]

@@ -6,7 +6,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case certificates
     /// The configuration file.
     case configuration
-    /// What is looked at in a content to decide where it goes.
+    /// The parsers of content that decide where it is stored.
     case contents
     /// A stream of frames.
     case frames

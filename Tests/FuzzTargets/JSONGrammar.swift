@@ -38,7 +38,7 @@ struct JSONGrammar {
 
     /// Takes one token where it may stand.
     ///
-    /// - Returns: What may stand behind it; `nil` where it may not stand.
+    /// - Returns: What may follow it; `nil` if it is not allowed there.
     private mutating func take(_ unit: UInt8, _ expected: Expectation) -> Expectation? {
         switch (unit, expected) {
         case (UInt8(ascii: "]"), .valueOrEnd), (UInt8(ascii: "}"), .keyOrEnd):

@@ -58,7 +58,7 @@ private struct RowCheck: ~Copyable {
         } catch let error as FuzzFinding {
             throw error
         } catch {
-            throw FuzzFinding(description: "an error that nobody expected: \(error)")
+            throw FuzzFinding(description: "unexpected error: \(error)")
         }
     }
 

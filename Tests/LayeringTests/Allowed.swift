@@ -44,7 +44,7 @@ let soleImporters: [String: Set<String>] = [
 
 /// Who may import a module of the system.
 ///
-/// Foundation is for the one room that speaks its language, and for nobody else in any form.
+/// Only the room that implements its API may import Foundation, in any form.
 let systemImporters: [String: Set<String>] = [
     // The standard library by name, for its normal forms of Unicode.
     "Swift": ["CofferKeychain"],

@@ -12,7 +12,7 @@ import Testing
             (#"XCTest"#, "Swift Testing only"),
         ]
     )
-    func `no source contains what the house forbids`(pattern: String, reason: String) throws {
+    func `no source contains a forbidden pattern`(pattern: String, reason: String) throws {
         let regex = try Regex(pattern)
         for (place, line) in try codeLines() {
             let isClean = !line.contains(regex)
@@ -20,14 +20,14 @@ import Testing
         }
     }
 
-    @Test func `Foundation is imported by the one room that speaks its language`() throws {
+    @Test func `only CofferFoundation imports Foundation`() throws {
         for (place, line) in try codeLines() where !place.path.hasPrefix("Sources/CofferFoundation/") {
             let isClean = !line.contains(/\bimport\s+(\w+\s+)?Foundation/)
-            #expect(isClean, "\(place): it costs the start, and copies that nobody wipes")
+            #expect(isClean, "\(place): it slows down the start, and makes copies that are never wiped")
         }
     }
 
-    @Test func `both programs print at one place, where what a terminal would obey is escaped`() throws {
+    @Test func `both programs print at one place, where control characters are escaped`() throws {
         let printing = /\b(?:Glibc\.write|f?puts|[fv]?printf|putchar|perror|psignal|syslog|FileHandle)\(/
         let programs = ["Sources/CofferCommands/", "Sources/coffer/", "Sources/cofferd/"]
         let places = try codeLines().filter { place, line in
@@ -37,7 +37,7 @@ import Testing
         #expect(files == ["Sources/CofferCommands/Output.swift", "Sources/cofferd/Daemon.swift"])
     }
 
-    @Test func `no test reaches for what is not package`() throws {
+    @Test func `no test imports a room as testable`() throws {
         for source in try Repository.sources(under: "Tests") {
             for (index, line) in source.lines.enumerated() where line.hasPrefix("@testable") {
                 Issue.record("\(source.path):\(index + 1)")
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    /// Where a line stands.
+    /// The place of a line.
     private struct Place: CustomStringConvertible {
         let path: String
         let number: Int

@@ -33,6 +33,6 @@ enum Repository {
 }
 
 extension Substring {
-    /// The line without what stands behind `//`, so that a comment may say what code may not.
+    /// The line without its comment, so that a comment may contain what code may not.
     var withoutComment: Substring { range(of: "//").map { self[..<$0.lowerBound] } ?? self }
 }

@@ -27,7 +27,7 @@ extension SystemdTests {
             #expect(try service.state() == "unlocked")
         }
 
-        @Test func `a service of another user is let in by the machine's daemon, and root outside of one is not`()
+        @Test func `the machine's daemon admits a service of another user, but not root outside of one`()
             throws
         {
             let service = try Service("coffer-others")
@@ -35,7 +35,7 @@ extension SystemdTests {
             let put = try service.coffer("put", "root's", "/etc/hostname", in: "rooted.service", as: "root")
             #expect(put.status == 0, "\(put.errors)")
             #expect(try service.coffer("get", "root's", in: "rooted.service", as: "root").status == 0)
-            // The group is the unit's, whoever its user is.
+            // The group is the unit's, regardless of its user.
             #expect(try service.coffer("get", "root's", in: "rooted.service").status == 0)
             let machine = try #require(Machine.shared)
             let outside = try machine.run(
@@ -46,7 +46,7 @@ extension SystemdTests {
             #expect(outside.errors.contains("user 0 may not use this vault"), "\(outside.errors)")
         }
 
-        @Test func `a person's services are told apart, from one another and from the terminal`() throws {
+        @Test func `a user's services are distinguished from one another and from the terminal`() throws {
             let service = try Service("coffer-person", of: Machine.person)
             try service.makeVault()
             try service.put("mine", "owner's", "AfterFirstUnlock")

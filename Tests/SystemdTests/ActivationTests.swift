@@ -2,7 +2,7 @@ import CofferTestSupport
 import Testing
 
 extension SystemdTests {
-    /// Starting with the first connection, and ending when told to.
+    /// Starting with the first connection, and ending on a signal.
     @Suite struct ActivationTests {
         @Test func `the first connection starts the service, and nothing before it`() throws {
             let service = try Service("coffer-first")
@@ -25,7 +25,7 @@ extension SystemdTests {
             try service.control("stop", "coffer-stop.service")
             let result = try service.property("Result")
             #expect(result == "success")
-            // 1 is CLD_EXITED: it ended by itself, and was not killed.
+            // 1 is CLD_EXITED: it exited, and was not killed.
             let end = try [service.property("ExecMainCode"), service.property("ExecMainStatus")]
             #expect(end == ["1", "0"])
             let secret = try service.get("token")

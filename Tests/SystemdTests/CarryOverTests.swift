@@ -146,7 +146,7 @@ extension SystemdTests {
 }
 
 extension Service {
-    /// An item for each class key, whose secret is its name, and the wishes that bring it there.
+    /// An item for each class key, whose secret is its name, and the options for it.
     private static let items = [
         ("dk", "--accessible Always"),
         ("ck", "--accessible AfterFirstUnlock"),

@@ -2,7 +2,7 @@ import CofferTestSupport
 import Testing
 
 extension SystemdTests {
-    /// What the administrator sets: for units, and anew without a stop.
+    /// The administrator's settings: for units, and reloaded without a restart.
     @Suite struct ConfigurationTests {
         /// Has a unit of the system's manager store a secret, and says what became of it.
         private func put(_ name: String, by unit: String, _ service: Service) throws -> String {

@@ -134,12 +134,12 @@ extension SystemdTests {
             #expect(!records.contains("refused"), "\(records)")
         }
 
-        @Test func `a unit for which nobody unlocks in time does not start, and the journal says why`() throws {
+        @Test func `a unit does not start if the vault is not unlocked in time, and the journal says why`() throws {
             let provider = try Provider("coffer-waited", options: ["--credential-wait", "1"])
             try provider.put("token", "never seen", in: "web.service", "--accessible", "AfterFirstUnlock")
             try provider.service.control("restart", "coffer-waited.service")
             #expect(try provider.load("token", in: "web.service") == nil)
-            // It is told behind the unit's back.
+            // The unit does not see the report.
             let fields = ["COFFER_UNIT=web.service", "COFFER_RESULT=interactionNotAllowed"]
             let journal = try provider.machine.journal(fields) { $0.contains("'token'") }
             #expect(journal.contains("unit:web.service item.get 'token': refused: "), "\(journal)")
@@ -283,10 +283,10 @@ extension SystemdTests {
             try provider.service.control("daemon-reload")
         }
 
-        @Test func `whoever pretends to be the service manager gets nothing, and is recorded`() throws {
+        @Test func `a process that pretends to be the service manager gets nothing, and is recorded`() throws {
             let provider = try Provider("coffer-pretended")
             try provider.put("token", "well kept", in: "web.service", "--accessible", "Always")
-            // Root in another unit, the daemon's user, and somebody without an address.
+            // Root in another unit, the daemon's user, and a process without an address.
             let claim = #"bind(S, pack("S a*", AF_UNIX, "\x{0}1f/unit/web.service/token"));"#
             for (user, bound) in [("root", claim), (Machine.serviceUser, claim), ("root", "")] {
                 let answer = try provider.run(
@@ -306,7 +306,7 @@ extension SystemdTests {
             #expect(try provider.load("token", in: "web.service") == "well kept")
         }
 
-        @Test func `many units are served at once, beside one that never reads`() throws {
+        @Test func `many units are served concurrently, beside one that never reads`() throws {
             let provider = try Provider("coffer-many")
             let units = (1...8).map { "many@\($0).service" }
             let content = String(repeating: "x", count: 1 << 19)

@@ -12,7 +12,7 @@ extension SystemdTests {
             let machine = try #require(Machine.shared)
             #expect(try service.coffer("get", "journal/token", in: "reader.service").status == 66)
             let unit = "_SYSTEMD_UNIT=\(service.name).service"
-            // What only looks is told a moment later.
+            // Reads are recorded a moment later.
             let found = try machine.journal(
                 ["--output=json", unit, "COFFER_ITEM=journal/token", "COFFER_RESULT=itemNotFound"],
                 until: { !$0.isEmpty }

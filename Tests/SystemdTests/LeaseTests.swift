@@ -36,7 +36,7 @@ extension SystemdTests {
             #expect(refused.errors.contains("you see 'unit:ci.service' only"), "\(refused.errors)")
         }
 
-        @Test func `root, whom nobody else lets in, is let in for a lease, and for nothing besides`() throws {
+        @Test func `root, which is otherwise refused, is admitted for a lease, and for nothing besides`() throws {
             let service = try Service("coffer-lent")
             try service.makeVault()
             try service.put("deploy/token", "owner's", "Always")

@@ -5,7 +5,7 @@ import Testing
 extension SystemdTests {
     /// What a real stack of PAM does with `pam_coffer.so`, and what becomes of the vault.
     @Suite struct LoginTests {
-        /// A person who logs in, and has a vault behind the usual socket.
+        /// A user who logs in, and has a vault at the usual socket.
         private struct Person {
             let machine: Machine
             let name: String
@@ -37,7 +37,7 @@ extension SystemdTests {
                 try machine.succeed(["chown", "--recursive", "\(name):", "/home/\(name)/.config"])
             }
 
-            /// Sets the password past PAM, so that nobody hears of it.
+            /// Sets the password without PAM, so that the module is not notified.
             func setPassword(_ password: String) throws {
                 let line = Array("\(name):\(password)\n".utf8)
                 let set = try machine.run(["chpasswd", "--crypt-method", "SHA512"], input: line)
@@ -179,7 +179,7 @@ extension SystemdTests {
             #expect(try person.found(next) == "unlocked 0")
         }
 
-        @Test func `an admin who sets a password leaves the vault as it is, and is told`() throws {
+        @Test func `an administrator who sets a password leaves the vault unchanged, and is notified`() throws {
             let person = try Person("resets")
             try person.makeVault()
             let next = "quite-another-one"

@@ -97,7 +97,7 @@ final class Machine: Sendable {
         keeper.waitUntilExit()
     }
 
-    /// Makes the machine, boots it whenever it is told to, destroys it.
+    /// Creates the machine, boots it on request, destroys it.
     ///
     /// The programs' libraries that the machine does not have itself are lent to it, such as those of Swift.
     private static let keeping = """

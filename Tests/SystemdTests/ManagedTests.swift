@@ -2,7 +2,7 @@ import CofferTestSupport
 import Testing
 
 extension SystemdTests {
-    /// What the daemon tells its service manager, and what it is told by it.
+    /// What the daemon reports to its service manager, and what it receives from it.
     @Suite struct ManagedTests {
         @Test func `systemctl status shows in which state the vault is`() throws {
             let service = try Service("coffer-told")

@@ -120,7 +120,7 @@ extension SystemdTests {
             #expect(named.text.contains("records/scan\n"))
         }
 
-        @Test func `another service is told apart in the sandbox, and has what an entitlement grants`() throws {
+        @Test func `another service is distinguished in the sandbox, and has what an entitlement grants`() throws {
             try install("0.1.0")
             try service.makeVault()
             try service.put("mine", "owner's", "WhenUnlocked")

@@ -38,7 +38,7 @@ struct Service {
         machine = try #require(Machine.shared)
     }
 
-    /// Writes the service unit anew; what runs goes on as it is.
+    /// Writes the service unit again; a running service continues unchanged.
     func write(options: [String], _ settings: [String]) throws {
         try machine.write(serviceUnit(options, settings), to: "\(folder)/\(name).service")
         try control("daemon-reload")
@@ -117,7 +117,7 @@ struct Service {
     /// - Parameters:
     ///   - arguments: Its arguments.
     ///   - unit: The unit's name.
-    ///   - user: Whom it runs as; the vault's owner if nobody is named.
+    ///   - user: The user that it runs as; by default the vault's owner.
     func coffer(_ arguments: String..., in unit: String, as user: String = Machine.serviceUser) throws -> CommandResult
     {
         try machine.run(

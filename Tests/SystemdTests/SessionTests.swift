@@ -83,7 +83,7 @@ extension SystemdTests {
 
         // MARK: Sessions
 
-        @Test func `a person's vault locks with each session of the person, however that is told`() throws {
+        @Test func `a user's vault locks with each session of the user, however logind reports it`() throws {
             let service = try Service("coffer-session", of: Machine.person)
             try service.makeVault()
             #expect(try service.comes { try isDelaying(service) })
@@ -104,7 +104,7 @@ extension SystemdTests {
             }
             try hint(true)
             #expect(try service.settled { $0 == "locking" } == "locking")
-            // It is not told as news what was so already, and what ends unlocks nothing.
+            // A state that has not changed is not reported, and the end of a session unlocks nothing.
             try hint(false)
             try service.unlock()
             try machine.succeed(["systemctl", "restart", "systemd-logind"])

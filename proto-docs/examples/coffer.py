@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A client of Coffer in plain Python, after PROTOCOL.md: nothing but the standard library.
+"""A client of Coffer in plain Python, after PROTOCOL.md: only the standard library.
 
     coffer.py init | unlock             the passcode: asked for, or a line of standard input
     coffer.py status | lock | watch     watch prints what happens to the vault, a line each
@@ -26,7 +26,7 @@ STATUS = {"param": 64, "dataTooLarge": 64, "decode": 65, "itemNotFound": 66, "no
 
 
 class CofferError(Exception):
-    """What the daemon answers where it can't do something: a stable code, and words for people."""
+    """An error of the daemon: a stable code, and a message for people."""
 
     def __init__(self, code, message, hint=None):
         super().__init__(message)
@@ -34,7 +34,7 @@ class CofferError(Exception):
 
 
 class Coffer:
-    """A connection. One request at a time; what happens to the vault comes in between once watch() was called."""
+    """A connection. It makes one request at a time; after watch(), notifications may arrive in between."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -51,7 +51,7 @@ class Coffer:
         rights = []
         if descriptor is not None:
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
-        # The descriptor travels with the first bytes of its frame.
+        # The descriptor is passed with the first bytes of its frame.
         sent = self.socket.sendmsg([frame], rights)
         self.socket.sendall(frame[sent:])
         while True:
@@ -66,7 +66,7 @@ class Coffer:
                 return reply["result"], data
 
     def receive(self):
-        """The next frame: its JSON and its payload. Members that are not known here are left alone."""
+        """The next frame: its JSON and its payload. Unknown members are ignored."""
         json_count, payload_count = struct.unpack(">II", self.read(8))
         return json.loads(self.read(json_count)), self.read(payload_count)
 
@@ -80,7 +80,7 @@ class Coffer:
         return bytes(data)
 
     def watch(self):
-        """Yields what happens to the vault, as it happens."""
+        """Yields notifications as they arrive."""
         self.call("vault.watch")
         while True:
             while self.events:
@@ -104,7 +104,7 @@ def socket_path():
 def main(verb, *arguments):
     coffer = Coffer(socket_path())
     if verb == "init":
-        # The recovery key is shown once: whoever wants none says noRecoveryKey.
+        # The recovery key is shown once; noRecoveryKey declines it.
         _, recovery_key = coffer.call("vault.init", payload=passcode())
         print(recovery_key.decode())
     elif verb == "unlock":
@@ -130,7 +130,7 @@ def main(verb, *arguments):
     elif verb == "fetch":
         with open(arguments[1], "wb") as file:
             result, data = coffer.call("item.get", {"name": arguments[0]}, descriptor=file.fileno())
-            # A secret of the keychain comes as payload, whatever descriptor was passed.
+            # A keychain secret is always the payload, even if a descriptor was passed.
             file.write(data)
     else:
         raise SystemExit(__doc__)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# One exchange with the daemon by hand: a request goes out as a frame, and the JSON of the answer is printed.
+# One exchange with the daemon: sends a request as a frame, and prints the JSON of the answer.
 #
 #     exchange.sh METHOD [PARAMS]     such as: exchange.sh item.show '{"name":"github.com/token"}'
 #
-# Wants socat, or nc with Unix sockets. The socket: $COFFER_SOCKET, else $XDG_RUNTIME_DIR/coffer/coffer.sock.
+# It needs socat, or nc with Unix sockets. The socket is $COFFER_SOCKET, else $XDG_RUNTIME_DIR/coffer/coffer.sock.
 set -euo pipefail
 
 socket=${COFFER_SOCKET:-${XDG_RUNTIME_DIR:-/run}/coffer/coffer.sock}
@@ -18,7 +18,7 @@ frame() {
     printf %s "$request"
 }
 
-# The daemon answers what has come, also when the sending side is closed behind it.
+# The daemon answers even if the sending side is closed after the request.
 if command -v socat >/dev/null; then
     frame | socat -t 60 - "UNIX-CONNECT:$socket"
 else

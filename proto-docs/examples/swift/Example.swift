@@ -31,7 +31,7 @@ struct Example {
 
     static func keepSecrets(_ client: CofferClient) async throws {
         let names = try ["example/one", "example/two", "example/three"].map { try ItemName($0) }
-        // All at once, on one connection.
+        // Concurrently, on one connection.
         try await withThrowingTaskGroup { group in
             for name in names {
                 group.addTask { try await client.put(name, Secret(exposed: "the secret of \(name.path)")) }
@@ -40,7 +40,7 @@ struct Example {
         }
         var items: [ItemInfo] = []
         for try await item in client.list(prefix: "example/") { items.append(item) }
-        // They come in the catalog's order.
+        // They are in the catalog's order.
         for item in items.sorted(by: { $0.name < $1.name }) {
             let secret = try await client.get(ItemName(item.name))
             // The bytes stay where they are wiped: only their sum leaves.
@@ -79,7 +79,7 @@ struct Example {
     }
 }
 
-/// A content in pieces: asked for the next one when the daemon has taken the last.
+/// A content in pieces: the next one is requested when the daemon has taken the last.
 struct Sevens: AsyncSequence, AsyncIteratorProtocol {
     var byteCount: Int
 
