@@ -26,6 +26,16 @@ struct AuthenticationOptions: ParsableArguments {
         }
         return GivenFactors(passcode: passcode, applicationPassword: password)
     }
+
+    /// Connects and carries a request out, and again with what its item asks for.
+    func perform<Result>(
+        on connection: ConnectionOptions,
+        _ request: (BlockingClient) throws(CofferError) -> Result
+    ) throws(CofferError) -> Result {
+        let given = try readGiven()
+        let client = try connection.connect()
+        return try given.satisfy(client) { () throws(CofferError) in try request(client) }
+    }
 }
 
 extension AccessControl {

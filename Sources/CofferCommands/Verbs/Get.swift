@@ -1,9 +1,7 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferSystem
 internal import CofferWire
-internal import Glibc
 
 /// The verb `coffer get`, with its options.
 struct Get: ParsableCommand {
@@ -15,11 +13,7 @@ struct Get: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("Write to this file, replaced when all is there.", valueName: "file")
-    )
-    var output: String?
+    @OptionGroup var output: BytesOutputOptions
 
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
     var range: String?
@@ -38,18 +32,15 @@ struct Get: ParsableCommand {
         )
         let given = try authentication.readGiven()
         let client = try connection.connect()
-        if let output {
-            let file = try OutputFile(output)
-            try given.satisfy(client) { () throws(CofferError) in
-                try fetch(params, from: client, to: file.number)
+        try output.write(
+            { (number) throws(CofferError) in
+                try given.satisfy(client) { () throws(CofferError) in try fetch(params, from: client, to: number) }
+            },
+            orShow: { () throws(CofferError) in
+                let content = try given.satisfy(client) { () throws(CofferError) in try client.call(params).payload }
+                try BytesOutputOptions.show(content, itemName.quoted)
             }
-            try file.finish()
-        } else if Output.standardOutput.isTerminal {
-            let content = try given.satisfy(client) { () throws(CofferError) in try client.call(params).payload }
-            try BytesOutputOptions.show(content, itemName.quoted)
-        } else {
-            try given.satisfy(client) { () throws(CofferError) in try fetch(params, from: client, to: STDOUT_FILENO) }
-        }
+        )
     }
 
     /// A file is written by the daemon, a secret comes with the answer.

@@ -26,9 +26,7 @@ struct Move: ParsableCommand {
     func run() throws {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
-        let item = try given.satisfy(client) { () throws(CofferError) in
+        let item = try authentication.perform(on: connection) { (client) throws(CofferError) in
             try client.call(ItemMoveParameters(name: name, target: target, replaces: replace)).value
         }
         format.show(item.json)

@@ -45,9 +45,7 @@ struct Protect: ParsableCommand {
 
     func run() throws {
         let itemName = try ItemName(argument: name)
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
-        let change = try given.satisfy(client) { () throws(CofferError) in
+        let change = try authentication.perform(on: connection) { (client) throws(CofferError) in
             try client.call(ItemProtectParameters(name: itemName, protection: protection.protection)).value
         }
         Output.warn(change.warnings)

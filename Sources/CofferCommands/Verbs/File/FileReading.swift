@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
-internal import CofferSystem
-internal import Glibc
 
 /// A number of bytes, as it stands on the command line.
 struct ByteArgument: ExpressibleByArgument {
@@ -32,11 +30,7 @@ struct ReadFile: ParsableCommand {
     @Option(help: ArgumentHelp("So many bytes at most.", valueName: "bytes"))
     var length: ByteArgument?
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("Write to this file, replaced when all is there.", valueName: "file")
-    )
-    var output: String?
+    @OptionGroup var output: BytesOutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
@@ -46,15 +40,10 @@ struct ReadFile: ParsableCommand {
         let file = try client.openFile(itemName)
         let start = offset?.count ?? 0
         let end = length.map { start + $0.count } ?? .max
-        if let output {
-            let target = try OutputFile(output)
-            try copy(file, start, end, to: target.number)
-            try target.finish()
-        } else if Output.standardOutput.isTerminal {
-            try show(file, start, end)
-        } else {
-            try copy(file, start, end, to: STDOUT_FILENO)
-        }
+        try output.write(
+            { (number) throws(CofferError) in try copy(file, start, end, to: number) },
+            orShow: { () throws(CofferError) in try show(file, start, end) }
+        )
         try file.close()
     }
 

@@ -60,9 +60,7 @@ struct RestoreFormerValue: ParsableCommand {
 
     func run() throws {
         let wanted = try query.query()
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
         let params = KeychainRestoreParameters(wanted, number: Int64(number))
-        _ = try given.satisfy(client) { () throws(CofferError) in try client.call(params).value }
+        _ = try authentication.perform(on: connection) { (client) throws(CofferError) in try client.call(params) }
     }
 }

@@ -33,9 +33,7 @@ struct SignWithKey: ParsableCommand {
         let message = Secret(
             try SecretInput.content(of: file, prompt: "Message: ", limit: Limits.framePayloadBytes)
         )
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
-        let signature = try given.satisfy(client) { () throws(CofferError) in
+        let signature = try authentication.perform(on: connection) { (client) throws(CofferError) in
             let params = KeychainSignParameters(wanted)
             return try client.call(params, payload: message).payload.ofSize(64, "signature")
         }
@@ -64,9 +62,7 @@ struct AgreeWithKey: ParsableCommand {
         guard let key = Base64.decode(peer), key.count == 32 else {
             throw CofferError(.param, "--peer \(quotedForDisplay(peer)): expected 32 bytes in base64")
         }
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
-        let shared = try given.satisfy(client) { () throws(CofferError) in
+        let shared = try authentication.perform(on: connection) { (client) throws(CofferError) in
             let params = KeychainAgreeParameters(wanted, peer: key)
             return try client.call(params).payload.ofSize(32, "shared secret")
         }
@@ -88,9 +84,7 @@ struct ShowPublicKey: ParsableCommand {
 
     func run() throws {
         let wanted = try query.keyQuery()
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
-        let key = try given.satisfy(client) { () throws(CofferError) in
+        let key = try authentication.perform(on: connection) { (client) throws(CofferError) in
             try client.call(KeychainPublicKeyParameters(wanted)).value
         }
         format.show(key.json, "\(Base64.encode(key.bytes))")

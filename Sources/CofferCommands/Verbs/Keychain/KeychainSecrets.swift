@@ -39,13 +39,25 @@ struct BytesOutputOptions: ParsableArguments {
     ///   - bytes: The bytes.
     ///   - what: What they are, for a sentence.
     func write(_ bytes: Secret, _ what: String) throws(CofferError) {
-        if let output {
-            let file = try OutputFile(output)
-            try bytes.write(to: file.number)
-            return try file.finish()
-        }
-        guard Output.standardOutput.isTerminal else { return try bytes.write(to: STDOUT_FILENO) }
-        try Self.show(bytes, what)
+        try write(
+            { (number) throws(CofferError) in try bytes.write(to: number) },
+            orShow: { () throws(CofferError) in try Self.show(bytes, what) }
+        )
+    }
+
+    /// Has bytes written as they are, or shown to a person.
+    ///
+    /// - Parameters:
+    ///   - copy: Writes them to a descriptor.
+    ///   - show: Shows them on a terminal.
+    func write(
+        _ copy: (Int32) throws(CofferError) -> Void,
+        orShow show: () throws(CofferError) -> Void
+    ) throws(CofferError) {
+        guard let output else { return try Output.standardOutput.isTerminal ? show() : copy(STDOUT_FILENO) }
+        let file = try OutputFile(output)
+        try copy(file.number)
+        try file.finish()
     }
 
     /// Shows a person text, and nothing that the terminal would obey.
