@@ -3,32 +3,30 @@ package import CofferCore
 internal import CofferSystem
 internal import Synchronization
 
-/// One request while it is carried out: who has sent it, what came with it, and what is to be done when it ends.
+/// A request that is being carried out: its caller, its attachments, and what to do at its end.
 package final class Call {
-    /// Who asks.
     package let caller: Caller
-    /// What came with it.
     package let attachments: Attachments
-    /// The lease that lets it be carried out, if it is one that does.
+    /// The lease that permits the request, if one does.
     package var lease: Lease?
-    /// What it was about to do, for the text of errors that say nothing of that.
+    /// The operation, for errors that don't name one.
     package var subject = "can't carry out the request"
-    /// Whether the client wants to know how far it is, and by whom it is told.
+    /// Receives progress, if the client asked for it.
     private let progress: (any ProgressObserver)?
-    /// Asks whether the other side of the connection is gone.
+    /// Whether the peer still has the connection open.
     private let isConnected: () -> Bool
 
-    /// What is told where all that it has changed since the last commit is undone.
+    /// Completes the error if the changes since the last commit are rolled back.
     package var explainUndoing: (CofferError) -> CofferError = { $0 }
 
     private var endings: [() -> Void] = []
     private var isInVain: () -> CofferError? = { nil }
     private var cancellation: Cancellation?
-    /// Whether the client has taken it back, or is gone.
+    /// Whether the client has cancelled it or disconnected.
     package private(set) var isCancelled = false
-    /// What it wants to give back before it ends.
+    /// The claims to release before its end.
     package private(set) var released: [Claim] = []
-    /// What is kept when it ends.
+    /// The claims that outlive it.
     package private(set) var kept: [Claim] = []
 
     package init(
@@ -45,54 +43,51 @@ package final class Call {
 
     // MARK: Its end
 
-    /// Has something done when the request ends, however it ends; the last first.
+    /// Registers a cleanup, which runs however the request ends; the last registered runs first.
     func atEnd(_ body: @escaping () -> Void) { endings.append(body) }
 
-    /// Does what is to be done at its end.
     package func end() {
         while let ending = endings.popLast() { ending() }
     }
 
     // MARK: Claims
 
-    /// Gives back what it has claimed, before its end.
+    /// Releases a claim before the end of the request.
     func release(_ claim: Claim) { released.append(claim) }
 
-    /// Keeps what it has claimed beyond its end.
+    /// Keeps a claim beyond the end of the request.
     func keep(_ claim: Claim) { kept.append(claim) }
 
-    /// Takes note that what was given back is.
+    /// Takes out the claims to release.
     package func takeReleased() -> [Claim] {
         defer { released = [] }
         return released
     }
 
-    /// Says what ends the waiting for a claim.
+    /// Sets the condition that ends the wait for a claim with an error.
     func waits(unless isInVain: @escaping () -> CofferError?) { self.isInVain = isInVain }
 
-    /// Why it need not wait any longer, if it need not.
+    /// The error that ends the wait for a claim; `nil` while it goes on.
     package var endOfWaiting: CofferError? { isCancelled ? .cancelled : isInVain() }
 
     // MARK: Cancelling
 
-    /// Is not wanted any more.
     package func cancel() {
         isCancelled = true
         cancellation?.cancel()
     }
 
-    /// Ends it, if it is not wanted any more.
     func checkWanted() throws(CofferError) {
         if isCancelled { throw .cancelled }
     }
 
-    /// Ends it, if its sender is gone: the event may have come, and its tenant not had its turn.
+    /// Throws if the client has disconnected: the event may have arrived while its tenant had no quantum yet.
     func checkSender() throws(CofferError) {
         if !isConnected() { cancel() }
         try checkWanted()
     }
 
-    /// What ends the waiting of another thread when the request is not wanted any more.
+    /// Returns what ends a blocking transfer of another thread when the request is cancelled.
     func makeCancellation() throws(CofferError) -> Cancellation {
         if let cancellation { return cancellation }
         do {
@@ -107,21 +102,20 @@ package final class Call {
 
     // MARK: Progress
 
-    /// What tells the client how far it is, if that is wanted.
+    /// Returns a function that reports progress to the client, if the client asked for that.
     ///
-    /// - Returns: May be called from any thread, as often as there is something to say.
+    /// - Returns: The function; any thread may call it, as often as it likes.
     func progressReport(_ isWanted: Bool, total: Int64?) -> @Sendable (Int64) -> Void {
         guard isWanted, let progress else { return { _ in } }
         return { done in progress.report(done, of: total) }
     }
 }
 
-/// Gets word of how far a transfer has come, on any thread.
+/// Receives the progress of a transfer, on any thread.
 package protocol ProgressObserver: AnyObject, Sendable {
     func report(_ done: Int64, of total: Int64?)
 }
 
 extension CofferError {
-    /// The answer to a request that its client has taken back.
     package static let cancelled = CofferError(.userCanceled, "the request was cancelled")
 }

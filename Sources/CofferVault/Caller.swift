@@ -3,23 +3,21 @@ package import CofferKeychain
 package import CofferSystem
 internal import CofferWire
 
-/// Who asks, decided once at accept and carried along: handlers look nothing up.
+/// The client of a connection. It is identified once, at accept, and handlers look up nothing.
 package struct Caller {
-    /// Who it is.
     package let identity: ClientIdentity
-    /// Who it is, as the audit keeps it.
+    /// Its identity in the form that the audit keeps.
     package let recorded: ClientIdentity
-    /// What it may do.
     package let rights: AccessRights
-    /// The program that it runs, where what it may do rests on that.
+    /// The program that the process ran at accept, if its rights depend on that.
     package let program: HeldProgram?
-    /// The number of its tenant; 0 for one that is only asked about.
+    /// The number of its tenant; 0 for a client that is only asked about.
     package let tenant: Int
-    /// What was shown on this connection of the person behind it.
+    /// The factors that this connection has presented.
     package let context = AuthenticationContext()
-    /// The files that it has open.
+    /// The files that the connection has open.
     package let handles = FileHandles()
-    /// The events that it wants.
+    /// The events that the connection has subscribed to.
     package let subscription = EventSubscription()
 
     package init(_ identity: ClientIdentity, _ rights: AccessRights, of tenant: Int = 0, program: HeldProgram? = nil) {
@@ -33,13 +31,13 @@ package struct Caller {
     /// The access groups that the caller holds; the first is the default.
     package var groups: [String] { rights.groups }
 
-    /// Whether the caller holds an access group: names are compared as bytes.
+    /// Whether the caller holds an access group; names are compared as bytes.
     package func holds(_ group: String) -> Bool { rights.hold(group) }
 
-    /// The group that a request means.
+    /// The group that a request is about.
     ///
-    /// - Parameter named: What it names, if anything.
-    /// - Throws: `missingEntitlement` where the caller does not hold the group.
+    /// - Parameter named: The group that the request names, if any.
+    /// - Throws: `missingEntitlement` if the caller does not hold the group.
     package func group(_ named: String?) throws(CofferError) -> String {
         guard let group = named ?? groups.first else {
             throw CofferError(.missingEntitlement, "you hold no access group")
@@ -54,7 +52,7 @@ package struct Caller {
         return group
     }
 
-    /// Tells a caller who looks elsewhere than the vault's owner where nothing was found.
+    /// Adds the caller's groups to the hint if nothing was found, unless the caller has the owner's group only.
     package func explained(_ error: CofferError) -> CofferError {
         guard error.code == .itemNotFound, !groups.isEmpty, groups != [AccessRights.ownersGroup] else { return error }
         let place = "you see " + groups.map { quotedForDisplay($0) }.joined(separator: ", ") + " only"
@@ -74,14 +72,14 @@ package final class HeldProgram {
     private let process: HeldProcess
     private let file: ExecutableFile
 
-    /// Holds a process; `nil` where it is not known what it runs.
+    /// Holds a process; `nil` if its program is unknown.
     package init?(_ process: consuming HeldProcess, _ file: ExecutableFile?) {
         guard let file else { return nil }
         self.process = process
         self.file = file
     }
 
-    /// Why what rests on the program is not so any more; `nil` where it is.
+    /// Why rights that depend on the program no longer apply; `nil` if they do.
     package var refusal: CofferError? {
         if process.executableFile != file { return .programIsAnother }
         return (try? process.isRunning) == true ? nil : .callerIsGone
@@ -89,7 +87,7 @@ package final class HeldProgram {
 }
 
 extension CofferError {
-    /// The answer to a process that can't be looked at.
+    /// The answer to a process that ended before it could be identified.
     package static let callerIsGone = CofferError(
         .missingEntitlement,
         "the process that has connected is gone, so nobody can tell what it was",
@@ -103,8 +101,8 @@ extension CofferError {
     )
 }
 
-/// What a client wants to be told.
+/// The events that a connection has subscribed to.
 package final class EventSubscription {
-    /// The events; `nil` for none.
+    /// `nil` for none.
     package var selection: EventSelection?
 }

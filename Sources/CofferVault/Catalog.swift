@@ -7,47 +7,44 @@ internal import CofferKeys
 internal import CofferSystem
 internal import Glibc
 
-/// The two stores on their one database: everything that a vault holds.
+/// The database of a vault, with both stores, the audit and the leases.
 ///
-/// All changes of one turn of the event loop share a transaction, and so one sync of the disk: the answers to all of them
-/// wait for it.
+/// All changes of one turn share a transaction and one sync of the disk. Their answers wait for it.
 package final class Catalog {
     static let fileName = "vault.sqlite"
-    /// All that SQLite may have there.
+    /// The database's own files: SQLite may make each of them.
     static let fileNames = ["", "-wal", "-shm", "-journal"].map { fileName + $0 }
-    /// The directory beside it, with the contents of files.
+    /// The directory with the contents of files, beside the database.
     static let contentsName = ContentDirectory.directoryName
-    /// The file that keeps room on the disk for removals.
+    /// The file that reserves disk space for removals.
     static let reserveName = "reserve"
     /// `COFR`, in the header of the database.
     private static let applicationID: Int32 = 0x434f_4652
 
     package let keychain: KeychainStore
     package let files: FileStore
-    /// Who did what.
     package let audit: AuditLog
-    /// Who may read what until that ends by itself.
     let leases: LeaseStore
     private let connection: Connection
     private let log: CatalogLog
     /// Whether there were commits since ``takeCommits()``.
     private var hasCommitted = false
-    /// What is wrong with it as a whole, found when it was opened.
+    /// Faults of the vault as a whole that were found when it was opened.
     private var openingFaults: [VaultFault] = []
     private let reserve: DiskReserve
-    /// Whether all changes of the turn so far are removals, for which the reserve may be given up.
+    /// Whether the turn has only removals so far: only then may the reserve be used.
     private var isRemovalTurn = false
-    /// What is told of the changes of the turn.
+    /// The changes of the turn, for subscribed clients.
     package let changes = ItemChangeLog()
 
-    /// Opens the catalog of a vault, and finishes what a crash cut off.
+    /// Opens the catalog of a vault, and recovers from a crash.
     ///
-    /// - Throws: `notAvailable` where there is none: lost is not empty.
+    /// - Throws: `notAvailable` if there is none: a lost catalog must not look like an empty one.
     init(in directory: Directory, keys: VaultKeys) throws(CofferError) {
         do {
             guard try Self.fileExists(in: directory) else { throw Self.missing }
             let scratch = try Self.scratch(for: directory)
-            // SQLite goes on with the files that it has opened.
+            // SQLite keeps the files that it has opened.
             defer { withExtendedLifetime(scratch) {} }
             let place = scratch?.directory ?? directory
             log = try CatalogLog(in: place)
@@ -60,7 +57,7 @@ package final class Catalog {
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
             try keychain.tagOlderItems()
-            // Their key is gone already, where a crash came between it and them.
+            // After a crash, the key of these items may be gone while their rows are still there.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try log.check(audit.nextNumber)
             openingFaults = log.faults + openingFaults
@@ -76,7 +73,7 @@ package final class Catalog {
         }
     }
 
-    /// Makes the catalog of a vault whose keybag comes next.
+    /// Creates the catalog of a new vault, before its keybag.
     static func prepare(in directory: Directory) throws(CofferError) {
         do {
             if directory.isReadOnly { throw SystemError("open", code: EROFS) }
@@ -111,8 +108,9 @@ package final class Catalog {
         try directory.openIfPresent(fileName) != nil
     }
 
-    /// A copy of the catalog, if its file system is read-only: SQLite can't read a log that it may not write, and without the
-    /// log, what was stored last would be missing.
+    /// A copy of the catalog, if its file system is read-only.
+    ///
+    /// SQLite can't read a log that it may not write, and without the log the latest changes would be missing.
     private static func scratch(for directory: Directory) throws -> ScratchDirectory? {
         guard directory.isReadOnly else { return nil }
         let scratch = try ScratchDirectory()
@@ -121,14 +119,14 @@ package final class Catalog {
     }
 
     private static func connect(in directory: Directory, isNew: Bool = false) throws -> Connection {
-        // SQLite would wait for what is no file, and follows whoever can write it.
+        // SQLite would block on a FIFO, and would trust a file that another user can write.
         for name in fileNames { try directory.requireOwnFile(name) }
         let connection = try Connection(path: "\(try directory.resolvedPath())/\(fileName)")
         let mark = try connection.row("PRAGMA application_id") { try $0.integer(0) }
-        // One that has a mark, and another one, is damaged.
+        // An application id that is neither zero nor ours means damage, which the migration reports.
         if !isNew && mark == 0 { throw missing }
         try connection.migrate(
-            // Sorting keeps the order of those of one generation.
+            // The sort is stable: it keeps the order within one generation.
             (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations)
                 .sorted { $0.generation < $1.generation },
             applicationID: applicationID
@@ -143,7 +141,7 @@ package final class Catalog {
         )
     ]
 
-    /// A catalog belongs to one keybag: with another one nothing in it could be opened, or be told from damage.
+    /// Binds a catalog to its keybag. With another keybag, every row would look damaged.
     private static func bind(_ connection: Connection, to vaultID: ItemID) throws {
         let stored = try connection.row("SELECT value FROM catalog_settings WHERE name = 'vaultID'") { try $0.blob(0) }
         if stored == vaultID.bytes { return }
@@ -164,25 +162,25 @@ package final class Catalog {
         }
     }
 
-    /// Opens the audit of a catalog that belongs to the keybag.
+    /// Opens the audit of a catalog, after checking that the catalog belongs to the keybag.
     private static func openAudit(_ connection: Connection, _ keys: VaultKeys) throws -> AuditLog {
         let isNew = try isNew(connection)
         let open = {
             try bind(connection, to: keys.vaultID)
             return try AuditLog(connection: connection, keys: keys, isNew: isNew)
         }
-        // From the moment that it is bound, it says where its audit ends.
+        // The binding and the first end of the audit are in one transaction.
         return try isNew ? connection.transaction(open) : open()
     }
 
-    /// Takes note of what is wrong with the audit as a whole: that is no fault any more.
+    /// Acknowledges the faults of the audit as a whole.
     func acknowledgeAuditFaults() {
         let known = audit.faults
         audit.acknowledgeDoubts()
         openingFaults.removeAll { known.contains($0) }
     }
 
-    /// Whether a catalog was made for a keybag that came next, and nothing is in it.
+    /// Whether the catalog was made for a keybag that is not bound yet, and is empty.
     private static func isNew(_ connection: Connection) throws -> Bool {
         try connection.row(
             """
@@ -200,17 +198,17 @@ package final class Catalog {
 
     // MARK: The one namespace
 
-    /// The secret that a name stands for.
+    /// The secret with a name.
     ///
-    /// Names of files are told apart by their bytes, and secrets after NFC: where a file has exactly that name, a secret
-    /// that is spelled in another way is another item, and neither hidden nor replaced with it.
+    /// Names of files are compared as bytes, names of secrets after NFC. If a file has exactly the given bytes, a
+    /// secret with another spelling of the name is a different item: the file neither hides nor replaces it.
     func secret(named name: ItemName, in group: String) throws -> KeychainItem? {
         guard let item = try keychain.find(GenericPasswordKey(name, in: group)) else { return nil }
         if item.key.path.utf8.elementsEqual(name.path.utf8) { return item }
         return try files.find(name, in: group) == nil ? item : nil
     }
 
-    /// Whether a name stands for a file, though there is a secret that is spelled in another way.
+    /// Whether a name means a file only because the secret of that name is spelled in another way.
     func isOnlyFile(_ name: ItemName, in group: String) throws -> Bool {
         if name.isSpelledInOneWay { return false }
         return try keychain.find(GenericPasswordKey(name, in: group)) != nil && secret(named: name, in: group) == nil
@@ -220,18 +218,18 @@ package final class Catalog {
 
     private var damage: FaultLog { connection.faults }
 
-    /// What is wrong with it as a whole: what was found when it was opened, and damage that was met since.
+    /// Faults of the vault as a whole: those found when it was opened, and damage found since.
     package var faults: [VaultFault] { openingFaults + (damage.fault.map { [$0] } ?? []) }
 
-    /// What an error means while damage is known: an item that was not found may be there.
+    /// The error to report while damage is known: an item that was not found may exist.
     package func doubt(_ error: CofferError) -> CofferError { damage.doubt(error) }
 
-    /// Makes a step of a check; damage is forgotten behind the last one, where none is left.
+    /// Carries out a step of a check. If a complete check finds no damage, the known damage is forgotten.
     func survey(from cursor: String?, _ step: () throws -> CheckPage) throws -> CheckPage {
         try damage.survey(from: cursor, step)
     }
 
-    /// Looks at a part of the database's file.
+    /// Checks a part of the database's file.
     func checkStructure(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
         try connection.checkStructure(after: place, order) { table, rebuild in
             switch table {
@@ -246,14 +244,14 @@ package final class Catalog {
 
     // MARK: One commit a turn
 
-    /// Whether changes wait for ``commit()``.
+    /// Whether there are changes that wait for ``commit()``.
     package var hasChanges: Bool { connection.isInBatch }
 
-    /// Makes a change that becomes durable with the turn, or not at all.
+    /// Makes a change, which becomes durable with the commit of the turn or is rolled back.
     ///
     /// - Parameters:
-    ///   - isRemoval: Whether it removes, and nothing else: on a full disk, the room that is kept for that is given up.
-    ///   - body: The change; it notes what those who watch are told of it. If it throws, nothing of it stays.
+    ///   - isRemoval: Whether it only removes: then it may use the reserve on a full disk.
+    ///   - body: The change. It records the events for subscribed clients. If it throws, it is rolled back.
     /// - Returns: What `body` returns.
     package func change<Result: ~Copyable>(
         isRemoval: Bool = false,
@@ -272,13 +270,13 @@ package final class Catalog {
         }
     }
 
-    /// Ends the turn: when this returns, its changes are on the disk.
+    /// Commits the turn; when this returns, its changes are synced.
     ///
-    /// - Throws: Why none of them is.
+    /// - Throws: Why all of them were rolled back.
     package func commit() throws(CofferError) {
         let isRemoval = isRemovalTurn
         isRemovalTurn = false
-        // What else there is in the turn must not use up what was given up for removals.
+        // Other changes of the turn must not use the space that is reserved for removals.
         if !isRemoval { reserve.fill() }
         defer { reserve.fill() }
         do {
@@ -286,14 +284,14 @@ package final class Catalog {
             try audit.write(at: wallClockMilliseconds())
             if !isRemoval { try connection.reserveRoom() }
         } catch {
-            // What can't be recorded does not happen.
+            // A change that can't be recorded is rolled back.
             try? connection.rollbackBatch()
             throw undo(because: CofferError(mapping: error, "can't record what was done"), isCertain: true)
         }
         do {
             try connection.commitBatch()
         } catch {
-            // After an error of the disk the log may hold the transaction all the same.
+            // After a disk error, the log may contain the transaction all the same.
             throw undo(because: error.cofferError, isCertain: error.isCertain)
         }
         files.settle()
@@ -303,13 +301,13 @@ package final class Catalog {
         if isRemoval && !reserve.isFull { checkpoint(truncates: true) }
     }
 
-    /// Whether there were commits since this was asked last.
+    /// Whether there were commits since the last call.
     package func takeCommits() -> Bool {
         defer { hasCommitted = false }
         return hasCommitted
     }
 
-    /// Writes the log back into the database file: what can't be written back now is with the next commits.
+    /// Checkpoints the log; what can't be written back now stays in it until a later checkpoint.
     ///
     /// - Parameter truncates: Whether to empty the log as well.
     package func checkpoint(truncates: Bool = false) {
@@ -318,7 +316,7 @@ package final class Catalog {
         log.note(connection.logPosition, number: audit.nextNumber)
     }
 
-    /// Ends the faults that are told of until they are acknowledged.
+    /// Ends the faults that are reported until they are acknowledged.
     func acknowledgeFaults() throws {
         acknowledgeAuditFaults()
         let ended = log.faults
@@ -338,12 +336,12 @@ package final class Catalog {
 }
 
 extension ItemName {
-    /// Whether its characters are the same bytes in every Unicode form.
+    /// Whether it is ASCII, and so the same bytes in every Unicode form.
     fileprivate var isSpelledInOneWay: Bool { path.utf8.allSatisfy { $0 < 0x80 } }
 }
 
 extension CofferError {
-    /// Turns what a store threw into what a client is told.
+    /// Maps an error of a store to the error for the client.
     package init(mapping error: any Error, _ subject: String) {
         switch error {
         case let error as CofferError: self = error

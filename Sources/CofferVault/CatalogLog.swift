@@ -3,14 +3,16 @@ internal import CofferDatabase
 internal import CofferSystem
 internal import Glibc
 
-/// The log beside the catalog: checked before SQLite reads it, kept if it is damaged, and marked with each commit.
+/// The write-ahead log beside the catalog.
+///
+/// It is checked before SQLite reads it, a damaged one is copied, and each commit records its end in a mark.
 final class CatalogLog {
     private static let name = Catalog.fileName + "-wal"
     private static let markName = Catalog.fileName + "-mark"
     private static let keptNames = (1...Limits.keptLogs).map { name + ".damaged" + ($0 == 1 ? "" : "-\($0)") }
-    /// What of it is in the state directory, besides the log.
+    /// Files in the state directory that belong to it, besides the log itself.
     static let names = [markName] + keptNames
-    /// What of it is read when the catalog is opened.
+    /// Files that are read when the catalog is opened.
     static let liveNames = [name, markName]
 
     private let directory: Directory
@@ -19,12 +21,12 @@ final class CatalogLog {
 
     /// Checks the log; when this returns, SQLite may read it.
     ///
-    /// If it is damaged, a copy of it is kept, and it ends before the damage.
+    /// A damaged log is copied, and then cut before the damage.
     ///
-    /// - Throws: ``SystemError`` if the log can't be read, or a damaged one can't be kept: it is as it was then.
+    /// - Throws: ``SystemError`` if the log can't be read, or a damaged one can't be copied: it is unchanged then.
     init(in directory: Directory) throws {
         self.directory = directory
-        // A mark that can't be read is none: it is there to find more than SQLite does.
+        // A mark that can't be read counts as none: it only finds more than SQLite would.
         mark = (try? directory.contents(of: Self.markName, limit: LogMark.byteCount)).flatMap { bytes in
             bytes.flatMap { LogMark(decoding: $0) }
         }
@@ -38,12 +40,12 @@ final class CatalogLog {
         case .damaged:
             try keep(log)
             try cut(to: survey.committedBytes)
-            // Its number is behind what was lost, and the fault is kept by the copy.
+            // The mark's number includes the lost changes, so it is dropped. The copy of the log records the fault.
             try settle(survey.endMark ?? mark?.withoutNumber)
         }
     }
 
-    /// Forgets the mark of a database that is not there: the next one in its place is another.
+    /// Removes the mark of a database that is missing: it says nothing about the next database.
     static func forgetMark(in directory: Directory) throws(SystemError) {
         if directory.contains(markName) { try directory.remove(markName) }
     }
@@ -63,10 +65,10 @@ final class CatalogLog {
 
     // MARK: Marking
 
-    /// Marks how far the log was acknowledged.
+    /// Records the acknowledged end of the log.
     ///
     /// - Parameters:
-    ///   - position: Where it ends; `nil` if that is not known.
+    ///   - position: The end; `nil` if it is unknown.
     ///   - number: A number in the catalog that only grows.
     func note(_ position: LogPosition?, number: Int64) {
         guard let position else { return }
@@ -74,7 +76,7 @@ final class CatalogLog {
         if next != mark { store(next) }
     }
 
-    /// An older mark stays true, so a failure is none.
+    /// Failures are ignored: an older mark is still true.
     private func store(_ next: LogMark?) {
         guard let next else { return }
         do throws(SystemError) {
@@ -87,7 +89,7 @@ final class CatalogLog {
 
     // MARK: Faults
 
-    /// Compares the catalog, now that it is open, with what was acknowledged.
+    /// Compares the catalog, once it is open, with what was acknowledged.
     ///
     /// - Parameter number: The number in the catalog that only grows.
     func check(_ number: Int64) throws(SystemError) {
@@ -96,7 +98,7 @@ final class CatalogLog {
         try settle(mark.withoutNumber)
     }
 
-    /// Stores a mark that takes an expectation back: if it were lost, the same fault would be found again.
+    /// Stores a mark that expects less, and syncs it: without it, the same fault would be reported again.
     private func settle(_ next: LogMark?) throws(SystemError) {
         guard let next else { return }
         store(next)
@@ -104,10 +106,10 @@ final class CatalogLog {
         if let file = try directory.openForWriting(Self.markName) { try directory.synchronize(file) }
     }
 
-    /// What was found of this log, now or earlier, until that is acknowledged.
+    /// Faults of this log, found now or earlier, that were not acknowledged.
     var faults: [VaultFault] { Self.faults(in: directory) }
 
-    /// What is kept of faults in a state directory.
+    /// Faults that are recorded in a state directory.
     static func faults(in directory: Directory) -> [VaultFault] {
         keptNames.filter { directory.contains($0) }.map { name in
             let byteCount = (try? directory.openIfPresent(name)?.status().st_size) ?? 0
@@ -134,19 +136,19 @@ final class CatalogLog {
         )
     }
 
-    /// Removes what is kept of damaged logs.
+    /// Removes the copies of damaged logs, and with them the faults.
     func acknowledge() throws(SystemError) {
         for name in Self.keptNames where directory.contains(name) { try directory.remove(name) }
         try directory.synchronize()
     }
 
-    // MARK: Keeping
+    // MARK: Copies
 
     private var freeName: String? { Self.keptNames.first { !directory.contains($0) } }
 
-    /// Copies a damaged log, unless the latest copy is of the same one, or there are as many as may be.
+    /// Copies a damaged log, unless the latest copy is of the same log or the maximum number is reached.
     private func keep(_ log: borrowing OwnedDescriptor) throws {
-        // A crash may have come between the copy and the cut.
+        // The daemon may have crashed between the copy and the cut.
         if let latest = Self.keptNames.last(where: { directory.contains($0) }), try isCopy(latest, of: log) { return }
         guard let name = freeName else { return }
         let temporary = name + ".new"

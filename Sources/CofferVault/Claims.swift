@@ -1,23 +1,23 @@
 internal import CofferCore
 package import CofferFiles
 
-/// What one at a time may have.
+/// A lock on a shared resource.
 package enum Claim: Hashable {
-    /// Changing and syncing what is open: what is committed is what was synced, and nothing that came since.
+    /// The content of an open file: a sync must commit what it has synced, without later changes.
     case content(ObjectIdentifier)
-    /// Being the one who writes an open file.
+    /// The right to write an open file.
     case writer(ObjectIdentifier)
-    /// Making, opening and changing the keys.
+    /// Creating, opening and changing the keys.
     case keys
 
     package static func content(of file: OpenFile) -> Claim { .content(ObjectIdentifier(file)) }
     package static func writer(of file: OpenFile) -> Claim { .writer(ObjectIdentifier(file)) }
 }
 
-/// Who has what, and who waits for it: the parties take turns.
+/// The claims that are held, and the requests that wait for them, in round robin over the parties.
 package struct Claims {
     private struct Entry {
-        /// `nil` where something has it that is no request, as an open handle has the writer's place.
+        /// `nil` if the holder is no request: an open handle holds the writer's claim.
         var holder: Int?
         var waiting = FairQueue<Int>()
     }
@@ -26,13 +26,13 @@ package struct Claims {
 
     package init() {}
 
-    /// Takes something, or queues for it.
+    /// Takes a claim, or queues for it.
     ///
     /// - Parameters:
-    ///   - claim: What.
-    ///   - request: The number of who wants it.
-    ///   - party: For whom, among those who take turns.
-    /// - Returns: Whether it has it now.
+    ///   - claim: The claim.
+    ///   - request: The number of the request.
+    ///   - party: The tenant, for the round robin.
+    /// - Returns: Whether the request holds it now.
     package mutating func take(_ claim: Claim, for request: Int, of party: Int) -> Bool {
         if entries[claim] == nil {
             entries[claim] = Entry(holder: request)
@@ -42,15 +42,14 @@ package struct Claims {
         return false
     }
 
-    /// Whether somebody has it.
     package func isTaken(_ claim: Claim) -> Bool { entries[claim] != nil }
 
-    /// Lets the holder end and keep it all the same, until ``release(_:)``.
+    /// Keeps a claim held beyond the end of its request, until ``release(_:)``.
     package mutating func keep(_ claim: Claim) { entries[claim]?.holder = nil }
 
-    /// Gives something to who has waited longest.
+    /// Releases a claim, and gives it to the next request that waits.
     ///
-    /// - Returns: Who has it now, if somebody has waited.
+    /// - Returns: The number of that request, if there is one.
     package mutating func release(_ claim: Claim) -> Int? {
         guard let next = entries[claim]?.waiting.removeFirst()?.element else {
             entries[claim] = nil
@@ -60,14 +59,13 @@ package struct Claims {
         return next
     }
 
-    /// Waits no longer.
+    /// Removes a request from all queues.
     package mutating func withdraw(_ request: Int) {
         for claim in entries.keys { entries[claim]?.waiting.removeAll { $0 == request } }
     }
 
-    /// All that a request has.
     package func held(by request: Int) -> [Claim] { entries.filter { $0.value.holder == request }.map(\.key) }
 
-    /// All who wait.
+    /// All requests that wait.
     package var waiting: [Int] { entries.values.flatMap { $0.waiting.elements } }
 }

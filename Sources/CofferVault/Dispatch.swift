@@ -2,23 +2,23 @@ package import CofferCore
 package import CofferWire
 
 extension Vault: MethodHandler {
-    /// Carries out a request that the gate has let in.
+    /// Carries out a request that the gate has admitted.
     ///
     /// - Parameters:
     ///   - method: Its method.
-    ///   - params: Its parameters, which may make no sense.
-    ///   - call: Who has sent it, and what came with it.
+    ///   - params: Its parameters, not validated.
+    ///   - call: Its caller and attachments.
     package func begin(_ method: Method, _ params: JSONObject, _ call: Call) throws(CofferError) -> Step {
         if let lease = call.lease { return try answer(to: method, params, under: lease, call) }
         if method.takenPayload == nil && method.descriptor == nil { try call.attachments.refuseLeftovers(of: method) }
         return try dispatch(method, params, call)
     }
 
-    /// The state that the gate decides by.
+    /// The state that the gate checks.
     package func state(for method: Method) throws(CofferError) -> VaultState {
         switch method {
         case .hello: return .noVault
-        // What can't be used can be erased.
+        // A vault that can't be opened can still be erased.
         case .vaultErase: return (try? state()) ?? .deviceKeyMissing
         default: return try state()
         }
@@ -32,7 +32,7 @@ extension Vault: MethodHandler {
                 hint: "bring the client up to date"
             )
         }
-        // A newer client speaks ours as well: it knows what is answered here.
+        // A newer client also speaks this protocol: it understands the answer.
         return .done(Reply(HelloResult(protocolNumber: Int64(Version.protocolNumber), version: Version.program)))
     }
 
@@ -49,6 +49,6 @@ extension Vault: MethodHandler {
 }
 
 extension Method {
-    /// Whether it is about what was shown of the person.
+    /// Whether it concerns the authentication of a connection.
     package var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
 }

@@ -2,19 +2,20 @@ internal import CofferCore
 internal import CofferKeys
 internal import CofferSystem
 
-/// The end of a vault: its keys first, then what they sealed.
+/// The erasure of a vault: its keys first, then what they sealed.
 ///
-/// A mark on the disk comes before all else: what was interrupted is finished when the state directory is used again. What is
-/// left of the contents, without a key, is moved out of the way, so that erasing takes as long for a million items as for ten.
+/// A mark on the disk comes before everything else: an interrupted erasure is completed when the state directory is
+/// used again. The contents, which no key opens any more, are only renamed, so that erasing a million items takes as
+/// long as erasing ten.
 enum Erasure {
     private static let mark = "erasing"
     private static let makingMark = "making"
     private static let remains = "erased"
-    /// All that a vault has in the state directory besides its keys.
+    /// Everything of a vault in the state directory, except its keys.
     private static let contents =
         Catalog.fileNames + CatalogLog.names + [Catalog.contentsName, Catalog.reserveName]
 
-    /// Erases; when this returns, no key of the vault is left, and the state directory is ready for another one.
+    /// Erases a vault; when this returns, no key of it is left, and the state directory is ready for a new one.
     static func perform(in directory: Directory) throws(CofferError) {
         do {
             try directory.replace(mark, with: RawSpan())
@@ -24,7 +25,7 @@ enum Erasure {
         try finish(in: directory)
     }
 
-    /// Goes on with what was interrupted.
+    /// Completes an erasure, or takes back a new vault, that was interrupted.
     static func finishInterrupted(in directory: Directory) throws(CofferError) {
         if try isMarked(mark, in: directory) { try finish(in: directory) }
         if try isMarked(makingMark, in: directory) { try finishTakingBack(in: directory) }
@@ -32,7 +33,7 @@ enum Erasure {
 
     private static func isMarked(_ mark: String, in directory: Directory) throws(CofferError) -> Bool {
         guard directory.contains(mark) else { return false }
-        // What is no mark of ours asks for nothing.
+        // A file of another user is no request to erase.
         do { try directory.requireOwnFile(mark) } catch {
             throw error.cofferError("can't tell whether to erase the vault")
         }
@@ -44,10 +45,10 @@ enum Erasure {
         try putAway(in: directory, mark)
     }
 
-    /// Moves out of the way what the keys have sealed; the mark goes with that.
+    /// Moves the contents away, and removes the mark.
     private static func putAway(in directory: Directory, _ mark: String) throws(CofferError) {
         do {
-            // A place of its own: what an earlier vault has left may still be there.
+            // A new directory each time: an earlier vault's contents may still be there.
             let place = try directory.subdirectory(remains).subdirectory(ItemID().hexadecimal)
             for name in contents where directory.contains(name) { try directory.rename(name, to: name, in: place) }
             try directory.remove(mark)
@@ -57,9 +58,9 @@ enum Erasure {
         }
     }
 
-    // MARK: A vault that is being made
+    // MARK: A vault in the making
 
-    /// Comes before the keybag of a new vault: until ``endMaking(in:)`` returns, what is cut off is taken back.
+    /// Marks a new vault before its keybag is stored: until ``endMaking(in:)`` returns, an interruption takes it back.
     static func beginMaking(in directory: Directory) throws(CofferError) {
         do {
             try directory.replace(makingMark, with: RawSpan())
@@ -68,7 +69,7 @@ enum Erasure {
         }
     }
 
-    /// The vault is whole: when this returns, it stays.
+    /// Completes a new vault; when this returns, it stays.
     static func endMaking(in directory: Directory) throws(CofferError) {
         do {
             try directory.remove(makingMark)
@@ -78,9 +79,9 @@ enum Erasure {
         }
     }
 
-    /// Takes a vault back whose making has failed: nobody has seen its recovery key.
+    /// Removes a vault whose creation has failed: its recovery key was never delivered.
     static func takeBack(in directory: Directory) throws(CofferError) {
-        // It may have gone already.
+        // The mark may have been removed already.
         if !directory.contains(makingMark) { try beginMaking(in: directory) }
         try finishTakingBack(in: directory)
     }
@@ -92,12 +93,12 @@ enum Erasure {
 
     // MARK: Remains
 
-    /// Whether there is something for ``removeRemains(in:)``.
+    /// Whether ``removeRemains(in:)`` has something to remove.
     static func hasRemains(in directory: Directory) -> Bool { directory.contains(remains) }
 
-    /// Removes what the keys of erased vaults had sealed.
+    /// Removes the contents of erased vaults.
     ///
-    /// Lasts as long as there was much of it: not for the event loop.
+    /// It takes time in proportion to the contents, so it must not run on the event loop.
     static func removeRemains(in directory: Directory) throws(CofferError) {
         do {
             try directory.removeTree(remains)

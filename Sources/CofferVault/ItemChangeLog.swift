@@ -2,14 +2,14 @@ package import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 
-/// What the changes of a turn are told as to those who watch, once they are on the disk.
+/// The changes of a turn, for subscribed clients; they are notified after the commit.
 package final class ItemChangeLog {
-    /// Whether anybody watches: otherwise nothing is kept.
+    /// Whether a client has subscribed: otherwise no change is recorded.
     package var isWanted = false
     private var entries: [ItemChange] = []
     private var untoldCount = 0
 
-    /// How far it has come.
+    /// A position in the log.
     struct Mark {
         fileprivate let entryCount: Int
         fileprivate let untoldCount: Int
@@ -17,27 +17,27 @@ package final class ItemChangeLog {
 
     var mark: Mark { Mark(entryCount: entries.count, untoldCount: untoldCount) }
 
-    /// Forgets what was noted since: it was undone.
+    /// Drops the changes since a position: they were rolled back.
     func forget(since mark: Mark) {
         entries.removeLast(entries.count - mark.entryCount)
         untoldCount = mark.untoldCount
     }
 
-    /// Notes a change, if anybody wants to know of it.
+    /// Records a change, if a client has subscribed.
     ///
-    /// - Parameter change: The change; what it throws undoes it. `nil` for none.
+    /// - Parameter change: The change; if it throws, the caller's change is rolled back. `nil` for none.
     func note(_ change: @autoclosure () throws -> ItemChange?) rethrows {
         guard isWanted else { return }
         guard entries.count < Limits.toldChanges else { return noteUntold(1) }
         if let change = try change() { entries.append(change) }
     }
 
-    /// Notes changes that are not told one by one.
+    /// Counts changes that are not reported one by one.
     func noteUntold(_ count: Int) {
         if isWanted { untoldCount += count }
     }
 
-    /// Takes out what was noted.
+    /// Takes out the recorded events.
     package func takeEvents() -> [VaultEvent] {
         defer { (entries, untoldCount) = ([], 0) }
         return (entries.isEmpty ? [] : [.itemsDidChange(entries)])
@@ -46,7 +46,6 @@ package final class ItemChangeLog {
 }
 
 extension StoredItem {
-    /// A change of the item.
     func change(_ kind: ItemChange.Kind) -> ItemChange {
         switch self {
         case .keychain(let item): ItemChange(kind, item)
@@ -54,7 +53,7 @@ extension StoredItem {
         }
     }
 
-    /// What has become of the item, which had another name.
+    /// The renaming of the item, whose new name is set already.
     func renamed(from formerName: ItemName) -> ItemChange {
         switch self {
         case .keychain(let item): ItemChange(.renamed, item.id, item.attributes, formerName: formerName)

@@ -3,13 +3,13 @@ package import CofferMemory
 package import CofferSystem
 package import CofferWire
 
-/// What a handler answers: a result, and bytes that must not ride in JSON.
+/// The answer of a handler: a result, and bytes that must not be in JSON.
 package struct Reply: ~Copyable {
     package let result: JSONObject
     package let payload: SecretBytes?
-    /// Of the item that the payload is of: it may not outlive its key.
+    /// The protection of the payload's item: the payload must not outlive its key.
     package let protection: Protection?
-    /// The items that it is about, where the parameters of the request do not name them.
+    /// The items that the request concerned, if its parameters don't name them.
     package var items: [AuditedItem] = []
 
     package init(_ result: some WireObject, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
@@ -18,13 +18,12 @@ package struct Reply: ~Copyable {
         self.protection = protection
     }
 
-    /// Takes the payload out.
     package consuming func takePayload() -> SecretBytes? { payload }
 }
 
-/// What came with a request besides its parameters.
+/// The payload and the descriptor of a request.
 ///
-/// A class, so that a handler that waits can hold it.
+/// A class, so that a handler can hold it while it waits.
 package final class Attachments {
     private var payload: SecretBytes?
     private var descriptor: OwnedDescriptor?
@@ -34,15 +33,15 @@ package final class Attachments {
         self.descriptor = descriptor
     }
 
-    /// Whether a descriptor came with it that nobody has taken yet.
+    /// Whether a descriptor came with it that was not taken yet.
     package var hasDescriptor: Bool { descriptor != nil }
 
-    /// Takes the payload, which is then the handler's.
+    /// Takes the payload out, which the handler then owns.
     package func takePayload() -> SecretBytes? { payload.take() }
 
-    /// Takes the descriptor, which is then the handler's.
+    /// Takes the descriptor out, which the handler then owns.
     ///
-    /// - Throws: `param` for a client's own connection to us: with both ends in our hands its end would never come.
+    /// - Throws: `param` for a connection to this daemon: it would hold both ends, and never see the end of the stream.
     package func takeDescriptor() throws(CofferError) -> OwnedDescriptor? {
         guard let descriptor = descriptor.take() else { return nil }
         if PeerIdentity.isOwnConnection(descriptor) {
@@ -51,7 +50,7 @@ package final class Attachments {
         return descriptor
     }
 
-    /// Refuses what the method has no use for: a client that sends it has made a mistake.
+    /// Refuses attachments that the method does not take: the client has made a mistake.
     package func refuseLeftovers(of method: Method) throws(CofferError) {
         if payload.byteCount > 0 { throw CofferError(.param, "'\(method.rawValue)' takes no payload") }
         if descriptor != nil { throw CofferError(.param, "'\(method.rawValue)' takes no descriptor") }
@@ -59,7 +58,6 @@ package final class Attachments {
 }
 
 extension SecretBytes? {
-    /// No bytes in place of none.
     consuming func orEmpty() throws(CofferError) -> SecretBytes {
         switch consume self {
         case .some(let bytes): return bytes

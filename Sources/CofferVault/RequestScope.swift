@@ -1,36 +1,32 @@
 package import CofferWire
 
-/// What a request has to do with, as far as that decides which other requests of its connection it waits for.
+/// The resources of a request, which decide the earlier requests of its connection that it waits for.
 package enum RequestScope: Equatable, Sendable {
-    /// Something that any request may change, or be changed by.
+    /// A resource.
     package enum Subject: Equatable, Sendable {
-        /// Everything that is stored.
+        /// Everything in both stores.
         case catalog
         /// Everything in the keychain.
         case keychain
-        /// What has these names, and what is in the directories of these names.
+        /// The items of these names, and what is in the directories of these names.
         case names([String])
-        /// What the connection has open under a number.
+        /// An open file of the connection, by its number.
         case handle(Int64)
     }
 
-    /// It waits for nothing, and nothing for it.
+    /// It waits for no request, and no request waits for it.
     case free
-    /// It looks at something.
+    /// It reads a resource.
     case reading(Subject)
-    /// It changes something.
+    /// It changes a resource.
     case changing(Subject)
-    /// What was asked before is done first, and what is asked afterwards later.
+    /// It waits for all requests before it, and all requests after it wait for it.
     case barrier
 
-    /// Decides whether a request waits for one of the same connection that came before it and is not answered yet.
+    /// Decides whether a request waits for an earlier one of its connection that is not answered yet.
     ///
-    /// Those that only look wait for no other that only looks; names are the same where they are canonically equivalent,
-    /// which is how the keychain compares them.
-    ///
-    /// - Parameters:
-    ///   - later: The request.
-    ///   - earlier: The one before it.
+    /// Two requests that only read never wait for each other. Names are equal if they are canonically equivalent, as in
+    /// the keychain.
     package static func mustWait(_ later: RequestScope, for earlier: RequestScope) -> Bool {
         switch (later, earlier) {
         case (.free, _), (_, .free), (.reading, .reading): false
@@ -41,11 +37,11 @@ package enum RequestScope: Equatable, Sendable {
         }
     }
 
-    /// What a request has to do with.
+    /// The scope of a request.
     ///
     /// - Parameters:
     ///   - method: Its method.
-    ///   - params: Its parameters, which may make no sense.
+    ///   - params: Its parameters, not validated.
     package init(of method: Method, _ params: JSONObject) {
         switch method.claim {
         case .nothing: self = .free
@@ -68,14 +64,14 @@ extension RequestScope.Subject {
         }
     }
 
-    /// Whether what is done to the one may matter to who looks at the other.
+    /// Whether a change of one resource may affect the other.
     fileprivate func touches(_ other: Self) -> Bool {
         switch (self, other) {
         case (.handle(let one), .handle(let other)): one == other
         case (.handle, .keychain), (.keychain, .handle): false
         case (.names(let some), .names(let others)):
             some.contains { one in others.contains { one == $0 || one.isBelow($0) || $0.isBelow(one) } }
-        // A handle does not tell the name that its file has by now.
+        // The present name of an open file is not known from its handle.
         case (.catalog, _), (_, .catalog), (.keychain, _), (_, .keychain), (.handle, _), (_, .handle): true
         }
     }

@@ -2,23 +2,23 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferSystem
 
-/// Work on the catalog that may take long, and is done a slice at a time, so that no other request waits for it.
+/// Long work on the catalog, which is done in slices so that it blocks no other request.
 ///
-/// Each slice is a transaction of its turn of the event loop: what came before the last one stays, however it ends.
+/// Each slice is part of the transaction of its turn. If a later slice fails, the earlier ones stay committed.
 protocol SlicedWork: AnyObject {
-    /// What it is, for a sentence that begins with "can't".
+    /// The operation, for a sentence that begins with "can't".
     var subject: String { get }
 
-    /// How many entries were looked at.
+    /// The number of entries that were scanned.
     var doneCount: Int { get }
 
-    /// How many entries were changed.
+    /// The number of entries that were changed.
     var changedCount: Int { get }
 
-    /// Does some more.
+    /// Does a slice of the work.
     ///
-    /// - Parameter isEnough: Asked after each entry.
-    /// - Returns: The answer, where it is done.
+    /// - Parameter isEnough: Called after each entry; tells whether the slice has to end.
+    /// - Returns: The answer, if the work is done.
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply?
 }
 
@@ -26,7 +26,7 @@ extension SlicedWork {
     var changedCount: Int { 0 }
 }
 
-/// The time that a request may take until others have their turn.
+/// The time that a request may take before other tenants get their quantum.
 package struct Quantum {
     private static let clock = ContinuousClock()
 
@@ -37,19 +37,19 @@ package struct Quantum {
     /// Begins now.
     ///
     /// - Parameters:
-    ///   - duration: How long it lasts.
-    ///   - othersWait: Whether another tenant has something to do: it asks the kernel, and carries out nothing.
+    ///   - duration: Its length.
+    ///   - othersWait: Whether another tenant has requests: it asks the kernel, and carries out nothing.
     package init(_ duration: Duration, othersWait: @escaping () -> Bool) {
         end = Self.clock.now + duration
         self.othersWait = othersWait
     }
 
-    /// Without others.
+    /// A quantum without other tenants.
     package static var unshared: Quantum { Quantum(.milliseconds(3)) { false } }
 
-    /// Whether it is over.
+    /// Whether it has ended.
     ///
-    /// Asked after each entry.
+    /// Called after each entry.
     mutating func isOver() -> Bool {
         count += 1
         if count >= Limits.entriesPerQuantum || Self.clock.now >= end { return true }
@@ -58,9 +58,9 @@ package struct Quantum {
 }
 
 extension Vault {
-    /// Does work that may take longer than a quantum.
+    /// Carries out work that may take longer than a quantum.
     ///
-    /// - Parameter wantsProgress: Whether the client is told of it.
+    /// - Parameter wantsProgress: Whether the client is notified of its progress.
     func perform(
         _ work: some SlicedWork,
         _ call: Call,
@@ -84,7 +84,7 @@ extension Vault {
         func begin() throws -> Step {
             let changedCount = work.changedCount
             if let reply = try work.slice(catalog, until: { quantum.isOver() }) { return .done(reply) }
-            // Others have their turn between the commit and the next slice.
+            // Other tenants get their quantum between the commit and the next slice.
             return work.changedCount > changedCount ? .committed { .again(goOn) } : .again(goOn)
         }
         do { return try begin() } catch { throw .init(mapping: error, "can't \(work.subject)") }
@@ -92,7 +92,7 @@ extension Vault {
 }
 
 extension CofferError {
-    /// The error, with what was done before it and stays so.
+    /// The error, with the number of changes before it, which stay committed.
     fileprivate func after(_ changedCount: Int) -> CofferError {
         if changedCount == 0 { return self }
         return CofferError(

@@ -2,41 +2,40 @@ package import CofferSystem
 internal import CofferCore
 internal import CofferWire
 
-/// How far a request has come: it is answered, or it says what has to happen before it goes on.
+/// The progress of a request: its answer, or the condition for continuing.
 ///
-/// What comes next is a function on the loop's thread. It is called once, with nothing of the turns in between left on a stack.
+/// The continuation is a function on the loop's thread. It is called once, from an empty stack.
 package enum Step: ~Copyable {
-    /// What comes next.
+    /// The continuation.
     package typealias Next = () throws -> Step
 
-    /// It is answered.
     case done(Reply)
-    /// A thread has something to do first.
+    /// Continue when a thread has done some work.
     case work(any WorkItem, on: WorkLane, Next)
-    /// It is its turn with something that one at a time may have, and keeps it until ``Call/release(_:)`` or its end.
+    /// Continue when the request holds a claim, which it keeps until ``Call/release(_:)`` or its end.
     case claim(Claim, Next)
-    /// What was changed is on the disk. If that fails, nothing comes next: the request ends with the error.
+    /// Continue when the changes are committed. If the commit fails, the request ends with the error.
     case committed(Next)
-    /// Others have had their turn.
+    /// Continue after other tenants have had their quantum.
     case again(Next)
 }
 
-/// The threads that work is done on.
+/// The threads for work.
 package enum WorkLane: Sendable {
-    /// Those for the bodies of files.
+    /// The threads for the contents of files.
     case content
-    /// The one for stretching passcodes: no transfer, however stuck, is in its way.
+    /// The thread for stretching passcodes: no transfer, however slow, blocks it.
     case keys
 }
 
 extension Step {
-    /// Has another thread do something with a value that it gets for its own.
+    /// Runs a function on another thread, with a value that it owns.
     ///
     /// - Parameters:
-    ///   - input: What it gets.
-    ///   - lane: Which thread.
-    ///   - body: What it does.
-    ///   - next: What comes next, with what came of it.
+    ///   - input: The value.
+    ///   - lane: The thread.
+    ///   - body: The function.
+    ///   - next: Continues with its result.
     static func work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>(
         with input: consuming sending Input,
         on lane: WorkLane = .content,
@@ -47,7 +46,7 @@ extension Step {
         return .work(work, on: lane) { try next(try work.take()) }
     }
 
-    /// Has another thread do something; `otherwise` comes next where that fails.
+    /// Runs a function on another thread; `otherwise` continues if it fails.
     static func work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>(
         with input: consuming sending Input,
         _ body: @escaping @Sendable (consuming Input) throws(CofferError) -> Output,
@@ -62,11 +61,11 @@ extension Step {
         }
     }
 
-    /// It is answered with nothing.
+    /// An empty answer.
     static var done: Step { .done(Reply(Empty())) }
 }
 
-/// Something with one owner, kept until a function takes it that may be called once: the compiler can't know that it is.
+/// A noncopyable value for a function that is called once, which the compiler can't know.
 final class Held<Value: ~Copyable> {
     private var value: Value?
 
@@ -77,6 +76,6 @@ final class Held<Value: ~Copyable> {
 
 extension CofferError {
     static let takenTwice = CofferError(.internal, "a request was carried out twice")
-    /// The vault that the request began with is erased, or was opened anew.
+    /// The vault of the request was erased, or opened again.
     static let vaultIsGone = CofferError(.notAvailable, "the vault was erased meanwhile", operation: .write)
 }

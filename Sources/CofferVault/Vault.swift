@@ -5,56 +5,54 @@ package import CofferRouting
 package import CofferSystem
 package import CofferWire
 
-/// A vault: its keys and its catalog, or the reason why they are not there.
+/// A vault: its keys and its catalog, or the reason why they are not available.
 ///
-/// A state directory that can't be used does not stop the daemon: each request is told why, and the next one tries again, so
-/// that mending it is enough.
+/// A state directory that can't be used does not stop the daemon. Each request reports the reason and the next one
+/// tries again, so that no restart is needed after a repair.
 package final class Vault {
     private struct Open {
         let keys: VaultKeys
         let catalog: Catalog
     }
 
-    /// What it is told, once.
     let settings: VaultSettings
-    /// What the matrix decides by.
+    /// The configured routing.
     package var routing: RoutingPolicy
-    /// Who may do what.
+    /// The entitlements.
     package var access: AccessPolicy
-    /// What is wrong with the configuration file, of which the last good state is used.
+    /// The error in the configuration file; the last valid one is in use.
     package var configurationTrouble: String?
-    /// What is wrong with the entitlements, of which the last good ones are used.
+    /// The error in the entitlements; the last valid ones are in use.
     package var entitlementTrouble: String?
-    /// Who does what follows a change of the keys.
+    /// Carries out what follows from a change of the keys.
     package weak var observer: (any VaultObserver)?
-    /// What is wrong with what was written for the daemon; `nil` if nothing is.
+    /// The errors in the configuration and the entitlements; `nil` if there are none.
     var trouble: String? {
         let troubles = [configurationTrouble, entitlementTrouble].compactMap { $0 }
         return troubles.isEmpty ? nil : troubles.joined(separator: "; ")
     }
-    /// Counts locks, so that an unlock that was overtaken by one is noticed.
+    /// The number of locks, which detects a lock that came during an unlock.
     package var lockCount = 0
-    /// Counts how often all that was shown was ended, so that what is being tried meanwhile is not shown afterwards.
+    /// How often all contexts were ended, which detects that during an authentication.
     package var contextEndCount = 0
-    /// The time that the request which is carried out may take.
+    /// The quantum of the request that is being carried out.
     package var quantum = Quantum.unshared
-    /// Who has what one at a time may have.
     package var claims = Claims()
-    /// What was given back outside of a request that has it.
+    /// Claims that were released outside the request that held them.
     package var freedClaims: [Claim] = []
-    /// How many handles of ended connections are still being synced.
+    /// The number of handles of closed connections that are still being synced.
     package var orphanCount = 0
-    /// What is to be done for no request.
+    /// Work that belongs to no request.
     package var chores: [Chore] = []
     private var directory: Directory?
     private var open: Open?
-    /// How far a new vault is that is not there before it is whole.
+    /// The progress of a new vault, which does not exist before it is complete.
     private var making = Making.none
 
     private enum Making {
         case none
         case underWay
-        /// It is still to be taken back.
+        /// It has to be removed.
         case failed
     }
 
@@ -64,9 +62,9 @@ package final class Vault {
         self.routing = routing
     }
 
-    /// Opens what can be opened.
+    /// Opens the vault, if it is not open yet.
     ///
-    /// - Returns: The state; `noVault` where there is none.
+    /// - Returns: The state; `noVault` if there is none.
     /// - Throws: Why the vault can't be used.
     package func state() throws(CofferError) -> VaultState {
         if let open { return open.keys.state }
@@ -81,7 +79,7 @@ package final class Vault {
         case .deviceKeyMissing:
             return .deviceKeyMissing
         case .vault(let keys) where keys.hasErasureDue:
-            // The tenth wrong passcode was proven wrong, and the daemon ended before it could do what that asks for.
+            // The daemon ended after the tenth wrong passcode was recorded, and before the erasure.
             try Erasure.perform(in: directory)
             return .noVault
         case .vault(let keys):
@@ -92,12 +90,12 @@ package final class Vault {
         }
     }
 
-    /// Where the vault's device key is looked for.
+    /// The places of the vault's device key.
     func deviceKeySource() throws(CofferError) -> DeviceKeySource {
         try DeviceKeySource(in: try stateDirectory(), credentialsPath: settings.credentialsPath)
     }
 
-    /// Which vault it is, be it open or not; `nil` where there is none.
+    /// The id of the vault, open or not; `nil` if there is none.
     package var id: ItemID? {
         get throws(CofferError) {
             if let open { return open.keys.vaultID }
@@ -126,7 +124,7 @@ package final class Vault {
         try VaultKeys.open(in: try stateDirectory(), deviceKeySource(), at: settings.clock.now)
     }
 
-    /// The keys of the vault that the gate has found to be there.
+    /// The keys of the vault, whose existence the gate has checked.
     package var keys: VaultKeys {
         get throws(CofferError) { try opened().keys }
     }
@@ -134,7 +132,7 @@ package final class Vault {
     /// The keys of the vault, if it is open.
     package var openKeys: VaultKeys? { open?.keys }
 
-    /// The catalog of the vault that the gate has found to be there.
+    /// The catalog of the vault, whose existence the gate has checked.
     package var catalog: Catalog {
         get throws(CofferError) { try opened().catalog }
     }
@@ -142,7 +140,7 @@ package final class Vault {
     /// The catalog, if it is open.
     package var openCatalog: Catalog? { open?.catalog }
 
-    /// Lets go of everything: keys are wiped, those of open files included, and the catalog's log is written back.
+    /// Closes the vault: all keys are wiped, including those of open files, and the log is checkpointed.
     package func close() {
         open?.catalog.files.revokeOpenKeys(in: .noVault)
         chores = []
@@ -150,9 +148,9 @@ package final class Vault {
         directory = nil
     }
 
-    /// Erases the vault: when this returns, nothing opens it any more.
+    /// Erases the vault; when this returns, no credential opens it any more.
     ///
-    /// What is left of its contents is removed by ``Erasure/removeRemains(in:)``.
+    /// ``Erasure/removeRemains(in:)`` removes its contents later.
     func erase() throws(CofferError) {
         let directory = try stateDirectory()
         open?.catalog.files.revokeOpenKeys(in: .noVault)
@@ -166,7 +164,7 @@ package final class Vault {
         return open
     }
 
-    /// The state directory, made if it is not there, and held against a second daemon.
+    /// The state directory, which is created if it is missing, and locked against a second daemon.
     func stateDirectory() throws(CofferError) -> Directory {
         if let directory {
             if open == nil { try finishInterrupted(in: directory) }
@@ -190,7 +188,7 @@ package final class Vault {
         }
     }
 
-    /// An erasure that failed half-way goes on with the next request that needs the directory.
+    /// Resumes an erasure that failed, with the next request that needs the directory.
     private func finishInterrupted(in directory: Directory) throws(CofferError) {
         switch making {
         case .underWay: return
@@ -200,13 +198,13 @@ package final class Vault {
         making = .none
     }
 
-    // MARK: Making one
+    // MARK: Making a vault
 
-    /// Begins to make a vault, with an empty catalog for the keybag that comes next: a keybag without one would be a vault
-    /// that was lost.
+    /// Begins to make a vault, with an empty catalog before its keybag: a keybag without a catalog would be a lost
+    /// vault.
     ///
-    /// Until ``endMaking()`` returns there is no vault, and what fails or is cut off leaves none: its recovery key would be known
-    /// to no one.
+    /// Until ``endMaking()`` returns there is no vault. A failure or a crash before that leaves none, since its
+    /// recovery key was never delivered.
     func beginMaking() throws(CofferError) {
         let directory = try stateDirectory()
         try Erasure.beginMaking(in: directory)
@@ -214,7 +212,7 @@ package final class Vault {
         making = .underWay
     }
 
-    /// Opens the vault whose keybag has been stored; when this returns, it stays.
+    /// Opens the vault whose keybag was stored; when this returns, it stays.
     func endMaking() throws(CofferError) -> VaultKeys {
         let directory = try stateDirectory()
         _ = try take(try found(), in: directory)
@@ -224,14 +222,14 @@ package final class Vault {
         return open.keys
     }
 
-    /// Takes back what was made, now or with the next request that needs the directory.
+    /// Removes an incomplete vault, now or with the next request that needs the directory.
     func takeBackMaking() {
         open = nil
         making = .failed
         _ = try? stateDirectory()
     }
 
-    /// A catalog without its keybag can't be opened by anyone; but it must not be taken for nothing, either.
+    /// Refuses a catalog whose keybag is missing: it can't be opened, but it must not be taken for no vault.
     private func checkForOrphanedCatalog(in directory: Directory) throws(CofferError) {
         guard try Catalog.isBound(in: directory) else { return }
         throw CofferError(
@@ -242,19 +240,19 @@ package final class Vault {
     }
 }
 
-/// What a vault is told when the daemon comes up.
+/// The settings of a vault, fixed at the start of the daemon.
 package struct VaultSettings {
-    /// Where it is.
+    /// The path of the state directory.
     package var statePath: String
-    /// Where a service manager passes credentials; `nil` if there is none.
+    /// The directory of the service manager's credentials; `nil` if there is none.
     package var credentialsPath: String?
-    /// What deadlines are counted by.
+    /// The clock for deadlines.
     package var clock: BootClock
     /// The seam for failing operations on disk.
     package var fileSystem: FileSystem
-    /// Tells who a process is.
+    /// Identifies a process.
     package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity
-    /// Is told of each fault that was found when the vault was opened.
+    /// Reports a fault that was found when the vault was opened.
     package var tellFault: @Sendable (VaultFault) -> Void
 
     package init(
@@ -274,40 +272,39 @@ package struct VaultSettings {
     }
 }
 
-/// What the daemon around a vault does when its keys change.
+/// Carries out in the daemon what follows from a change of the keys.
 package protocol VaultObserver: AnyObject {
-    /// When the grace of a lock ends, in nanoseconds of boot time; `nil` while none runs.
+    /// The end of a lock's grace, in nanoseconds of boot time; `nil` if there is none.
     var graceEnd: UInt64? { get }
-    /// Keys came or went, by a request or by an erasure.
+    /// The keys were loaded or wiped by a request or an erasure.
     ///
-    /// - Parameter caller: Who has shown what opens them; `nil` for nobody.
+    /// - Parameter caller: The client that presented the credential; `nil` if there is none.
     func keysDidChange(by caller: Caller?)
     /// A client asks for a lock.
     ///
-    /// - Parameter graceSeconds: Its grace; the one that is configured if none is given.
+    /// - Parameter graceSeconds: Its grace; `nil` for the configured one.
     func lock(graceSeconds: Int?)
-    /// What was shown of persons is good for nothing more.
+    /// Ends the authentication of all connections.
     func endContexts()
-    /// The keys that answers on their way rest on are gone.
+    /// Withholds the payloads of pending answers whose keys are gone.
     func withholdPayloads(in state: VaultState)
-    /// Somebody has shown a wrong credential.
+    /// A client has presented a wrong credential.
     func attemptDidFail(_ attempts: FailedAttempts)
-    /// A client has chosen what it wants to be told.
+    /// A client has changed its subscription.
     func subscriptionsDidChange()
-    /// A client takes requests back.
+    /// A client cancels requests.
     func cancelRequest(_ id: RequestID, besides call: Call)
-    /// How many files the connections of a tenant have open, and those of all.
+    /// The number of files that a tenant has open, and that of all tenants.
     func openFileCounts(of tenant: Int) -> (held: Int, used: Int)
-    /// What a service manager would be answered that asks for a credential.
+    /// The answer that a service manager would get for a credential.
     func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer
-    /// What was changed so far is to be on the disk now, and answered.
+    /// Commits the changes so far, and sends their answers.
     func commit()
 }
 
-/// Something that is done for no request, such as syncing what a connection has left open.
+/// Work that belongs to no request, such as syncing the files of a closed connection.
 package struct Chore {
-    /// For whom, among those who take turns; 0 for nobody.
+    /// The tenant, for the round robin; 0 for none.
     package let tenant: Int
-    /// Begins it.
     package let begin: (Call) throws -> Step
 }

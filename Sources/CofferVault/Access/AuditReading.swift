@@ -18,7 +18,7 @@ extension Vault {
         }
     }
 
-    /// The audit, with all that was noted before: who has done something sees it.
+    /// Writes the records of earlier turns first, so that a client finds what it has just done.
     private func writtenAudit() throws(CofferError) -> AuditLog {
         let catalog = try catalog
         if !catalog.hasChanges && catalog.audit.isWaiting { observer?.commit() }

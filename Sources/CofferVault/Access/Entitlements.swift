@@ -2,7 +2,7 @@ package import CofferCore
 internal import CofferSystem
 package import CofferWire
 
-// Who may do what, told to who may know.
+// What clients may do, for clients that may know it.
 
 extension Vault {
     package func entitlementList(_ params: EntitlementListParameters, _ call: Call) -> Step {
@@ -40,9 +40,10 @@ extension Vault {
         return .done(Reply(access.explanation(of: client)))
     }
 
-    /// What a unit may do when its service manager fetches a credential for it, and what comes of that.
+    /// The rights of a unit when its service manager requests a credential for it, and the answer that the manager
+    /// would get.
     private func explainCredential(_ address: CredentialAddress, _ isOwners: Bool) -> AccessExplanation {
-        // The manager asks, and not the user that the unit runs as.
+        // The service manager is the client, not the user that the unit runs as.
         let client =
             isOwners
             ? access.client(in: .userUnit(address.unit))
@@ -50,13 +51,13 @@ extension Vault {
         return access.explanation(of: client, observer?.answer(to: address, of: client))
     }
 
-    /// Who a process would be if it connected now.
+    /// The identity that a process would have if it connected now.
     private func client(of number: Int32) throws(CofferError) -> ClientIdentity {
         let subject = "process \(number)"
         do {
             guard let process = try HeldProcess(numbered: number) else { throw CofferError.noProcess(number) }
             let outcome = Result { try settings.identify(try process.identity(), process) }
-            // What was read of a process that has ended meanwhile may be another's, which has got its number.
+            // The process may have ended meanwhile: then the kernel may have given its number to another process.
             guard try process.isRunning else { throw CofferError.noProcess(number) }
             return try outcome.get()
         } catch {
@@ -66,7 +67,7 @@ extension Vault {
 }
 
 extension AccessSubject {
-    /// The unit that is meant, if one is, and whether it is one of the owner's service manager.
+    /// The name of the unit, and whether it is a unit of the owner's service manager; `nil` if the subject is no unit.
     fileprivate var unit: (name: String, isOwners: Bool)? {
         switch self {
         case .caller, .process: nil
@@ -77,7 +78,7 @@ extension AccessSubject {
 }
 
 extension Entitlement {
-    /// The bytes that it has as JSON at most: a byte of a text may become six.
+    /// The maximum size of its JSON: escaping makes up to six bytes of one.
     fileprivate var jsonByteCount: Int {
         let texts = [path] + clients.map(\.description) + groups
         return texts.reduce(512) { $0 + 8 + 6 * $1.utf8.count }

@@ -2,28 +2,27 @@ package import CofferAccess
 package import CofferCore
 package import CofferWire
 
-/// What leases give a client, as far as a request is concerned.
+/// What the leases of a client cover of a request.
 package enum LeaseCover: Sendable {
-    /// Nothing: there is none that it fits.
+    /// The client has no lease, or none that applies.
     case nothing
-    /// Something else than what the request names.
+    /// The client has leases, but not for what the request names.
     case somethingElse
-    /// The item that the request names.
     case item(Lease)
 }
 
-/// The one place that decides whether a method may run for a client, in a state of the vault, before any handler.
+/// Decides before any handler whether a client may call a method, in the state of the vault.
 ///
-/// Whether an item's key is there is decided where the key is used, and whether the client holds its group where the item is
-/// looked for; the gate refuses what no item could make right.
+/// The handlers check whether the key of an item is available, and whether the client holds its group. The gate refuses
+/// what no item could make valid.
 package enum Gate {
-    /// Lets a method run, or says why it may not: what is not allowed is not allowed in any state, and is said first.
+    /// Admits a request, or throws why not. Missing rights are reported first: they don't depend on the state.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - params: Its parameters, which may make no sense.
-    ///   - rights: What the client may do.
-    ///   - cover: What leases give it besides.
+    ///   - params: Its parameters, not validated.
+    ///   - rights: The client's rights.
+    ///   - cover: What its leases cover.
     ///   - state: The state of the vault.
     package static func check(
         _ method: Method,
@@ -36,14 +35,14 @@ package enum Gate {
         if let refusal = refusal(of: method, in: try state()) { throw refusal }
     }
 
-    /// Decides whether a client may ask for a method at all, whatever the state is.
+    /// Decides whether a client may call a method at all, in whatever state the vault is.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - params: Its parameters, which may make no sense: then more is wanted rather than less.
-    ///   - rights: What the client may do.
-    ///   - cover: What leases give it besides.
-    /// - Returns: Why the method may not run; `nil` where it may.
+    ///   - params: Its parameters, not validated: invalid ones require more rights, not fewer.
+    ///   - rights: The client's rights.
+    ///   - cover: What its leases cover.
+    /// - Returns: Why the client may not; `nil` if it may.
     package static func refusal(
         of method: Method,
         _ params: JSONObject,
@@ -52,7 +51,7 @@ package enum Gate {
     ) -> CofferError? {
         switch cover {
         case .item where method.isLeasable: return nil
-        // Let in for a lease alone.
+        // The client was admitted only because of a lease.
         case .nothing where rights.verbs.isEmpty: return leaseHasEnded
         case .nothing, .somethingElse, .item: break
         }
@@ -67,16 +66,16 @@ package enum Gate {
         )
     }
 
-    /// What a client has to be entitled to for a method.
+    /// The verbs that a client needs for a request.
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - params: Its parameters: some methods look or change, as they say.
+    ///   - params: Its parameters: for some methods they decide between reading and writing.
     package static func verbs(for method: Method, _ params: JSONObject) -> Set<Verb> {
         switch method {
-        // A wrong passcode counts against everybody's attempts; an application password is the item's own.
+        // Wrong passcodes use up attempts that all clients share. An application password concerns one item only.
         case .contextAuthenticate where params["factor"] == .string("applicationPassword"): [.read]
-        // One's own rights are no secret.
+        // A client may always see its own rights.
         case .entitlementExplain where ["pid", "unit", "userUnit"].contains { params[$0] ?? .null != .null }: [.admin]
         case .vaultWatch where params["audit"] ?? .bool(false) != .bool(false): method.verbs.union([.audit])
         case .fileOpen: verbs(forOpening: params)
@@ -84,7 +83,7 @@ package enum Gate {
         }
     }
 
-    /// A handle reads, writes or both; one that makes or empties its file has written by that alone.
+    /// Creating or emptying a file is writing, even if the handle then only reads.
     private static func verbs(forOpening params: JSONObject) -> Set<Verb> {
         let changes = ["create", "truncate", "append"].contains { params[$0] != nil && params[$0] != .bool(false) }
         switch params["access"]?.stringValue {
@@ -94,12 +93,9 @@ package enum Gate {
         }
     }
 
-    /// Decides whether a method may run in a state of the vault, whoever asks.
+    /// Decides whether a state of the vault permits a method, for any client.
     ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - state: The state of the vault.
-    /// - Returns: Why the method may not run; `nil` where it may.
+    /// - Returns: Why not; `nil` if it does.
     package static func refusal(of method: Method, in state: VaultState) -> CofferError? {
         switch (method.need, state) {
         case (.nothing, _), (.noVault, .noVault): nil

@@ -5,19 +5,19 @@ internal import CofferKeys
 internal import CofferSystem
 package import CofferWire
 
-// Rights to read one item that end by themselves.
+// Leases: rights to read one item that expire.
 
 extension Vault {
-    // MARK: Having one
+    // MARK: Using
 
-    /// What a client may do: its own rights, or none at all where a lease lets it in.
+    /// A client's rights: its own, or an empty set if only a lease admits it.
     package func rights(of client: ClientIdentity) throws(CofferError) -> AccessRights {
         try access.rights(of: client, hasLease: !leases(for: client).isEmpty)
     }
 
-    /// The leases that are for a client and have not ended, in the order of their granting.
+    /// The valid leases of a client, in the order in which they were granted.
     ///
-    /// None where the vault is not open: where nothing can be read, nobody need be let in.
+    /// There are none while the vault is not open: no item can be read then.
     private func leases(for client: ClientIdentity) -> [Lease] {
         guard let catalog = openCatalog, let live = try? liveLeases(in: catalog) else { return [] }
         return live.filter { lease in
@@ -25,7 +25,7 @@ extension Vault {
         }
     }
 
-    /// What leases give a client for a request: its own item of that name comes first.
+    /// What the leases of a client cover of a request; an item of its own with that name takes precedence.
     package func leaseCover(of method: Method, _ params: JSONObject, from caller: Caller) -> LeaseCover {
         guard caller.rights.verbs.isEmpty || method.isLeasable else { return .nothing }
         let leases = leases(for: caller.identity)
@@ -38,7 +38,7 @@ extension Vault {
         return .item(lease)
     }
 
-    /// Whether the very item that was meant does not have its name any more; one that is damaged has.
+    /// Whether another item, or none, has the name now; a damaged item still has it.
     private func isGone(_ terms: LeaseTerms) -> Bool {
         do { return try stored(terms.name, in: terms.group)?.info.created != terms.itemCreated } catch { return false }
     }
@@ -48,7 +48,7 @@ extension Vault {
         do { return try stored(name, in: group) != nil } catch { return true }
     }
 
-    /// Answers a request that a lease allows: a use counts when it is on the disk, and before anything is given.
+    /// Answers a request that a lease permits. The use is counted, and the count committed, before any data is sent.
     func answer(
         to method: Method,
         _ params: JSONObject,
@@ -59,13 +59,13 @@ extension Vault {
         if method == .itemShow { return try showItem(ItemShowParameters(params: params), in: terms.group) }
         let params = try ItemGetParameters(params: params)
         let state = try keys.state
-        // What opens a file later on would find that out when the use is on the disk.
+        // A file is opened only after the commit, when the use has been counted: refuse a locked item before.
         guard try require(terms.name, in: terms.group).info.protection.isReadable(in: state) else {
             throw .locked(terms.name.quoted, in: state, for: .read)
         }
         do {
             let catalog = try catalog
-            // One change: a use that fails is none.
+            // One change, so that a read that fails does not count as a use.
             return try catalog.change { _ in
                 try catalog.leases.countUse(of: lease)
                 return try getItem(params, in: terms.group, under: terms, call)
@@ -141,7 +141,7 @@ extension Vault {
         }
     }
 
-    /// Ends a lease of a group that the caller holds, or a damaged one, whose group is unknown.
+    /// Revokes a lease of a group that the caller holds, or a damaged lease, whose group is unknown.
     package func leaseRevoke(_ params: LeaseRevokeParameters, _ call: Call) throws(CofferError) -> Step {
         do {
             let catalog = try catalog
@@ -162,16 +162,16 @@ extension Vault {
         return .done
     }
 
-    // MARK: Ending
+    // MARK: Expiry
 
-    /// The leases whose time has not come; the others are removed.
+    /// The leases that have not expired; expired ones are removed.
     private func liveLeases(in catalog: Catalog) throws -> [Lease] {
         let clock = settings.clock
         let now = clock.now
         return keep(try catalog.leases.all, in: catalog) { $0.lives(at: now, of: clock.bootID) }
     }
 
-    /// The live leases whose item is still there; the others are removed.
+    /// The valid leases whose item still exists; the others are removed.
     private func usefulLeases(in catalog: Catalog) throws -> [Lease] {
         keep(try liveLeases(in: catalog), in: catalog) { !isGone($0.terms) }
     }
@@ -179,7 +179,7 @@ extension Vault {
     private func keep(_ all: [Lease], in catalog: Catalog, where isGood: (Lease) -> Bool) -> [Lease] {
         let good = all.filter(isGood)
         if good.count < all.count {
-            // One that can't be removed has ended all the same.
+            // If the removal fails, the lease is invalid all the same.
             try? catalog.change { _ in
                 for lease in all where !isGood(lease) { try catalog.leases.remove(lease.number) }
             }
@@ -201,7 +201,7 @@ extension LeaseInfo {
         )
     }
 
-    /// The most bytes that the lease's JSON can have: a byte of a text may become six.
+    /// The maximum size of its JSON: escaping makes up to six bytes of one.
     fileprivate var greatestJSONByteCount: Int {
         512 + (name.utf8.count + client.description.utf8.count + (reason ?? "").utf8.count) * 6
     }

@@ -5,10 +5,10 @@ extension RoutingPolicy {
     private static let boundKeys = ["SmallBytes", "FileBytes", "StructuredBytes"]
     private static let defaultKeys = ["Name", "Client", "Class", "Accessible"]
 
-    /// Reads what a configuration file says of routing.
+    /// Reads the routing sections of a configuration file.
     ///
-    /// - Parameter file: The file; sections of other names are left to others.
-    /// - Throws: `param` with the line that is wrong.
+    /// - Parameter file: The file; other sections are ignored.
+    /// - Throws: `param` with the number of the line that is wrong.
     package init(_ file: ConfigurationFile) throws(CofferError) {
         self.init()
         for section in file.sections {

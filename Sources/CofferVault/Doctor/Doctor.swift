@@ -5,7 +5,7 @@ internal import CofferKeychain
 internal import CofferSystem
 package import CofferWire
 
-// Looking after damage: one bounded step a request, so that nobody waits long for a look at the whole vault.
+// Checks and repairs, one bounded step a request, so that a check of the whole vault doesn't block other clients.
 
 extension Vault {
     // MARK: Checking
@@ -92,17 +92,17 @@ extension Vault {
     }
 }
 
-/// Where a check goes on.
+/// The position at which a check resumes.
 private struct CheckPlace {
     let stage: CheckStage
-    /// The row that was looked at last; 0 at the beginning of a stage.
+    /// The last row that was checked; 0 at the beginning of a stage.
     var number: Int64 = 0
-    /// The tag that was looked at last, where it is tags that are looked at.
+    /// The last tag that was checked, in the stage of tags.
     var tag: [UInt8]?
 
     init(_ stage: CheckStage) { self.stage = stage }
 
-    /// Reads a cursor; without one, it is the beginning.
+    /// Reads a cursor; `nil` is the beginning.
     init(_ cursor: String?) throws(CofferError) {
         guard let cursor else {
             self.init(.database)
@@ -127,7 +127,7 @@ private struct CheckPlace {
 
     private var cursor: String { "\(stage.rawValue):\(number)" + (tag.map { ":" + hexadecimal($0) } ?? "") }
 
-    /// The beginning of what comes behind this; `nil` where nothing does.
+    /// The beginning of the next stage; `nil` after the last.
     private var nextStage: CheckPlace? {
         let stages = CheckStage.allCases
         guard let index = stages.firstIndex(of: stage), index + 1 < stages.count else { return nil }
@@ -141,7 +141,7 @@ private struct CheckPlace {
         case .formerValues: page(try catalog.keychain.checkHistory(after: number, order))
         case .keychainTags: try checkTags(catalog, order)
         case .files: page(try catalog.files.check(after: number, order))
-        // The second of the two counts is that of the files.
+        // The second count is that of the files.
         case .counts where number == 0: counted(try catalog.keychain.checkCount(order), isLast: false)
         case .counts: counted(try catalog.files.checkCount(order), isLast: true)
         }
@@ -185,7 +185,7 @@ private struct CheckPlace {
     }
 }
 
-/// A row that was moved out of the way, by its place; or the place that a list goes on from.
+/// A row in the quarantine, or the position at which a list of them resumes.
 private struct Isolated {
     let store: StoreName
     let number: Int64
@@ -195,7 +195,7 @@ private struct Isolated {
         self.number = number
     }
 
-    /// Reads a cursor; without one, it is the beginning.
+    /// Reads a cursor; `nil` is the beginning.
     init(_ cursor: String?) throws(CofferError) {
         guard let cursor else {
             self.init(store: .keychain, number: 0)
@@ -225,7 +225,7 @@ private struct Isolated {
     }
 }
 
-/// The bytes that digits stand for; `nil` where they are none.
+/// Decodes hexadecimal digits; `nil` if they are malformed.
 private func bytes(ofHexadecimal digits: Substring) -> [UInt8]? {
     let digits = Array(digits.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }

@@ -6,9 +6,9 @@ final class FileHandle {
     let file: OpenFile
     let access: FileAccess
     let appends: Bool
-    /// The store that the file is of: gone when the vault was closed or erased.
+    /// The store of the file: `nil` after the vault was closed or erased.
     weak let store: FileStore?
-    /// The number of the tenant whose it is.
+    /// The number of the tenant that owns it.
     let tenant: Int
 
     init(_ file: OpenFile, _ access: FileAccess, appends: Bool, in store: FileStore, of tenant: Int) {
@@ -19,25 +19,25 @@ final class FileHandle {
         self.tenant = tenant
     }
 
-    /// Whether it has the place of the one who writes.
+    /// Whether it holds the writer's claim.
     var isWriter = false
-    /// Whether its client has a number for it.
+    /// Whether the client knows its number.
     fileprivate(set) var isRegistered = false
 }
 
-/// What a connection has open, by the numbers that its client knows.
+/// The open files of a connection, by the numbers that its client knows.
 package final class FileHandles {
     private var handles: [Int64: FileHandle] = [:]
     private var nextNumber: Int64 = 1
 
-    /// How many are being opened.
+    /// The number of files that are being opened.
     private var reservedCount = 0
 
     package var isEmpty: Bool { handles.isEmpty }
-    /// Those that are being opened included.
+    /// Includes the files that are being opened.
     package var count: Int { handles.count + reservedCount }
 
-    /// Keeps a place for one that is being opened: those that are opened at once pass the bound together otherwise.
+    /// Reserves a place before a file is opened: otherwise several that are opened at once could exceed the limit.
     func reserve() throws(CofferError) {
         guard count < Limits.handles else {
             throw CofferError(
@@ -49,13 +49,13 @@ package final class FileHandles {
         reservedCount += 1
     }
 
-    /// Gives the place back: the handle counts by itself, or there is none.
+    /// Releases the reservation: the handle is counted itself now, or opening has failed.
     func endReservation() { reservedCount -= 1 }
 
-    /// Whether one of them writes a file.
+    /// Whether this connection writes a file.
     func writes(_ file: OpenFile) -> Bool { handles.values.contains { $0.isWriter && $0.file === file } }
 
-    /// Takes a handle in.
+    /// Registers a handle.
     ///
     /// - Returns: Its number.
     func add(_ handle: FileHandle) -> Int64 {
@@ -65,7 +65,6 @@ package final class FileHandles {
         return nextNumber
     }
 
-    /// The handle of a number.
     subscript(number: Int64) -> FileHandle {
         get throws(CofferError) {
             if let handle = handles[number] { return handle }
@@ -75,7 +74,7 @@ package final class FileHandles {
 
     func remove(_ number: Int64) { handles[number] = nil }
 
-    /// Takes all of them out: the connection has ended.
+    /// Removes and returns all handles, at the end of the connection.
     func takeAll() -> [FileHandle] {
         defer { handles = [:] }
         return Array(handles.values)

@@ -6,11 +6,10 @@ internal import CofferSystem
 package import CofferWire
 internal import Glibc
 
-// Whole files that have chunks which were rewritten, streamed to a client: part by part, so that what is known of a part is
-// looked up when it is its turn.
+// Streams files with an overlay to a client in parts. The rows of a part are looked up when it is read.
 
 extension Vault {
-    /// Reads a file that has chunks which were rewritten, or a part of it.
+    /// Reads a file with an overlay, or a part of it.
     func getInParts(
         _ item: FileItem,
         _ params: ItemGetParameters,
@@ -22,7 +21,7 @@ extension Vault {
         let store = try catalog.files
         call.subject = "can't read \(params.name.quoted)"
         return try openForStreaming(item, params.name, in: group, under: lease, store, call) { file in
-            // Of the file that was opened: another one may have taken the name meanwhile.
+            // The size of the opened file: another file may have taken the name meanwhile.
             let range = try Self.range(params, in: file.byteCount)
             guard let descriptor = output.take() else { return try self.collect(range, of: file, params.name, store) }
             let writing = StreamedFile(file, store, self, call)
@@ -32,7 +31,7 @@ extension Vault {
         }
     }
 
-    /// Streams what can be read of a damaged file, with zeros in the place of what can't.
+    /// Streams the readable parts of a damaged file, with zeros in place of the others.
     package func fileSalvage(_ params: FileSalvageParameters, _ call: Call) throws(CofferError) -> Step {
         guard let descriptor = try call.attachments.takeDescriptor() else {
             throw CofferError(.param, "no descriptor was passed that the content goes to")
@@ -65,7 +64,7 @@ extension Vault {
         }
     }
 
-    /// Opens a file until the request ends.
+    /// Opens a file until the end of the request.
     private func openForStreaming(
         _ item: FileItem,
         _ name: ItemName,
@@ -109,7 +108,7 @@ extension Vault {
     }
 }
 
-/// A range of an open file on its way to a client, a plan at a time: what is known of a part is looked up when it is its turn.
+/// A transfer of a range of an open file, in parts: the rows of a part are looked up when it is read.
 private final class StreamedFile {
     private let file: OpenFile
     private let store: FileStore
@@ -130,7 +129,7 @@ private final class StreamedFile {
 
     /// Streams a range.
     ///
-    /// - Parameter reply: The answer, when so many bytes have gone out and those of them could not be read.
+    /// - Parameter reply: Makes the answer from the number of bytes sent and the damaged parts.
     func stream(
         _ range: Range<Int64>,
         to descriptor: consuming OwnedDescriptor,
@@ -151,7 +150,7 @@ private final class StreamedFile {
         return try goOn()
     }
 
-    /// - Returns: `nil` where there is no part any more.
+    /// Returns `nil` at the end of the range.
     private func part(
         upTo end: Int64,
         to output: SharedStream,
@@ -160,7 +159,7 @@ private final class StreamedFile {
         guard place < end else { return nil }
         guard vault.openCatalog?.files === store else { throw CofferError.vaultIsGone }
         let plan = try store.planReading(place..<end, of: file)
-        // The file may have become shorter meanwhile.
+        // The file may have been truncated meanwhile.
         if plan.range.isEmpty {
             store.finishedReading(file)
             return nil
@@ -185,13 +184,13 @@ private final class StreamedFile {
     }
 }
 
-/// What of a file can't be read.
+/// The damaged parts of a file.
 struct Damages {
-    /// Where: as many parts as are told.
+    /// Their ranges, up to a maximum number.
     private(set) var parts: [DamagedRange] = []
     private(set) var byteCount: Int64 = 0
 
-    /// Takes in what lies behind the others: parts that touch are one.
+    /// Adds a part that comes after the others; adjacent parts are merged.
     mutating func join(_ part: DamagedRange) {
         let isAllTold = parts.reduce(0) { $0 + $1.byteCount } == byteCount
         byteCount += part.byteCount

@@ -4,18 +4,18 @@ internal import CofferKeychain
 internal import CofferSystem
 package import CofferWire
 
-// How what was written to open files comes to stay: synced, closed, and given back.
+// Syncing and closing open files.
 
 extension Vault {
-    /// Has what was written to a file be there from now on.
+    /// Makes the writes to a file durable.
     package func fileSync(_ params: FileSyncParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
-        // What was written before a lock is sealed already: no key is wanted for this.
+        // Writes before a lock are sealed already, so this needs no key.
         guard let store = handle.store else { throw CofferError.vaultIsGone }
         return synchronize(handle.file, store, call) { .done }
     }
 
-    /// Syncs and closes.
+    /// Syncs a file and closes its handle.
     package func fileClose(_ params: FileCloseParameters, _ call: Call) throws(CofferError) -> Step {
         let handles = call.caller.handles
         let handle = try handles[params.handle]
@@ -30,7 +30,7 @@ extension Vault {
         return synchronize(handle.file, store, call, then: close)
     }
 
-    /// Syncs a file when it is this request's turn with it.
+    /// Syncs a file once the request holds its content.
     private func synchronize(
         _ file: OpenFile,
         _ store: FileStore,
@@ -40,7 +40,8 @@ extension Vault {
         .claim(.content(of: file)) { [self] in
             file.isBeingChanged = true
             call.atEnd { file.isBeingChanged = false }
-            // Another request may have closed the handle, or the sync of a write may be in this turn's transaction.
+            // Another request may have closed the handle, or the sync of a write may be part of this turn's
+            // transaction.
             guard file.isBeingCommitted, openCatalog?.files === store else {
                 return try synchronizeChanged(file, store, then: next)
             }
@@ -48,7 +49,7 @@ extension Vault {
         }
     }
 
-    /// Syncs a file that nobody else changes meanwhile; `next` comes when all of it is on the disk.
+    /// Syncs a file that the caller has claimed; `next` runs once all of it is committed.
     func synchronizeChanged(_ file: OpenFile, _ store: FileStore, then next: @escaping Step.Next) throws -> Step {
         guard file.hasChanges else { return try next() }
         let plan = store.planSyncing(file)
@@ -68,9 +69,9 @@ extension Vault {
         }
     }
 
-    // MARK: Giving back
+    // MARK: Closing
 
-    /// Ends a handle that has no number, or none any more.
+    /// Releases a handle that is not registered, or no longer.
     func letGo(of handle: FileHandle) {
         let file = handle.file
         if handle.isWriter {
@@ -82,7 +83,7 @@ extension Vault {
         handle.store?.close(file)
     }
 
-    /// Syncs and closes what a connection has left open.
+    /// Syncs and closes the files that a connection left open.
     package func releaseHandles(of caller: Caller) {
         for handle in caller.handles.takeAll() {
             guard handle.access.writes, let store = handle.store else {
@@ -102,7 +103,7 @@ extension Vault {
         }
     }
 
-    /// Syncs what was written before a lock has ended it: it is sealed already.
+    /// Syncs writes to files that a lock has revoked: they are sealed already.
     package func keepWhatWasWritten() {
         guard let store = openCatalog?.files else { return }
         for file in store.changedFiles where file.isRevoked && !file.isBeingChanged {
@@ -110,7 +111,7 @@ extension Vault {
         }
     }
 
-    /// Syncs everything at once, before the daemon ends.
+    /// Syncs all open files, before the daemon exits.
     package func synchronizeForShutDown() {
         guard let catalog = openCatalog else { return }
         for file in catalog.files.changedFiles {

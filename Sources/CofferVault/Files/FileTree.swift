@@ -5,7 +5,8 @@ internal import CofferKeys
 internal import CofferSystem
 package import CofferWire
 
-// The tree of files and directories: names need the store key only, so all but changing a class works in every state.
+// The tree of files and directories. Names need the store key only, so everything except changing a class works in
+// every state.
 
 extension Vault {
     package func fileStat(_ params: FileStatParameters, _ call: Call) throws(CofferError) -> Step {
@@ -88,16 +89,16 @@ extension Vault {
         }
     }
 
-    /// The class of new files where a name is.
+    /// The class that new files with a name inherit from their directory.
     func directoryClass(of name: ItemName, in group: String) throws(CofferError) -> ProtectionClass? {
         do { return try catalog.files.defaultClass(for: name, in: group) } catch {
             throw .init(mapping: error, "can't look for \(name.quoted)")
         }
     }
 
-    /// One name is in one store at a time.
+    /// Refuses a name that a directory has: a name is in one store at a time.
     ///
-    /// A directory that was made by the way goes with its last entry, and is in nobody's way.
+    /// A directory that was only made implicitly does not count: it disappears with its last entry.
     func checkNoDirectory(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
         guard try catalog.files.hasMadeDirectory(name, in: group) else { return }
         throw CofferError(
@@ -108,12 +109,12 @@ extension Vault {
         )
     }
 
-    /// One name is in one store at a time.
+    /// Refuses a name that a secret has: a name is in one store at a time.
     private func checkNotSecret(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
         if try catalog.keychain.find(GenericPasswordKey(name, in: group)) != nil { throw CofferError.isSecret(name) }
     }
 
-    /// A directory takes the names of all that is in it along: none of them may be that of a secret.
+    /// Refuses to move a directory if the new name of an entry would be the name of a secret.
     private func checkNoSecrets(
         in directory: FileEntry,
         at target: ItemName,
@@ -130,7 +131,7 @@ extension Vault {
             guard let former = try? ItemName("\(directory.path)/\(rest)"),
                 let inside = try catalog.files.entry(former, in: group)
             else { return }
-            // A directory that was made by the way may share its name with a secret, before and after.
+            // A directory that was only made implicitly may share its name with a secret, before and after.
             if inside.isDirectory && !inside.staysWhenEmpty { return }
             throw CofferError.isSecret(name)
         }
@@ -205,7 +206,7 @@ extension Vault {
     }
 }
 
-/// The removal of a directory, a part of it a turn.
+/// The removal of a directory, in slices.
 private final class DirectoryRemoval: SlicedWork {
     private let name: ItemName
     private let group: String
@@ -245,7 +246,7 @@ private final class DirectoryRemoval: SlicedWork {
     }
 }
 
-/// The change of the class of all that is in a directory, a part of it a turn.
+/// The change of the class of everything in a directory, in slices.
 private final class DirectoryProtection: SlicedWork {
 
     private let params: FileProtectParameters
@@ -274,7 +275,7 @@ private final class DirectoryProtection: SlicedWork {
             )
         }
         if !isDirectoryDone {
-            // New files first: what comes while this lasts has the new class already.
+            // New files first: those that are made meanwhile get the new class already.
             isDirectoryDone = true
             try protect(try catalog.files.requireEntry(params.name, in: group), catalog, now)
         }
@@ -299,7 +300,7 @@ private final class DirectoryProtection: SlicedWork {
 
     private func protect(_ entry: FileEntry, _ catalog: Catalog, _ now: Int64) throws {
         doneCount += 1
-        // A directory within that leaves the class to those around it goes on doing so.
+        // A directory inside that inherits its class keeps inheriting it.
         let isTop = entry.path.utf8.elementsEqual(params.name.path.utf8)
         if entry.isDirectory && !isTop && entry.protectionClass == nil { return }
         if entry.protectionClass == params.protectionClass { return }

@@ -7,13 +7,13 @@ internal import CofferMemory
 internal import CofferSystem
 package import CofferWire
 
-// Files that are open: read and written in place, on worker threads, one change of a file after the other.
+// Open files: read and written in place, on worker threads, with one change of a file at a time.
 
 extension Vault {
 
     // MARK: Opening
 
-    /// Opens a file for reading and writing in place, and makes it where that was asked for.
+    /// Opens a file for reading and writing in place, and creates it if the client asks for that.
     package func fileOpen(_ params: FileOpenParameters, _ call: Call) throws(CofferError) -> Step {
         let access = params.access ?? .read
         let group = try call.caller.group(nil)
@@ -28,7 +28,7 @@ extension Vault {
             return try openOrMake(params, access, in: group, store, call) { file, isNew in
                 let handle = FileHandle(file, access, appends: params.appends, in: store, of: call.caller.tenant)
                 call.atEnd { if !handle.isRegistered { self.letGo(of: handle) } }
-                // What was made or cut is on the disk before anybody has a handle of it.
+                // The file is created or truncated durably before a client gets a handle.
                 let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
                 return try self.becomeWriter(handle, waits: params.waits, store, call) {
                     guard params.truncates && !isNew else { return try register() }
@@ -123,11 +123,11 @@ extension Vault {
         }
     }
 
-    /// Opens a stored file, whose rows are gone through some a turn.
+    /// Opens a stored file; its rows are scanned in bounded steps.
     ///
     /// - Parameters:
-    ///   - lease: The lease that allows it: it is for the item that it was granted for.
-    ///   - next: Gets the file, which counts one handle more.
+    ///   - lease: The lease that permits it, which is for one particular item.
+    ///   - next: Gets the file, with its handle count increased.
     func open(
         _ item: FileItem,
         _ name: ItemName,
@@ -149,7 +149,7 @@ extension Vault {
                 file.handleCount += 1
                 return try next(file)
             }
-            // It was changed while its rows were gone through: from the beginning.
+            // The file was changed during the scan, which starts again.
             let item = try find(name, in: group, again: store)
             if let lease, item.created != lease.itemCreated { throw CofferError.replacedMeanwhile(name) }
             opening = try store.beginOpening(item, for: operation)
@@ -158,7 +158,7 @@ extension Vault {
         return try goOn()
     }
 
-    /// Finds a file that has changed since it was found first.
+    /// Finds a file again after it has changed.
     private func find(_ name: ItemName, in group: String, again store: FileStore) throws -> FileItem {
         if let item = try store.find(name, in: group) { return item }
         if try catalog.keychain.find(GenericPasswordKey(name, in: group)) != nil {
@@ -167,7 +167,7 @@ extension Vault {
         throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")
     }
 
-    /// Goes on as the one who writes the file, if the handle is to write.
+    /// Takes the writer's claim if the handle writes, and continues.
     private func becomeWriter(
         _ handle: FileHandle,
         waits: Bool,
@@ -212,7 +212,7 @@ extension Vault {
 
     private func checkRoomForOpenFile(of caller: Caller) throws(CofferError) {
         guard let counts = observer?.openFileCounts(of: caller.tenant) else { return }
-        // The one that is being opened counts already.
+        // The counts include the file that is being opened.
         let (held, used) = (counts.held - 1, counts.used - 1)
         if FairShare.left(holding: held, used: used, of: Limits.openFiles) > 0 { return }
         throw CofferError(
@@ -235,7 +235,7 @@ extension Vault {
         }
     }
 
-    /// Reads a range, at once where all of it is in the cache: another thread costs more than opening a chunk.
+    /// Reads a range, at once if all of it is cached: a switch of threads costs more than opening a chunk.
     func read(
         _ range: Range<Int64>,
         of file: OpenFile,
@@ -267,7 +267,7 @@ extension Vault {
         }
     }
 
-    /// Writes into an open file: what was written is there when it is synced.
+    /// Writes to an open file; the data is durable once it is synced.
     package func fileWrite(_ params: FileWriteParameters, _ call: Call) throws(CofferError) -> Step {
         let bytes = try call.attachments.takePayload().orEmpty()
         try call.attachments.refuseLeftovers(of: .fileWrite)
@@ -292,7 +292,7 @@ extension Vault {
         }
     }
 
-    /// Has a plan written by another thread; where that fails, the file is as before.
+    /// Carries out a plan on another thread; if it fails, the file is unchanged.
     private func carryOut(
         _ plan: WritePlan,
         with bytes: consuming SecretBytes?,
@@ -310,7 +310,7 @@ extension Vault {
         }
     }
 
-    /// Changes an open file when it is this request's turn with it.
+    /// Changes an open file once the request holds its content.
     private func change(
         _ handle: FileHandle,
         _ call: Call,
@@ -322,17 +322,17 @@ extension Vault {
         }
     }
 
-    /// Takes note that a request changes a file, until it ends.
+    /// Marks a file as being changed until the request ends.
     private func beginChange(of file: OpenFile, _ call: Call) {
         file.isBeingChanged = true
         call.atEnd { [self] in
             file.isBeingChanged = false
-            // A lock that came meanwhile found nothing to keep.
+            // A lock that came meanwhile has skipped this file.
             if file.isRevoked { keepWhatWasWritten() }
         }
     }
 
-    /// Cuts an open file, or lengthens it with zeros.
+    /// Truncates an open file, or extends it with zeros.
     package func fileTruncate(_ params: FileTruncateParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
@@ -358,7 +358,7 @@ extension Vault {
         }
     }
 
-    /// Takes room on the disk for a range.
+    /// Allocates disk space for a range.
     package func fileAllocate(_ params: FileAllocateParameters, _ call: Call) throws(CofferError) -> Step {
         let handle = try call.caller.handles[params.handle]
         guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
@@ -375,7 +375,7 @@ extension Vault {
         }
     }
 
-    // MARK: Who may go on
+    // MARK: Validity
 
     @discardableResult
     private func checkUsable(_ handle: FileHandle, for operation: ItemOperation) throws(CofferError) -> FileStore {
@@ -387,7 +387,7 @@ extension Vault {
     }
 }
 
-/// What is written into a file; `nil` where it is only cut.
+/// The data of a write; `nil` for a truncation.
 private struct Content: ~Copyable, Sendable {
     let bytes: SecretBytes?
 }

@@ -38,7 +38,7 @@ extension Vault {
         return .done(Reply(Explanation(placement: Placement(verdict), stored: located?.info, access: access)))
     }
 
-    /// What a client may do with an item, or with one that is not stored yet.
+    /// The access of a client to an item, or to one that would be stored.
     private func access(
         to item: StoredItem?,
         orTo protection: Protection,
@@ -47,7 +47,7 @@ extension Vault {
         in state: VaultState
     ) -> ItemAccess {
         let readable = (item?.protection ?? protection).readable
-        // What is not allowed is not allowed in any state.
+        // Missing rights come first: they don't depend on the state.
         func answer(_ method: Method, _ refusal: ErrorCode?) -> ItemAccess.Answer {
             let denied = denial(of: method, to: client, in: group) ?? Gate.refusal(of: method, in: state)
             return ItemAccess.Answer(denied?.code ?? refusal)
@@ -68,7 +68,7 @@ extension Vault {
         )
     }
 
-    /// Why a client may not do something with the items of a group, whatever the state is.
+    /// Why a client may not use a method on the items of a group in any state; `nil` if it may.
     private func denial(of method: Method, to client: ClientIdentity, in group: String) -> CofferError? {
         do throws(CofferError) {
             let caller = Caller(client, try access.rights(of: client))
@@ -97,7 +97,7 @@ extension StoredItem {
 }
 
 extension Protection {
-    /// Why the key for an operation is not there in a state; `nil` where it is.
+    /// Why the key for an operation is not available in a state; `nil` if it is.
     fileprivate func refusal(for operation: ItemOperation, in state: VaultState) -> ErrorCode? {
         let isThere =
             switch self {
@@ -109,7 +109,7 @@ extension Protection {
 }
 
 extension ClientIdentity {
-    /// A client that fits a pattern, and is for the rest as another one.
+    /// A client that fits a pattern, and otherwise equals another one.
     fileprivate init(_ pattern: ClientPattern, of other: ClientIdentity) {
         self.init(userID: other.userID, groupID: other.groupID)
         fit(pattern)

@@ -4,7 +4,7 @@ internal import CofferKeychain
 internal import CofferKeys
 internal import CofferWire
 
-/// Which items a listing is of.
+/// The filter of a listing.
 private struct ListingFilter {
     let group: String
     private let store: StoreName?
@@ -20,7 +20,7 @@ private struct ListingFilter {
         expiringBefore = params.expiringBefore
     }
 
-    /// The items of the keychain among which those are that have a name.
+    /// Selects the keychain items that can have a name.
     var query: ItemQuery {
         var query = ItemQuery(groups: [group])
         query.itemClass = .genericPassword
@@ -38,10 +38,10 @@ private struct ListingFilter {
     }
 }
 
-/// One page of a listing of both stores: the secrets in the order of their rows, then the files in the order in which the
-/// tree is walked.
+/// One page of a listing of both stores: the secrets in the order of their rows, then the files in the order of the
+/// tree.
 ///
-/// An item that moves from one store to the other between two pages may come twice, and is never left out.
+/// An item that moves between the stores while a client lists may appear twice, but is never missing.
 final class ItemListing: SlicedWork {
     private let filter: ListingFilter
     private let keys: VaultKeys
@@ -49,7 +49,7 @@ final class ItemListing: SlicedWork {
     private var walk: TreeWalk?
     private var quota: PageQuota
     private var items: [ItemInfo] = []
-    /// Where the items of the page are, by the bytes of their names.
+    /// The indices of the items of the page, by the bytes of their names.
     private var places: [[UInt8]: Int] = [:]
     private var damagedCount = 0
 
@@ -81,7 +81,7 @@ final class ItemListing: SlicedWork {
         Reply(ItemPage(items: items, next: next, damagedCount: damagedCount))
     }
 
-    /// The position, that of the walk included.
+    /// The position, including that of the walk.
     private var place: ListingPosition {
         if case .files(let latest, _) = position, let walk { return .files(latestSecret: latest, at: walk.position) }
         return position
@@ -116,7 +116,7 @@ final class ItemListing: SlicedWork {
         return true
     }
 
-    /// Scans a batch of the keychain, or as much of it as the page has room for.
+    /// Scans a batch of the keychain, or as much of it as fits into the page.
     ///
     /// - Returns: The last row that was scanned, and whether it is the last of all.
     private func scanSecrets(after row: Int64, _ keychain: KeychainStore) throws -> (last: Int64, isAtEnd: Bool) {
@@ -132,9 +132,9 @@ final class ItemListing: SlicedWork {
         return (batch.last ?? row, batch.next == nil)
     }
 
-    /// Takes an item into the page.
+    /// Adds an item to the page.
     ///
-    /// One that has changed its store between two slices is in the page once, as it is now.
+    /// An item that has moved between the stores since the last slice is replaced, so that it appears once.
     private func take(_ info: ItemInfo) {
         let name = Array(info.name.utf8)
         if let place = places[name] { return items[place] = info }
@@ -175,15 +175,15 @@ final class ItemListing: SlicedWork {
     }
 }
 
-/// How far a listing of both stores has come.
+/// The position of a listing of both stores.
 enum ListingPosition {
     case secrets(after: Int64)
     case files(latestSecret: Int64, at: [UInt8])
     case lostFiles(latestSecret: Int64, after: Int64)
-    /// What has come into the keychain since its rows were scanned: files that became secrets are there, and not in the tree.
+    /// Keychain rows that were added during the listing: a file that became a secret meanwhile is among them.
     case newSecrets(after: Int64)
 
-    /// Reads a position that a page ended with.
+    /// Reads the position at which an earlier page ended.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let numbers = parts.map { Int64($0) }
@@ -204,7 +204,7 @@ enum ListingPosition {
         }
     }
 
-    /// The position as a page ends with it.
+    /// The position in the form that a client gets.
     var text: String {
         switch self {
         case .secrets(let row): "secrets:\(row)"

@@ -5,7 +5,7 @@ internal import CofferSystem
 package import CofferWire
 
 extension Vault {
-    /// Changes one row of the catalog; the name needs the store key only.
+    /// Renames an item: one row of the catalog, which needs the store key only.
     package func itemMove(_ params: ItemMoveParameters, _ call: Call) throws(CofferError) -> Step {
         let group = try call.caller.group(nil)
         let located = try requireItem(params.name, in: group)
@@ -35,7 +35,7 @@ extension Vault {
         switch item {
         case .keychain(let item):
             try checkNoDirectory(target, in: group, catalog)
-            // Spelled in another way, it may be the item itself.
+            // With another spelling, the target may be the item itself.
             if let existing = try stored(target, in: group)?.item, !existing.isSame(as: item) {
                 try checkReplacing(existing, target, params.replaces)
                 switch existing {
@@ -59,7 +59,7 @@ extension Vault {
         }
     }
 
-    /// Replacing is writing: it has to be wanted, and wants the key of what is replaced.
+    /// Refuses to replace an item unless the client asks for it and its key is available.
     private func checkReplacing(_ existing: StoredItem, _ name: ItemName, _ isWanted: Bool) throws(CofferError) {
         guard isWanted else {
             throw CofferError(
@@ -75,7 +75,7 @@ extension Vault {
         }
     }
 
-    /// Finds an item that has to be there, and no directory.
+    /// Finds an item; a directory of that name is an error.
     private func requireItem(_ name: ItemName, in group: String) throws(CofferError) -> Located {
         if let located = try stored(name, in: group) { return located }
         let isDirectory: Bool

@@ -6,9 +6,9 @@ internal import CofferSystem
 package import CofferWire
 
 extension Vault {
-    /// Changes one row of the catalog, whatever the item's size.
+    /// Changes the protection of an item: one row of the catalog, whatever the item's size.
     ///
-    /// As with a put, a protection of the other store is converted.
+    /// As for a put, a protection of the other store is converted.
     package func itemProtect(_ params: ItemProtectParameters, _ call: Call) throws(CofferError) -> Step {
         let group = try call.caller.group(nil)
         let wishes = RoutingWishes(protectionClass: params.protectionClass, accessibility: params.accessibility)

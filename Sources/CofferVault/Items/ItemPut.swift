@@ -8,11 +8,11 @@ internal import CofferSystem
 package import CofferWire
 internal import Glibc
 
-/// The content of a put, as far as it had to be read to decide where it goes.
+/// The content of a put, as far as it had to be read for routing.
 private struct Intake: ~Copyable, Sendable {
-    /// What was read, in locked memory.
+    /// The bytes that were read, in locked memory.
     let prefix: SecretBytes
-    /// Where the rest comes from; `nil` where all of it was read.
+    /// The source of the other bytes; `nil` if all were read.
     let rest: PeerStream?
 
     init(prefix: consuming SecretBytes, rest: consuming PeerStream?) {
@@ -20,9 +20,9 @@ private struct Intake: ~Copyable, Sendable {
         self.rest = rest
     }
 
-    /// Reads on from the rest.
+    /// Reads more from the source.
     ///
-    /// - Parameter count: How many bytes are wanted in all.
+    /// - Parameter count: The total number of bytes to read.
     consuming func filled(to count: Int) throws(CofferError) -> Intake {
         if prefix.count >= count { return self }
         guard let stream = rest else { return Intake(prefix: prefix, rest: nil) }
@@ -46,7 +46,7 @@ private struct Intake: ~Copyable, Sendable {
         return firstCount + added < count ? Intake(prefix: bytes, rest: nil) : Intake(prefix: bytes, rest: stream)
     }
 
-    /// How long the content is, as far as that can be told.
+    /// The size of the content, as far as it is known.
     var size: RoutingFacts.Size {
         switch rest {
         case .none: return .exactly(Int64(prefix.count))
@@ -56,23 +56,23 @@ private struct Intake: ~Copyable, Sendable {
         }
     }
 
-    /// What the matrix looks at.
+    /// What the routing matrix uses.
     var facts: ContentFacts {
         prefix.withBytes { ContentFacts($0, size: size) }
     }
 }
 
-/// What the matrix may know of a content.
+/// The facts about a content that routing uses.
 struct ContentFacts {
     let size: RoutingFacts.Size
     let looksStructured: Bool
     let signature: ContentSignature?
 
-    /// Looks at a content.
+    /// Inspects a content.
     ///
     /// - Parameters:
-    ///   - prefix: The first bytes of it.
-    ///   - size: How many there are in all.
+    ///   - prefix: Its first bytes.
+    ///   - size: Its total size.
     init(_ prefix: RawSpan, size: RoutingFacts.Size) {
         let isWhole = size == .exactly(Int64(prefix.byteCount))
         self.size = size
@@ -80,7 +80,7 @@ struct ContentFacts {
         signature = ContentSignature(of: prefix, isWhole: isWhole)
     }
 
-    /// Of a content of which nothing is known but its size.
+    /// The facts of a content of which only the size is known.
     init(size: RoutingFacts.Size) {
         self.size = size
         looksStructured = false
@@ -88,12 +88,12 @@ struct ContentFacts {
     }
 }
 
-/// Where a content goes in the file store, and what is known of what it replaces.
+/// The target of a put in the file store, and what it replaces.
 private struct FileTarget {
     let name: ItemName
     let group: String
     let kind: ItemKind?
-    /// The protection of what was stored when the put began.
+    /// The protection of the item that was stored when the put began.
     let replacing: Protection?
 
     var key: GenericPasswordKey { GenericPasswordKey(name, in: group) }
@@ -113,7 +113,7 @@ extension Vault {
             try intake.filled(to: Limits.secretBytes + 1)
         } then: { intake in
             try call.checkSender()
-            // What comes from a pipe takes its time: the vault may have been erased, and another one made.
+            // A transfer takes time: meanwhile the vault may have been erased and a new one made.
             guard try self.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
             return try self.store(intake, params, in: group, call)
         }
@@ -154,16 +154,16 @@ extension Vault {
         }
     }
 
-    /// What the matrix says of an item.
+    /// Routes an item.
     ///
     /// - Parameters:
     ///   - name: Its name, if it has one.
     ///   - group: Its access group.
-    ///   - existing: What is stored under the name.
-    ///   - wishes: What the caller says.
-    ///   - content: What is known of its content.
-    ///   - client: Who stores it.
-    ///   - entitled: How it is protected by the client's entitlement.
+    ///   - existing: The item that is stored under the name.
+    ///   - wishes: The wishes of the caller.
+    ///   - content: The facts about its content.
+    ///   - client: The client that stores it.
+    ///   - entitled: The protection that the client's entitlement prescribes.
     func route(
         _ name: ItemName?,
         in group: String,
@@ -266,14 +266,14 @@ extension Vault {
         }
     }
 
-    /// - Returns: What an item of the keychain has lost by becoming a file.
+    /// Returns warnings about what a keychain item has lost by becoming a file.
     private func commit(
         _ write: ContentWrite,
         _ byteCount: Int64,
         _ target: FileTarget
     ) throws -> [String] {
-        // The content is sealed under the class that was right when it began to come: if somebody has stored another item
-        // meanwhile, with a policy of its own, that one stays.
+        // The content was sealed under the class that was right when the transfer began. If another client has stored
+        // an item with another protection meanwhile, that item stays.
         let replaced = try stored(target.name, in: target.group)?.info
         guard replaced?.protection == target.replacing else {
             throw CofferError(
@@ -303,7 +303,7 @@ extension Vault {
         }
     }
 
-    /// What an item loses where it becomes a file, in words.
+    /// Describes what an item loses when it becomes a file.
     private static func losses(of item: KeychainItem, _ keychain: KeychainStore) throws -> [String] {
         var losses: [String] = []
         let valueCount = try keychain.formerValueCount(of: item)
@@ -324,7 +324,7 @@ extension Vault {
         return losses
     }
 
-    /// Replacing is writing: it wants the key of what is replaced.
+    /// Refuses to replace an item unless its key is available: replacing is writing.
     func checkReplacing(_ item: KeychainItem?) throws(CofferError) {
         let state = try keys.state
         if let item, !item.accessibility.isAvailable(in: state) {
@@ -332,7 +332,7 @@ extension Vault {
         }
     }
 
-    /// A file has no access control: what has one is not made a file by the way.
+    /// Refuses to make a file of an item with an access control, which files don't have.
     private func checkMoving(_ item: KeychainItem?) throws {
         guard let item, item.attributes.accessControl != nil else { return }
         throw CofferError(
@@ -351,7 +351,7 @@ extension Vault {
 }
 
 extension RoutingFacts.Size {
-    /// The bytes, where they are known.
+    /// The number of bytes, if it is known.
     fileprivate var count: Int64? {
         switch self {
         case .exactly(let count): count
@@ -361,9 +361,9 @@ extension RoutingFacts.Size {
 }
 
 extension Protection {
-    /// What the caller ought to know of the protection that an item gets.
+    /// The warnings about the protection that an item gets.
     ///
-    /// - Parameter said: What was asked for, where that was in the terms of the other store.
+    /// - Parameter said: The protection that the client asked for, if it is one of the other store.
     func warnings(convertedFrom said: Protection?) -> [String] {
         var warnings: [String] = []
         if case .keychain(let accessibility) = self, accessibility.isDeprecated {
@@ -377,7 +377,7 @@ extension Protection {
 }
 
 extension Placement {
-    /// - Parameter warnings: What the caller ought to know besides.
+    /// - Parameter warnings: Further warnings.
     init(_ verdict: Verdict, besides warnings: [String] = []) {
         self.init(
             protection: verdict.protection,

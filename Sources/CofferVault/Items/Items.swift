@@ -9,7 +9,7 @@ internal import CofferSystem
 package import CofferWire
 internal import Glibc
 
-/// An item of the one namespace, in whichever store it is.
+/// An item of the one namespace, in either store.
 enum StoredItem {
     case keychain(KeychainItem)
     case file(FileItem)
@@ -18,7 +18,7 @@ enum StoredItem {
 extension Vault {
     /// Finds an item, in every state of the vault.
     ///
-    /// One name is in one store at a time.
+    /// A name is in one store at a time.
     func stored(_ name: ItemName, in group: String) throws(CofferError) -> Located? {
         do {
             let catalog = try catalog
@@ -34,19 +34,18 @@ extension Vault {
         }
     }
 
-    /// An item, and how it is shown.
+    /// An item, and its description for clients.
     struct Located {
         let item: StoredItem
         let info: ItemInfo
     }
 
-    /// Finds an item that has to be there.
+    /// Finds an item, or throws that there is none.
     func require(_ name: ItemName, in group: String) throws(CofferError) -> Located {
         if let located = try stored(name, in: group) { return located }
         throw .notFound(name)
     }
 
-    /// What an item is that has to be there.
     package func info(of name: ItemName, in group: String) throws(CofferError) -> ItemInfo {
         try require(name, in: group).info
     }
@@ -60,8 +59,8 @@ extension Vault {
     /// Reads an item, or a part of it.
     ///
     /// - Parameters:
-    ///   - group: Where it is.
-    ///   - lease: What lets it be read, if it is a lease: its use is on the disk before a byte is given.
+    ///   - group: Its access group.
+    ///   - lease: The lease that permits it, if one does: its use is committed before a byte is sent.
     func getItem(
         _ params: ItemGetParameters,
         in group: String,
@@ -98,7 +97,7 @@ extension Vault {
         }
     }
 
-    /// The use of a lease counts from its commit on.
+    /// Continues after the commit that counts the use of a lease.
     private func after(_ lease: LeaseTerms?, _ next: @escaping Step.Next) throws -> Step {
         lease == nil ? try next() : .committed(next)
     }
@@ -125,7 +124,7 @@ extension Vault {
         return Reply(result, payload: part, protection: .keychain(accessibility))
     }
 
-    /// The part of an item's bytes that is asked for.
+    /// The requested part of an item's bytes.
     static func range(_ params: ItemGetParameters, in count: Int64) throws(CofferError) -> Range<Int64> {
         let start = params.offset ?? 0
         guard start <= count else {
@@ -134,7 +133,7 @@ extension Vault {
         return start..<min(count, start + (params.length ?? count))
     }
 
-    /// Has the content written to a descriptor.
+    /// Writes the content to a descriptor.
     private func stream(
         _ read: ContentRead,
         _ range: Range<Int64>,
@@ -153,14 +152,14 @@ extension Vault {
         }
     }
 
-    /// Has the content ride with the reply.
+    /// Sends the content with the reply.
     private func deliver(
         _ read: ContentRead,
         _ range: Range<Int64>,
         _ name: ItemName
     ) throws(CofferError) -> Step {
         try Self.checkFits(range, name)
-        // Another thread costs more than opening a chunk.
+        // A switch of threads costs more than opening a chunk.
         if let cached = try read.collectIfCached(range) { return reply(with: cached, of: read) }
         return .work(with: ()) { (_) throws(CofferError) in
             try read.collect(range)
@@ -171,7 +170,7 @@ extension Vault {
 
     private func reply(with content: consuming SecretBytes, of read: ContentRead) -> Step {
         let result = ItemGetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
-        // Its class may be another one than when the read began.
+        // Its class may have changed since the read began.
         let protectionClass = openCatalog?.files.protectionClass(of: read) ?? read.protectionClass
         return .done(Reply(result, payload: content, protection: .file(protectionClass)))
     }
@@ -247,12 +246,11 @@ extension ItemInfo {
 }
 
 extension KeychainItem {
-    /// Until when it is good, in milliseconds since 1970.
+    /// The expiry date, in milliseconds since 1970.
     fileprivate var expiryDate: Int64? {
         if case .date(let date) = attributes.values[.expiryDate] { date } else { nil }
     }
 
-    /// Whether that is past.
     var isExpired: Bool { expiryDate.map { $0 < wallClockMilliseconds() } ?? false }
 }
 

@@ -2,12 +2,12 @@ internal import CofferCore
 internal import CofferKeychain
 internal import CofferWire
 
-// An identity is not stored: it is a certificate, shown together with the private key of the same public key.
+// Identities are not stored: an identity is a certificate, combined with the private key that has the same public key.
 
 extension ItemQuery {
-    /// Takes what only a key can have out of a query for identities, which goes through the certificates.
+    /// Removes the attributes of keys from a query for identities, which scans the certificates.
     ///
-    /// - Returns: What the key has to have.
+    /// - Returns: The attributes that the private key must have.
     mutating func splitIdentity() -> [KeychainAttribute: AttributeValue] {
         guard itemClass == .identity else { return [:] }
         let own = KeychainAttribute.attributes(of: .certificate)
@@ -18,7 +18,7 @@ extension ItemQuery {
 }
 
 extension KeychainItemInfo {
-    /// The identity of this certificate and a private key: what both have is the certificate's.
+    /// Combines this certificate with its private key; the certificate's attributes take precedence.
     func identity(with key: KeychainItemInfo) -> KeychainItemInfo {
         KeychainItemInfo(
             itemClass: .identity,

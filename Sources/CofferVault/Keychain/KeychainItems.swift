@@ -6,7 +6,7 @@ internal import CofferMemory
 internal import CofferSystem
 package import CofferWire
 
-// The keychain by its own verbs, after SecItem: add, find, update, delete.
+// The keychain methods, after SecItem: add, find, update, delete.
 
 extension Vault {
     // MARK: Adding
@@ -68,7 +68,7 @@ extension Vault {
         )
     }
 
-    /// One name is in one store at a time.
+    /// Refuses the name of a file or a directory: a name is in one store at a time.
     private func checkName(_ attributes: ItemAttributes, in catalog: Catalog) throws {
         guard let name = attributes.name else { return }
         try checkNoDirectory(name, in: attributes.group, catalog)
@@ -92,7 +92,7 @@ extension Vault {
         return try perform(search, call)
     }
 
-    /// How an item is shown.
+    /// Describes an item for a client.
     func info(_ item: KeychainItem, _ returns: Set<KeychainReturn>, byteCount: Int? = nil) -> KeychainItemInfo {
         let state = openKeys?.state ?? .noVault
         let wantsAttributes = returns.contains(.attributes)
@@ -108,19 +108,19 @@ extension Vault {
         )
     }
 
-    /// The groups that a query looks in: those that the caller holds, or the one of them that it names.
+    /// The groups that a query searches: the caller's, or the one of them that it names.
     func groups(for query: KeychainQuery, of caller: Caller) throws(CofferError) -> [String] {
         guard case .text(let named) = query.attributes[.accessGroup] else { return caller.groups }
         return [try caller.group(named)]
     }
 
-    /// Does something with every item that a query means, in whatever state the vault is.
+    /// Applies a function to all items that a query selects, in any state of the vault.
     ///
     /// - Parameters:
-    ///   - query: Which items.
-    ///   - caller: Who asks.
-    ///   - subject: What it is, for a sentence that begins with "can't".
-    ///   - body: What is done, in one turn; there is one item at least.
+    ///   - query: The query.
+    ///   - call: The request.
+    ///   - subject: The operation, for a sentence that begins with "can't".
+    ///   - body: The function; it runs in one turn, and gets at least one item.
     func withItems(
         of query: KeychainQuery,
         _ call: Call,
@@ -144,13 +144,13 @@ extension Vault {
         return try perform(selection, call)
     }
 
-    /// Does something with the one item that a query means.
+    /// Applies a function to the one item that a query selects.
     ///
     /// - Parameters:
-    ///   - query: Which item.
-    ///   - caller: Who asks.
-    ///   - subject: What it is, for a sentence that begins with "can't".
-    ///   - body: What is done.
+    ///   - query: The query.
+    ///   - call: The request.
+    ///   - subject: The operation, for a sentence that begins with "can't".
+    ///   - body: The function.
     func withItem(
         of query: KeychainQuery,
         _ call: Call,
@@ -225,7 +225,7 @@ extension Vault {
 }
 
 extension ItemQuery {
-    /// What a client asks for, in the groups that it may look in.
+    /// The query of a client, restricted to the groups that it may search.
     init(_ query: KeychainQuery, groups: [String]) {
         self.init(groups: groups)
         itemClass = query.itemClass
@@ -239,12 +239,12 @@ extension ItemQuery {
 }
 
 extension Accessibility? {
-    /// What the caller ought to know of an accessibility that it has named.
+    /// The warnings about an accessibility that the caller has named.
     fileprivate var warnings: [String] { map { Protection.keychain($0).warnings(convertedFrom: nil) } ?? [] }
 }
 
 extension KeychainAddParameters {
-    /// The group that the item is to belong to, if one is named.
+    /// The group that the new item is to belong to, if the client names one.
     fileprivate var group: String? {
         if case .text(let group) = attributes[.accessGroup] { group } else { nil }
     }

@@ -4,12 +4,12 @@ internal import CofferMemory
 internal import CofferSystem
 package import CofferWire
 
-// Private keys are used where they lie; earlier values of secrets are looked at and put back.
+// Private keys, which are used inside the daemon, and the history of secrets.
 
 extension Vault {
     // MARK: Keys
 
-    /// Signs with a private key, without reading it out.
+    /// Signs with a private key, which never leaves the daemon.
     package func keychainSign(_ params: KeychainSignParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         let payload = call.attachments.takePayload()
@@ -22,7 +22,7 @@ extension Vault {
         }
     }
 
-    /// Agrees with a peer on a shared secret, without reading the private key out.
+    /// Derives a secret shared with a peer; the private key never leaves the daemon.
     package func keychainAgree(_ params: KeychainAgreeParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "agree on a secret") { item, catalog in
@@ -31,7 +31,7 @@ extension Vault {
         }
     }
 
-    /// The public half of a key, or the public key of a certificate.
+    /// Returns the public half of a key, or the public key of a certificate.
     package func keychainPublicKey(_ params: KeychainPublicKeyParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "show the public key") { item, catalog in
@@ -41,7 +41,7 @@ extension Vault {
 
     // MARK: History
 
-    /// What the secret of an item was before.
+    /// Returns the former values of a secret.
     package func keychainHistory(_ params: KeychainHistoryParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "look into the history") { item, catalog in
@@ -68,14 +68,14 @@ extension Vault {
                 hint: "name it by 'number'"
             )
         }
-        // Says which there are where there is none of that number.
+        // If there is no value of that number, the error lists those that exist.
         let secret = try keychain.earlierSecret(params.number ?? values[0].number, of: item, with: caller.context)
         try refuseReading(item)
         let strictest = (values.map(\.accessibility) + [item.accessibility]).strictest
         return Reply(KeychainHistory(values: shown), payload: secret, protection: strictest.map { .keychain($0) })
     }
 
-    /// Gives an item an earlier value of its secret back; the present one goes to the history.
+    /// Restores a former value of a secret; the present one is added to the history.
     package func keychainRestore(_ params: KeychainRestoreParameters, _ call: Call) throws(CofferError) -> Step {
         let caller = call.caller
         return try withItem(of: params.query, call, to: "restore an earlier value") { item, catalog in

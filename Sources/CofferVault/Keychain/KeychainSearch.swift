@@ -3,14 +3,13 @@ internal import CofferKeychain
 internal import CofferMemory
 internal import CofferWire
 
-/// One query of the keychain, on its way to the page that answers it.
+/// One page of a query of the keychain.
 ///
-/// A page has an end: so many rows that are looked at, and so many bytes that an answer has. What is left is asked for with the
-/// cursor.
+/// A page is limited in the rows that are scanned and the bytes of its answer. The client continues with the cursor.
 final class KeychainSearch: SlicedWork {
     private let params: KeychainFindParameters
     private let query: ItemQuery
-    /// What the private key of an identity has to have.
+    /// The attributes that the private key of an identity must have.
     private let keyAttributes: [KeychainAttribute: AttributeValue]
     private let keychain: KeychainStore
     private let context: AuthenticationContext
@@ -19,31 +18,31 @@ final class KeychainSearch: SlicedWork {
     private var place: Int64?
     private(set) var doneCount = 0
     private var damaged: CofferError?
-    /// What is to be sorted: an item's date, and what is to be found of it again.
+    /// The items to sort: only their dates and ids are kept.
     private var unsorted: [(date: Int64, id: ItemID)] = []
     private var turnCount = 0
 
     private var items: [KeychainItemInfo] = []
-    /// The items that are on the page.
+    /// The items on the page.
     private var given: [KeychainItem] = []
-    /// The items whose secrets come along.
+    /// The items whose secrets are in the payload.
     private var opened: [KeychainItem] = []
     private var lockedCount = 0
     private var unauthenticatedCount = 0
     private var damagedCount = 0
     private var jsonBytes = 0
     private var payloadBytes = 0
-    /// Why an item that was found is not given.
+    /// Why a matching item is not returned.
     private var refusal: CofferError?
 
     /// Begins a query.
     ///
     /// - Parameters:
-    ///   - params: What the client asks for.
-    ///   - groups: The groups that it may look in.
-    ///   - keychain: Where.
-    ///   - context: What the client has shown.
-    ///   - describe: Shows an item, with the bytes of its secret where they come along.
+    ///   - params: The client's query.
+    ///   - groups: The groups that it may search.
+    ///   - keychain: The store.
+    ///   - context: The client's authentication.
+    ///   - describe: Describes an item; gets the size of its secret if the payload contains it.
     init(
         _ params: KeychainFindParameters,
         groups: [String],
@@ -101,7 +100,7 @@ final class KeychainSearch: SlicedWork {
         return reply
     }
 
-    /// Looks at some more rows.
+    /// Scans some more rows.
     private func nextBatch() throws -> SearchPage {
         let looks = min(Limits.queryBatch, Limits.queryItems - doneCount)
         let batch = try keychain.search(query, after: place, lookingAt: looks)
@@ -110,15 +109,15 @@ final class KeychainSearch: SlicedWork {
         return batch
     }
 
-    /// Takes items in the order of their adding.
+    /// Adds items in the order in which they were stored.
     ///
-    /// - Returns: Whether the page has come to its end.
+    /// - Returns: Whether the page is complete.
     private func look(until isEnough: () -> Bool) throws -> Bool {
         repeat {
             let batch = try nextBatch()
             for item in batch.items {
                 guard try items.count < limit && take(item) else {
-                    // Those behind the place are looked at again by whoever goes on.
+                    // The rows after the position are scanned again for the next page.
                     damagedCount += batch.damagedRows.count { $0 <= place ?? 0 }
                     return true
                 }
@@ -131,7 +130,7 @@ final class KeychainSearch: SlicedWork {
         return false
     }
 
-    /// Takes what is on the page anew: others may have changed it in the turns that were theirs.
+    /// Reads the items of the page again: other clients may have changed them in the turns between.
     private func lookAgain() throws {
         let earlier = given
         (items, given, opened, jsonBytes, payloadBytes) = ([], [], [], 0, 0)
@@ -144,9 +143,9 @@ final class KeychainSearch: SlicedWork {
         }
     }
 
-    /// Collects what is to be sorted: all of it has to be looked at for that.
+    /// Collects the items to sort, for which all matching rows must be scanned.
     ///
-    /// - Returns: Whether that is done.
+    /// - Returns: Whether all were scanned.
     private func collect(until isEnough: () -> Bool) throws -> Bool {
         repeat {
             let batch = try nextBatch()
@@ -165,10 +164,10 @@ final class KeychainSearch: SlicedWork {
         return false
     }
 
-    /// Takes what was collected, in the order of a date.
+    /// Adds the collected items in the order of a date.
     private func takeSorted() throws {
         let isDescending = params.order == .creationDateDescending || params.order == .modificationDateDescending
-        // Sorting keeps the order of their adding among those of one date.
+        // The sort is stable: items of the same date stay in the order in which they were stored.
         unsorted.sort { isDescending ? $0.date > $1.date : $0.date < $1.date }
         for entry in unsorted where items.count < limit {
             guard let item = try keychain.find(entry.id), query.matches(item) else { continue }
@@ -189,9 +188,9 @@ final class KeychainSearch: SlicedWork {
         }
     }
 
-    /// Takes an item into the page.
+    /// Adds an item to the page.
     ///
-    /// - Returns: Whether there was room for it.
+    /// - Returns: Whether it fits.
     private func take(_ item: KeychainItem) throws -> Bool {
         var key: KeychainItem?
         if query.itemClass == .identity {
@@ -218,7 +217,7 @@ final class KeychainSearch: SlicedWork {
             )
             return true
         }
-        // Texts grow where they are escaped, six times at the worst.
+        // Escaping makes up to six bytes of one.
         let size =
             256
             + (params.returns.contains(.attributes)
@@ -239,7 +238,7 @@ final class KeychainSearch: SlicedWork {
 
     // MARK: The payload
 
-    /// The secrets, one behind the other.
+    /// The secrets, concatenated.
     private func payload() throws -> SecretBytes? {
         guard opened.count != 1 else { return try keychain.secret(of: opened[0], with: context) }
         if opened.isEmpty { return nil }
@@ -262,7 +261,7 @@ final class KeychainSearch: SlicedWork {
         return all
     }
 
-    /// The protection of what may be handed over in the fewest states.
+    /// The protection that is available in the fewest states.
     private var strictest: Protection? {
         opened.map(\.accessibility).strictest.map { .keychain($0) }
     }

@@ -1,25 +1,25 @@
 internal import CofferCore
 internal import CofferKeychain
 
-/// Something that is done with every item which a query means: looked for over as many turns as that takes, and done in one.
+/// An operation on all items that a query selects. The search may take several turns, the operation runs in one.
 final class KeychainSelection: SlicedWork {
     private let query: ItemQuery
     let subject: String
     private let body: ([KeychainItem], Catalog) throws -> Reply
 
     private var place: Int64?
-    /// Found in earlier turns: others may have changed them since.
+    /// Found in earlier turns: other clients may have changed them since.
     private var earlier: [ItemID] = []
     private var found: [KeychainItem] = []
     private var damaged: CofferError?
     private(set) var doneCount = 0
 
-    /// Begins to look.
+    /// Begins a search.
     ///
     /// - Parameters:
-    ///   - query: Which items are meant.
-    ///   - subject: What it is, for a sentence that begins with "can't".
-    ///   - body: What is done with them; there is one at least.
+    ///   - query: The query.
+    ///   - subject: The operation, for a sentence that begins with "can't".
+    ///   - body: The operation; it gets at least one item.
     init(_ query: ItemQuery, _ subject: String, then body: @escaping ([KeychainItem], Catalog) throws -> Reply) {
         self.query = query
         self.subject = subject

@@ -5,7 +5,7 @@ internal import CofferMemory
 internal import CofferSystem
 package import CofferWire
 
-// What a client shows of the person behind it, for items whose access control wants that. It opens nothing by itself.
+// Factors that a client presents for items whose access control requires them. They don't unlock the vault.
 
 extension Vault {
     package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws(CofferError) -> Step
@@ -19,7 +19,7 @@ extension Vault {
             let credential = try given(payload, as: .passcode)
             try refuseWithoutPasscode()
             return try authenticate(credential, as: .passcode) { [self] _ in
-                // A lock that came meanwhile has ended all that was shown, whoever has locked.
+                // A lock that came meanwhile has ended all contexts, including this one.
                 if endCount == contextEndCount { context.showPasscode(until: deadline(params)) }
                 return .done
             }
@@ -51,7 +51,7 @@ extension Vault {
         )
     }
 
-    /// Until when what was shown now is good; `nil` where it is for the next request.
+    /// The end of the authentication; `nil` if it applies to the next request only.
     private func deadline(_ params: ContextAuthenticateParameters) -> UInt64? {
         guard let seconds = params.reuseSeconds, seconds > 0 else { return nil }
         return settings.clock.now + UInt64(seconds) * 1_000_000_000

@@ -5,10 +5,10 @@ internal import CofferMemory
 internal import CofferSystem
 package import CofferWire
 
-// Passcodes and keyslots. Each change of them takes a credential, also where the vault is unlocked: an unlocked machine that
-// is left alone for a moment is no way in for later.
+// Passcodes and keyslots. Every change requires a credential even while the vault is unlocked: an unattended unlocked
+// machine must not give an intruder a way in for later.
 
-/// A credential on its way to the thread that tries it, and what is to become different if it is right.
+/// A credential to try on another thread, and the change to make if it is right.
 private struct Attempt: ~Copyable, Sendable {
     let credential: GivenCredential
     let change: KeybagChange?
@@ -45,14 +45,15 @@ extension Vault {
         }
     }
 
-    /// Tries a credential on the thread for that.
+    /// Tries a credential on the thread for keys.
     ///
-    /// The request has claimed the keys.
+    /// The request must have claimed the keys. The tenth wrong passcode erases the vault, if that is turned on.
     ///
     /// - Parameters:
-    ///   - kind: What the credential is said to be.
-    ///   - change: What becomes different if it is right.
-    ///   - next: Gets what it opens. The tenth wrong passcode erases the vault, if that is turned on.
+    ///   - credential: The credential.
+    ///   - kind: Its kind.
+    ///   - change: The change to make if it is right.
+    ///   - next: Gets the keys that it opens.
     func authenticate(
         _ credential: consuming GivenCredential,
         as kind: Credential,
@@ -98,7 +99,7 @@ extension Vault {
         return try authenticate(.nothing, as: .passcode, change) { [self] granted in
             try keys.adopt(granted.takeKeys())
             observer?.keysDidChange(by: call.caller)
-            // There was nothing that a lock could take when it came; there is now.
+            // A lock that came meanwhile had no effect on a vault without a passcode, so it is repeated.
             if lockCount != self.lockCount { observer?.lock(graceSeconds: 0) }
             return .done(Reply(try status()))
         }
@@ -147,7 +148,7 @@ extension Vault {
         try call.attachments.refuseLeftovers(of: .passcodeRemove)
         let catalog = try catalog
         try checkAgreed(to: params.destroyedCount)
-        // None may come to be whose loss was not agreed to.
+        // No such item may be added meanwhile: the client has not agreed to lose it.
         catalog.keychain.isLosingPasscode = true
         call.atEnd { catalog.keychain.isLosingPasscode = false }
         return try authenticate(credential, as: kind, .removingPasscode()) { [self] granted in
@@ -223,7 +224,7 @@ extension Vault {
         }
     }
 
-    /// The keyslots are changed with what opens the first of them, for which each keybag is wrapped anew.
+    /// The credential for changing keyslots: it must open the first one, since every new keybag wraps the keys for it.
     private func givenForSlots(
         _ payload: consuming SecretBytes?,
         _ kind: Credential?
@@ -235,12 +236,12 @@ extension Vault {
                 hint: "'coffer passcode change --recovery-key' sets a new passcode"
             )
         }
-        // A vault without a passcode has nothing to show.
+        // A vault without a passcode has no credential to present.
         guard let secret = payload else { return .nothing }
         return try given(secret, as: .passcode)
     }
 
-    /// Without a passcode each keybag has a new key for what wants one, which the vault has in memory, too.
+    /// Takes over the new key for items that require a passcode, which a vault without a passcode keeps in memory.
     private func adoptWithoutPasscode(_ granted: consuming Authentication.Granted) throws(CofferError) {
         let keys = try keys
         if keys.state == .noPasscode { keys.adopt(granted.takeKeys()) }
@@ -256,7 +257,7 @@ extension Credential {
     }
 }
 
-/// A recovery key on its way to the thread that tries it, and what is to become different if it is right.
+/// A recovery key to try on another thread, and the change to make if it is right.
 private struct Recovery: ~Copyable, Sendable {
     let recoveryKey: RecoveryKey
     let change: KeybagChange

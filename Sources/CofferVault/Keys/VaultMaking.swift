@@ -11,12 +11,11 @@ extension Vault {
         .done(Reply(try status()))
     }
 
-    /// The state of the vault, and how much is in it.
     func status() throws(CofferError) -> VaultStatus {
         let state = try state()
         let now = settings.clock.now
         let keys = openKeys
-        // A catalog that can't be counted does not hide the state, which is what somebody in need asks for.
+        // The state is reported even if the items can't be counted: it is needed most when something is wrong.
         let catalog = openCatalog
         return VaultStatus(
             state: state,
@@ -112,7 +111,7 @@ extension Vault {
     }
 
     func eraseEverything() throws(CofferError) {
-        // Those who changed something in this turn get their answers: it was done, and then erased.
+        // Changes of this turn are committed and acknowledged before the erasure.
         observer?.commit()
         lockCount += 1
         observer?.endContexts()
@@ -122,10 +121,10 @@ extension Vault {
         removeRemains()
     }
 
-    /// Removes, on another thread, what erased vaults have left.
+    /// Removes the contents of erased vaults, on another thread.
     package func removeRemains() {
         guard let directory = try? stateDirectory(), Erasure.hasRemains(in: directory) else { return }
-        // What can't be removed now has no key, and is tried again when a daemon comes up.
+        // What can't be removed now is unreadable without its keys, and is removed at the next start of the daemon.
         chores.append(
             Chore(tenant: 0) { _ in
                 .work(with: ()) { (_) throws(CofferError) in
