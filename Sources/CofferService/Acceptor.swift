@@ -3,15 +3,15 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// Who connects to a listening socket.
+/// The peers of a listening socket.
 package enum Peers: Sendable {
     /// Clients, which speak the protocol.
     case clients
-    /// Service managers, which want credentials for units.
+    /// Service managers, which request credentials for units.
     case serviceManagers
 }
 
-/// Takes connections from listening sockets, and decides who may speak before a byte is read.
+/// Accepts connections, and admits or refuses a client before a byte is read.
 final class Acceptor {
 
     private let loop: EventLoop
@@ -19,10 +19,10 @@ final class Acceptor {
     private let vault: Vault
     private let connections: Connections
     private let audit: AuditTrail
-    /// Where service managers go.
+    /// Handles a connection of a service manager.
     var admitServiceManager: (consuming OwnedDescriptor) -> Void = { _ in }
     private var listeners: [Listener] = []
-    /// Wakes listeners that could not accept.
+    /// Resumes listeners that could not accept.
     private var timer: (any ClockTimer)?
 
     init(
@@ -42,11 +42,11 @@ final class Acceptor {
 
     // MARK: Listening
 
-    /// Takes connections from a listening socket.
+    /// Accepts connections from a listening socket.
     func listen(on socket: consuming OwnedDescriptor, for peers: Peers) throws(CofferError) {
         let listener = Listener(socket, peers)
         do {
-            // Before the first is accepted: what is sent to those that wait is told of as well.
+            // Before the first accept: connections in the backlog inherit the setting.
             try UnixSocket.tellSenders(on: listener.socket)
             listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
                 accept(from: listener)
@@ -57,7 +57,7 @@ final class Acceptor {
         listeners.append(listener)
     }
 
-    /// Takes no more connections.
+    /// Closes the listening sockets.
     func close() {
         for listener in listeners {
             if let watch = listener.watch { loop.unwatch(watch) }
@@ -65,7 +65,7 @@ final class Acceptor {
         listeners = []
     }
 
-    /// Takes one connection; others have their turn before the next.
+    /// Accepts one connection a turn, so that other connections are served between two.
     private func accept(from listener: Listener) {
         do {
             guard let socket = try UnixSocket.accept(from: listener.socket) else { return }
@@ -74,15 +74,15 @@ final class Acceptor {
             case .serviceManagers: admitServiceManager(socket)
             }
         } catch {
-            // Out of descriptors or memory, ours or the system's: who waits to be accepted waits until a connection ends, or
-            // a moment. Asking again at once would spin.
+            // The process or the system has no descriptors or memory left. Wait until a connection ends, or for a
+            // moment: trying again at once would spin.
             listener.isPaused = true
             if let watch = listener.watch { try? loop.change(watch, to: []) }
             timer?.set(configuration.clock.now + Limits.acceptPauseNanoseconds)
         }
     }
 
-    /// Listens again where there was no descriptor left for a connection.
+    /// Resumes the listeners that are paused.
     func resume() {
         for listener in listeners where listener.isPaused {
             listener.isPaused = false
@@ -103,7 +103,7 @@ final class Acceptor {
                 }
             }
         } catch {
-            // A kernel that does not know the peer any more has nobody to tell, either.
+            // If the kernel no longer knows the peer, the peer can't receive the error either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
         }
         let connection = Connection(
@@ -124,9 +124,9 @@ final class Acceptor {
         _ = unsafe try? socket.send(header.span.bytes, json.span.bytes)
     }
 
-    /// Tells who has connected, and whose share of the daemon it gets a part of.
+    /// Identifies the client and its tenant.
     ///
-    /// - Parameter decide: Says what it may do.
+    /// - Parameter decide: Returns the rights of the client.
     func identify(
         _ socket: borrowing OwnedDescriptor,
         _ decide: (ClientIdentity) throws -> AccessRights
@@ -144,13 +144,12 @@ final class Acceptor {
     private func identity(of process: borrowing HeldProcess, _ peer: PeerIdentity) throws -> ClientIdentity {
         let outcome: Result<ClientIdentity, any Error>
         do { outcome = .success(try configuration.identify(peer, process)) } catch { outcome = .failure(error) }
-        // What was read of a process that has ended meanwhile may be another's, which has got its number.
+        // The process may have ended meanwhile: then the kernel may have given its number to another process.
         guard try process.isRunning else { throw CofferError.callerIsGone }
         return try outcome.get()
     }
 }
 
-/// A listening socket.
 private final class Listener {
     let socket: OwnedDescriptor
     let peers: Peers

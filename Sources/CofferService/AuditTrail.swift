@@ -6,17 +6,19 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// Records who did what: noted when a request is answered, written with the turn's commit or a moment later, and told then.
+/// Records requests in the audit: noted with the answer, written with the turn's commit or a moment later.
+///
+/// Subscribed clients are notified after the write.
 final class AuditTrail {
     private let configuration: Configuration
     private let vault: Vault
     private let hub: EventHub
-    /// Wakes the loop to write what waits.
+    /// Wakes the loop to write pending records.
     private var timer: (any ClockTimer)?
     private var timerIsSet = false
-    /// Whether what waits is to be written with this turn.
+    /// Whether pending records must be written with this turn.
     private var isDue = false
-    /// Whether requests are recorded: no, only to measure what that costs.
+    /// Whether requests are recorded. Only a benchmark turns this off, to measure the cost.
     var keepsRecords = true
 
     init(_ configuration: Configuration, _ vault: Vault, _ hub: EventHub, on loop: EventLoop) throws(SystemError) {
@@ -34,9 +36,9 @@ final class AuditTrail {
     /// Notes a request that is answered.
     ///
     /// - Parameters:
-    ///   - items: What it was about; what its parameters name if nothing is said.
-    ///   - isCommitted: Whether nothing that it has changed waits for the commit.
-    ///   - failure: What it was refused for.
+    ///   - items: The items that it concerned; if empty, those that its parameters name.
+    ///   - isCommitted: Whether its changes are committed already.
+    ///   - failure: The error of the answer, if it is one.
     func note(
         _ request: PendingRequest,
         of connection: Connection,
@@ -45,7 +47,7 @@ final class AuditTrail {
         failure: CofferError?
     ) {
         guard keepsRecords, request.method.isAudited || failure?.code == .missingEntitlement else { return }
-        // What comes of it is not known yet.
+        // The unit still waits, so the result is not known yet.
         if connection.credential?.isWaiting == true { return }
         let found = items.isEmpty ? AuditedItem.all(of: request, from: connection.caller) : items
         let (waited, granted) = (connection.credential?.auditedReason, request.auditedReason)
@@ -61,15 +63,15 @@ final class AuditTrail {
             ),
             isAnswered: isCommitted && failure == nil
         )
-        // Who wonders why a unit does not start looks at once.
+        // Written at once: the record explains why a unit does not start.
         if connection.credential != nil { isDue = true }
-        // It may have been done turns ago: the answer waits for its record.
+        // The change may have been committed turns ago: the answer waits for its record.
         if !isCommitted && !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) {
             isDue = true
         }
     }
 
-    /// Notes a client that was not let in.
+    /// Notes a client that was refused.
     func noteTurnedAway(_ client: ClientIdentity, _ error: any Error) {
         note(
             AuditRecord(
@@ -82,7 +84,7 @@ final class AuditTrail {
         )
     }
 
-    /// Notes that the keys came or went.
+    /// Notes that the keys were loaded or wiped.
     func noteState(_ state: VaultState, because cause: LockCause? = nil) {
         note(
             AuditRecord(
@@ -102,7 +104,7 @@ final class AuditTrail {
 
     // MARK: Writing
 
-    /// Whether what waits is to be written with this turn, though nothing else is; a timer is set for what is not.
+    /// Whether pending records must be written even if the turn has no other changes; if not, a timer is set.
     func mustWrite(to catalog: Catalog) -> Bool {
         guard catalog.audit.isWaiting else { return false }
         if isDue || catalog.audit.isFull { return true }
@@ -117,7 +119,7 @@ final class AuditTrail {
         timer?.set(configuration.clock.now + UInt64(Limits.auditDelayMilliseconds) * 1_000_000)
     }
 
-    /// Tells what is on the disk now.
+    /// Publishes the records that are committed now.
     func tellWritten(to catalog: Catalog) {
         isDue = false
         let records = catalog.audit.confirm()
@@ -129,7 +131,7 @@ final class AuditTrail {
 }
 
 extension PendingRequest {
-    /// Why it was allowed, where that was a lease; what a lease that it grants is for.
+    /// The lease that permitted it, or the reason for a lease that it grants.
     fileprivate var auditedReason: String? {
         if let lease { return "lease \(lease.number)" + (lease.terms.reason.isEmpty ? "" : ": \(lease.terms.reason)") }
         return method == .leaseGrant ? params["reason"]?.stringValue : nil
@@ -137,7 +139,7 @@ extension PendingRequest {
 }
 
 extension AuditedItem {
-    /// The items that a request names: its parameters may make no sense.
+    /// The items that a request names; its parameters are not validated.
     fileprivate static func all(of request: PendingRequest, from caller: Caller) -> [AuditedItem] {
         if let terms = request.lease?.terms { return [AuditedItem(name: terms.name.path, group: terms.group)] }
         let params = request.params

@@ -2,10 +2,10 @@ internal import CofferCore
 internal import CofferMemory
 internal import CofferWire
 
-/// What all connections hold together of frames on their way: of unfinished ones that come, and of answers that go.
+/// The buffers of all connections together: incomplete frames of clients, and answers that are not sent yet.
 ///
-/// A peer can make the daemon hold so much that nothing is left for anybody: half a frame and silence, or requests whose
-/// answers it never reads. So there is an end to it, and those who have stalled give way before it is reached.
+/// A client could fill the memory with half a frame, or with requests whose answers it never reads. So there is a
+/// limit, and stalled connections are closed before it is reached.
 final class BufferQuota {
     /// Bytes of ordinary memory, and of locked memory.
     struct Held {
@@ -19,34 +19,34 @@ final class BufferQuota {
     }
 
     private(set) var held = Held()
-    /// When stalled connections were looked for last.
+    /// The time of the last search for stalled connections.
     private var lastLook: UInt64?
     private var hasHeldMuch = false
     private var hasParsedMuch = false
 
-    /// Takes note of what a connection of a tenant holds now.
+    /// Records a change of the buffers of a tenant's connection.
     func change(from old: Held, to new: Held, of tenant: Tenant) {
         held.change(from: old, to: new)
         tenant.held.change(from: old, to: new)
         if held.byteCount > Limits.transitBytes / 8 { hasHeldMuch = true }
     }
 
-    /// Takes note of a request: its values take many times the bytes of its JSON.
+    /// Records a request: its parsed values take many times the size of its JSON.
     func noteRequest(jsonByteCount: Int) {
         if jsonByteCount > Limits.largeRequestBytes { hasParsedMuch = true }
     }
 
-    /// Whether much was held, and is not any more, since this was asked last.
+    /// Whether large buffers were released since the last call.
     func takeEmptied() -> Bool {
         let isEmptied = hasHeldMuch && held.byteCount < Limits.transitBytes / 64
-        // Requests that are being carried out are among what is held.
+        // Buffers include requests that are being carried out.
         let isCarriedOut = hasParsedMuch && held.secretByteCount < Limits.largeRequestBytes
         if isEmptied { hasHeldMuch = false }
         if isCarriedOut { hasParsedMuch = false }
         return isEmptied || isCarriedOut
     }
 
-    /// What may still come of a tenant's frames that are not complete.
+    /// The space left for a tenant's incomplete frames.
     func room(for tenant: Tenant) -> FrameDecoder.Room {
         FrameDecoder.Room(
             json: FairShare.left(holding: tenant.held.byteCount, used: held.byteCount, of: Limits.transitBytes),
@@ -58,27 +58,27 @@ final class BufferQuota {
         )
     }
 
-    /// Whether so little is left that stalled connections are to give way.
+    /// Whether so little is left that stalled connections have to be closed.
     var isShort: Bool {
         held.byteCount > Limits.transitBytes / 2 || held.secretByteCount > Limits.transitSecretBytes / 2
     }
 
-    /// Whether stalled connections are to be looked for now: to look at all of them takes time, too.
+    /// Whether to search for stalled connections now: the search scans all connections, so it is rate-limited.
     func isLookDue(at now: UInt64) -> Bool {
         guard isShort, lastLook.map({ now >= $0 + Limits.stallScanNanoseconds }) ?? true else { return false }
         lastLook = now
         return true
     }
 
-    /// Whether an answer to a tenant finds room.
+    /// Whether an answer to a tenant fits.
     func hasRoom(for frame: OutgoingFrame, to tenant: Tenant) -> Bool {
-        // Small ones are of changes that have happened, and of keys that are shown once: those are told in any case.
+        // Small answers always fit: they confirm changes, or contain a key that is delivered only once.
         let isSmall = frame.byteCount <= Limits.smallAnswerBytes
         let room = room(for: tenant)
         return isSmall || frame.head.count <= room.json && frame.payload.byteCount <= room.payload
     }
 
-    /// Whether a tenant may be sent a payload.
+    /// Whether a payload to a tenant fits.
     func hasRoom(forPayload byteCount: Int, to tenant: Tenant) -> Bool {
         byteCount <= Limits.smallAnswerBytes || byteCount <= room(for: tenant).payload
     }

@@ -3,18 +3,17 @@ internal import CofferCore
 internal import CofferKeys
 internal import CofferVault
 
-/// Where the keys of class C are kept while no daemon runs, such as the descriptor store of a service manager.
+/// Stores the keys of class C while no daemon runs, for example in the descriptor store of a service manager.
 package struct CarryOver: Sendable {
-    /// How many bytes there have to be in what is found.
+    /// The size of the stored keys.
     package static let byteCount = CarriedKeys.byteCount
 
-    /// What the daemon before this one has left.
+    /// What an earlier daemon left.
     package enum Found: Sendable {
-        /// Nothing.
         case nothing
-        /// Something that can't be what was left.
+        /// Something that can't be stored keys, and why.
         case unusable(String)
-        /// Bytes, to be checked.
+        /// Bytes that are not authenticated yet.
         case bytes([UInt8])
     }
 
@@ -23,13 +22,13 @@ package struct CarryOver: Sendable {
     let remove: @Sendable () throws(SystemError) -> Void
     let report: @Sendable (String) -> Void
 
-    /// Says how to get at the place.
+    /// Describes the storage.
     ///
     /// - Parameters:
-    ///   - found: What was in it when the daemon started.
-    ///   - keep: Puts memory there.
-    ///   - remove: Takes out all that was put there.
-    ///   - report: Says a line to whoever runs the daemon; without anything secret in it.
+    ///   - found: Its content when the daemon started.
+    ///   - keep: Stores memory.
+    ///   - remove: Removes everything that was stored.
+    ///   - report: Reports a line without secrets to the administrator.
     package init(
         found: Found,
         keep: @escaping @Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void,
@@ -43,19 +42,19 @@ package struct CarryOver: Sendable {
     }
 }
 
-/// Which keys are there to be carried over: those of a vault, and since when it is locked.
+/// The keys that are carried over: their vault, and the time of the lock.
 struct CarriedMark: Equatable {
     let vaultID: ItemID
     let lockedSince: UInt64?
 }
 
-/// Keeps keys where they outlive the daemon, and takes them from there.
+/// Keeps the stored keys in step with the keys in memory.
 final class CarryOverKeeper {
     private let carryOver: CarryOver
     private let vault: Vault
     private let locks: LockController
     private let clock: BootClock
-    /// The keys that are kept there.
+    /// The keys that are stored now.
     private var carried: CarriedMark?
 
     init(_ carryOver: CarryOver, _ vault: Vault, _ locks: LockController, _ clock: BootClock) {
@@ -65,7 +64,7 @@ final class CarryOverKeeper {
         self.clock = clock
     }
 
-    /// Takes the keys that the daemon before this one has left, if they are this vault's; whatever else was left is removed.
+    /// Restores the keys that an earlier daemon left, if they are this vault's; anything else is removed.
     func restore() {
         do throws(CarryOverRefusal) {
             let bytes: [UInt8]
@@ -99,13 +98,13 @@ final class CarryOverKeeper {
         }
     }
 
-    /// Brings what is carried over in step with the keys that are there: at the end of each turn, whatever it has changed.
+    /// Updates the stored keys at the end of each turn, if the keys in memory have changed.
     func settle() {
         let keys = vault.openKeys.flatMap { $0.hasKeysToCarry ? $0 : nil }
         let wanted = keys.map { CarriedMark(vaultID: $0.vaultID, lockedSince: locks.schedule.lockedSince) }
         guard wanted != carried else { return }
         if carried != nil { removeCarriedKeys() }
-        // What could not be removed is tried again at the end of the next turn.
+        // A failed removal is tried again at the end of the next turn.
         guard carried == nil, let keys else { return }
         carried = wanted
         do {
@@ -127,7 +126,6 @@ final class CarryOverKeeper {
     }
 }
 
-/// Why what was left is not used.
 private struct CarryOverRefusal: Error {
     let reason: String
 }

@@ -2,7 +2,7 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferVault
 
-/// Has the catalog's log written back when nothing was committed for a moment, and behind each lock: little depends on it then.
+/// Checkpoints the catalog's log after a moment without commits, and after each lock, when little depends on the disk.
 final class Checkpointer {
     private let clock: BootClock
     private let vault: Vault
@@ -16,9 +16,9 @@ final class Checkpointer {
         timer = try clock.timer(on: loop) { [unowned self] in timerFired() }
     }
 
-    /// Takes note of a turn.
+    /// Handles the end of a turn.
     ///
-    /// - Parameter hasLocked: Whether keys went in it.
+    /// - Parameter hasLocked: Whether keys were wiped in it.
     func settle(hasLocked: Bool) {
         guard let catalog = vault.openCatalog else { return }
         if catalog.takeCommits() {

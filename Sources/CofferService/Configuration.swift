@@ -2,45 +2,45 @@ package import CofferCore
 package import CofferRouting
 package import CofferSystem
 
-/// What a daemon is told before it starts.
+/// The configuration of a daemon.
 package struct Configuration: Sendable {
-    /// The vault's state directory.
     package var statePath: String
-    /// When the vault locks, and what follows.
+    /// The times of locking and of wiping keys.
     package var lockPolicy: LockSchedule.Policy
-    /// Whether it locks when the last connection is gone.
+    /// Whether to lock when the last connection ends.
     package var locksOnLastDisconnect = false
-    /// Seconds without a connection, after which the server shuts down if nothing is lost by that; `nil` for never.
+    /// Seconds without a connection after which the server exits, if it holds no keys; `nil` for never.
     package var idleExitSeconds: Int?
-    /// Told the state of the vault at the start, and each time that it has changed; `nil` where the vault can't be used.
+    /// Receives the state of the vault at the start and after each change; `nil` if the vault can't be used.
     package var tellState: @Sendable (VaultState?) -> Void = { _ in }
     /// Receives each fault of the vault as a whole when the vault is opened.
     package var tellFault: @Sendable (VaultFault) -> Void = { _ in }
-    /// What of that which happens around it locks it.
+    /// The events of the machine and its sessions that lock the vault.
     package var presencePolicy = Presence.Policy()
-    /// The daemon, as a client of its own: its user is the vault's owner.
+    /// The identity of the daemon itself: its user owns the vault.
     package var daemon: ClientIdentity
-    /// The directory of the service manager's credentials, if it gave any: the device key may be one.
+    /// The directory of the service manager's credentials, if there is one: the device key may be among them.
     package var credentialsPath: String?
-    /// Where keys are kept while no daemon runs; `nil` where they are not.
+    /// The storage for keys while no daemon runs; `nil` if there is none.
     package var carryOver: CarryOver?
-    /// What was written of clients, until it is told anew.
+    /// The entitlements at the start.
     package var entitlements: [Entitlement] = []
-    /// What the matrix decides by, until it is told anew.
+    /// The routing at the start.
     package var routingPolicy = RoutingPolicy.standard
-    /// Tells who a client is, by what the kernel says of it and by what is found under the number of its process.
+    /// Identifies a client by its kernel credentials and by what /proc says about its process.
     ///
-    /// Throws where it can't tell: then nobody is let in.
+    /// If it throws, the client is refused.
     package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity = { peer, process in
         try ClientIdentity(peer, process)
     }
-    /// Has a second one of a service manager's connection held by what outlives the daemon; `nil` if nothing does.
+    /// Gives a duplicate of a service manager's connection to a process that outlives the daemon; `nil` if there is
+    /// none.
     package var holdConnection: (@Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void)?
-    /// For how long a unit that is started waits for what is locked.
+    /// The time for which a starting unit waits for the vault to be unlocked.
     package var credentialWaitSeconds = 0
-    /// Takes what was done, besides the vault's own audit; `nil` where nobody does.
+    /// Receives the records besides the vault's own audit; `nil` for none.
     package var journal: (@Sendable ([AuditRecord]) -> Void)?
-    /// The time that deadlines are counted in.
+    /// The clock for deadlines.
     package var clock: BootClock
     /// The seam for failing operations on disk.
     package var fileSystem: FileSystem
@@ -49,8 +49,8 @@ package struct Configuration: Sendable {
     ///
     /// - Parameters:
     ///   - statePath: The vault's state directory.
-    ///   - daemon: The daemon, as a client of its own.
-    ///   - credentialsPath: The directory of the service manager's credentials, if it gave any.
+    ///   - daemon: The identity of the daemon itself.
+    ///   - credentialsPath: The directory of the service manager's credentials, if there is one.
     package init(
         statePath: String,
         daemon: ClientIdentity,

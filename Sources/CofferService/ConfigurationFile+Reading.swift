@@ -2,11 +2,11 @@ package import CofferCore
 internal import CofferSystem
 
 extension ConfigurationFile {
-    /// Reads a file, which says how to keep secrets: it has to be one that only root and our own user may write.
+    /// Reads a configuration file, which only root and the daemon's user may be able to write.
     ///
-    /// - Parameter path: Where it is.
-    /// - Returns: `nil` where there is none.
-    /// - Throws: `param` with the line that is wrong, or if another user may write it; `io` where it can't be read.
+    /// - Returns: `nil` if there is none.
+    /// - Throws: `param` with the number of the line that is wrong, or if another user can write the file; `io` if it
+    ///   can't be read.
     package static func read(at path: String) throws(CofferError) -> ConfigurationFile? {
         guard let file = try TrustedFiles.readIfPresent(at: path, upTo: Limits.configurationBytes) else { return nil }
         return try ConfigurationFile(file.bytes, path: path)

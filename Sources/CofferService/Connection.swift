@@ -5,14 +5,14 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// One connection: what has come, and what is to be sent.
+/// A connection: its requests, and its outgoing frames.
 final class Connection {
     let caller: Caller
-    /// The process that has connected, with its user and its group: what others send is not the caller's.
+    /// The credentials of the process that connected: data that another process sends is refused.
     private let peer: ProcessCredentials
-    /// Whose share of the daemon it has a part of.
+    /// The tenant that the connection belongs to.
     let tenant: Tenant
-    /// What its peer wants, if it is a service manager, which speaks no protocol: it reads, and that is all.
+    /// The request of a service manager, which speaks no protocol and only reads; `nil` for a client.
     let credential: CredentialRequest?
     private let socket: OwnedDescriptor
     private let loop: EventLoop
@@ -22,39 +22,39 @@ final class Connection {
     private var interest: EventLoop.Interest = .readable
 
     private var decoder = FrameDecoder()
-    /// A descriptor that came, and was not taken yet.
+    /// A descriptor that was received, and not taken yet.
     private var passed: OwnedDescriptor?
-    /// The frame that it belongs to has begun in an earlier arrival: it is the next one to be complete.
+    /// It belongs to a frame that began in an earlier arrival, and will be the next complete frame.
     private var isPassedWithEarlierFrame = false
-    /// Bytes behind a request that is being carried out; they may hold secrets.
+    /// Bytes after a request that is being carried out; they may contain secrets.
     private var backlog: SecretBytes?
 
     private var outbox = Outbox()
 
-    /// What the connection holds, as the room that all share knows it.
+    /// The size of its buffers, as the quota has recorded it.
     private var held = BufferQuota.Held()
-    /// When a frame began that is not complete.
+    /// The time when an incomplete frame began.
     private var frameStart: UInt64?
-    /// When something came last.
+    /// The time of the last arrival.
     private var lastArrival: UInt64
 
-    /// What has come and is not answered yet, in the order of its coming.
+    /// The requests that are not answered yet, in the order of their arrival.
     private(set) var requests: [PendingRequest] = []
     private var requestByteCount = 0
     private var requestCount = 0
-    /// The peer has closed, or is to be cut off once it was told why.
+    /// The peer has closed the connection, or an error will end it.
     private(set) var isEnding = false
-    /// What its socket was found ready for, and was not used for yet.
+    /// The events of the socket that were not handled yet.
     var ready: EventLoop.Interest = []
-    /// Whether it is among those whose turn it is to read.
+    /// Whether it is queued for reading.
     var isWaitingToRead = false
-    /// Whether something of it waits that is no event: a request that another one has held up, or what was read ahead.
+    /// Whether it has work without an event: a request that another one had blocked, or bytes that were read ahead.
     var canGoOn: Bool { hasBacklog || nextToStart != nil }
-    /// Whether it has been answered something that is sent at the end of the turn, and not before.
+    /// Whether it has an answer that may only be sent at the end of the turn.
     var waitsForTurn = false
-    /// Whether it is not watched, because its tenant has asked for too much.
+    /// Whether it is not read from because its tenant is throttled.
     private(set) var isPaused = false
-    /// Whether it waits for its turn to be sent to.
+    /// Whether it is queued for sending.
     var isToBeSent = false
 
     init(
@@ -88,22 +88,22 @@ final class Connection {
 
     // MARK: Receiving
 
-    /// What one look at the socket brought.
+    /// The result of one receive.
     enum Arrival {
         case bytes(Int)
-        /// Not to be looked at, of so many bytes.
+        /// That many bytes that must not be used.
         case refused(CofferError, Int)
         case nothing
         case end
     }
 
-    /// Receives once, into memory that the caller wipes.
+    /// Receives once; the caller wipes the memory.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Arrival {
         lastArrival = clock.now
         do {
             guard var received = unsafe try socket.receive(into: buffer) else { return .nothing }
             let descriptor = received.descriptor.take()
-            // The end is sent by nobody.
+            // The end of the stream has no sender.
             if received.count > 0, let sender = received.sender, sender != peer {
                 return .refused(.sentByAnother(sender, than: peer), received.count)
             }
@@ -119,19 +119,20 @@ final class Connection {
         }
     }
 
-    /// Takes the next frame out of bytes that came; `nil` where they are used up.
+    /// Decodes the next frame; `nil` if the bytes are used up.
     ///
-    /// - Throws: Where the stream can't be read on.
+    /// - Throws: ``FrameError`` if the stream is malformed.
     func nextFrame(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
         let frame = try decoder.decode(bytes, at: &offset, room: buffers.room(for: tenant))
         if frame != nil { frameStart = nil }
         return frame
     }
 
-    /// Takes the descriptor that belongs to a frame which is complete.
+    /// Takes the descriptor of a complete frame.
     ///
-    /// The kernel ends an arrival behind the segment that a descriptor came with, and that segment begins with its frame. So
-    /// it belongs to the last frame that begins in its arrival: the one that ends with it, or one that is still incomplete.
+    /// The kernel ends an arrival after the segment that carries a descriptor, and that segment begins with its frame.
+    /// So the descriptor belongs to the last frame that begins in the arrival: a complete one at its end, or an
+    /// incomplete one.
     ///
     /// - Parameter isLast: Whether the arrival ends with the frame.
     func takeDescriptor(isLast: Bool) -> OwnedDescriptor? {
@@ -140,7 +141,7 @@ final class Connection {
         return passed.take()
     }
 
-    /// Ends an arrival that was decoded to its end.
+    /// Ends an arrival whose bytes were all decoded.
     func finishArrival() {
         frameStart = decoder.isBetweenFrames ? nil : frameStart ?? lastArrival
         noteHeld()
@@ -152,18 +153,18 @@ final class Connection {
         }
     }
 
-    /// Wipes what has come of a payload that is not complete.
+    /// Wipes the received part of an incomplete payload.
     func wipeUnfinishedPayload() {
         decoder.wipePayload()
         noteHeld()
     }
 
-    /// Whether requests wait that were not decoded yet.
+    /// Whether there are bytes that were not decoded yet.
     var hasBacklog: Bool { backlog != nil }
 
     // MARK: Requests
 
-    /// Whether one more request may come.
+    /// Whether another request may be read.
     var hasRoom: Bool {
         requests.count < (buffers.isShort ? 1 : Limits.requestsInFlight) && requestByteCount < Limits.requestBytes
     }
@@ -171,7 +172,6 @@ final class Connection {
     /// Whether a request is being carried out.
     var isBusy: Bool { requests.contains(where: \.isStarted) }
 
-    /// Takes a request in.
     func add(_ request: Request, _ method: Method, _ attachments: Attachments, byteCount: Int) {
         requestCount += 1
         requests.append(
@@ -181,10 +181,10 @@ final class Connection {
         noteHeld()
     }
 
-    /// The request of a number, until it is answered.
+    /// The request of a number, if it is not answered yet.
     func request(numbered number: Int) -> PendingRequest? { requests.first { $0.number == number } }
 
-    /// Lets go of a request that was answered.
+    /// Removes a request that was answered.
     func remove(_ request: PendingRequest) {
         guard let index = requests.firstIndex(where: { $0 === request }) else { return }
         requests.remove(at: index)
@@ -192,7 +192,7 @@ final class Connection {
         noteHeld()
     }
 
-    /// The first request that may begin, now that those before it are as far as they are.
+    /// The first request that may start: it waits for no earlier one.
     var nextToStart: PendingRequest? {
         for (index, request) in requests.enumerated() where !request.isStarted {
             if request.isTransfer && !mayStartTransfer { continue }
@@ -202,12 +202,12 @@ final class Connection {
         return nil
     }
 
-    /// One client's peers, however slow, must not take all the threads that there are for transfers.
+    /// Slow descriptors of one client must not occupy all threads for transfers.
     private var mayStartTransfer: Bool {
         requests.count { $0.isStarted && $0.isTransfer } < Limits.transfersPerConnection
     }
 
-    /// The client has gone: what was not begun is forgotten, and what was ends as soon as it can.
+    /// The client has disconnected: requests that have not started are dropped, the others cancelled.
     func hangUp() {
         for request in requests where !request.isStarted { remove(request) }
         for request in requests { request.cancel() }
@@ -216,7 +216,8 @@ final class Connection {
         stop()
     }
 
-    /// It may not do any more what it could: what was not begun is forgotten, what was ends as soon as it can, and it is told.
+    /// The client has lost its rights: requests that have not started are dropped, the others cancelled, and the error
+    /// is sent.
     func revoke(_ error: CofferError) {
         for request in requests where !request.isStarted { remove(request) }
         for request in requests { request.cancel() }
@@ -224,30 +225,30 @@ final class Connection {
         fail(error)
     }
 
-    /// Whether the client has gone, whatever was heard of it.
+    /// Whether the peer has disconnected, even if no event said so yet.
     var hasHungUp: Bool { socket.hasHungUp }
 
-    // MARK: Waiting bytes
+    // MARK: Pending bytes
 
-    /// Whether so much waits to be sent that no more is to be answered.
+    /// Whether so much is pending that no further request is answered.
     var isFull: Bool {
         outbox.byteCount >= Limits.outboxBytes || outbox.secretByteCount >= Limits.outboxSecretBytes
             || buffers.isShort && !outbox.isEmpty
     }
 
-    /// Keeps bytes for when the request that is being carried out has ended.
+    /// Keeps bytes until the request that is being carried out has ended.
     func postpone(_ bytes: RawSpan) throws(SecretMemoryError) {
         backlog = try SecretBytes(copying: bytes)
         noteHeld()
     }
 
-    /// Takes the bytes that were kept.
+    /// Takes out the bytes that were kept.
     func takeBacklog() -> SecretBytes? {
         defer { noteHeld() }
         return backlog.take()
     }
 
-    // MARK: What is held
+    // MARK: Buffers
 
     private func noteHeld() {
         let now = BufferQuota.Held(
@@ -258,14 +259,16 @@ final class Connection {
         held = now
     }
 
-    /// Since when the peer has owed the rest of a frame, the reading of an answer, or the end of what its requests wait for;
-    /// `nil` where it owes nothing.
+    /// The time since which the peer blocks progress: by an incomplete frame, an unread answer, or a request that
+    /// waits.
+    ///
+    /// `nil` if it does not.
     var debtStart: UInt64? {
         let waiting = requests.first { !$0.isStarted }
         return [frameStart, outbox.firstStart, waiting?.arrival].compactMap { $0 }.min()
     }
 
-    /// Since when nobody would miss the connection; `nil` where somebody would.
+    /// The time since which the connection is idle; `nil` if it is in use.
     var idleStart: UInt64? {
         let isWatching = caller.subscription.selection != nil || credential?.isWaiting == true
         if isBusy || isWatching || !caller.handles.isEmpty || !caller.context.factors.isEmpty { return nil }
@@ -274,70 +277,70 @@ final class Connection {
 
     // MARK: Sending
 
-    /// Queues a frame.
     func send(_ frame: OutgoingFrame) {
         outbox.append(frame, at: clock.now)
         noteHeld()
     }
 
-    /// Queues an event, or counts it as missed where too much waits already.
+    /// Queues an event; if too much is pending, counts it as missed.
     func notify(_ event: VaultEvent) {
         outbox.append(event, at: clock.now)
         noteHeld()
     }
 
-    /// Answers the service manager more than it takes.
+    /// Refuses a service manager's request, by sending more than it accepts.
     func refuse() {
         credential?.refuse()
         isEnding = true
     }
 
-    /// Answers so even though nobody watches the socket any more, as long as the peer reads.
+    /// Refuses at shutdown, when the loop has stopped, as long as the peer reads.
     func refuseAtLast() {
         refuse()
         while flush(), socket.waitForRoom(milliseconds: 1000) {}
     }
 
-    /// A descriptor of the connection, for what is streamed.
+    /// A duplicate of the socket, for streamed content.
     func duplicateSocket() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
 
-    /// Whether a payload waits whose key is gone.
+    /// Whether a payload is pending whose key is gone.
     func hasPayloadToWithhold(in state: VaultState) -> Bool { outbox.hasPayloadToWithhold(in: state) }
 
-    /// Takes back the payloads whose keys are gone.
+    /// Withholds the payloads whose keys are gone.
     ///
-    /// - Returns: Whether all of them could be: one that is sent in part takes the connection with it.
+    /// - Returns: Whether all of them were replaced; if one is partly sent, the connection must be closed.
     func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
         defer { noteHeld() }
         guard credential != nil else { return outbox.withholdPayloads(in: state, with: error) }
         if outbox.hasPayloadToWithhold(in: state) {
-            // There is no other.
+            // It is the only frame.
             outbox.removeLast()
             refuse()
         }
         return true
     }
 
-    /// Says why to the peer, and ends.
+    /// Sends an error, and ends the connection.
     func fail(_ error: CofferError) {
         if credential != nil { return refuse() }
         send(OutgoingFrame(id: nil, json: Response.failureBytes(id: nil, error: error)))
         isEnding = true
     }
 
-    /// No more comes from the peer; what it has asked for is still carried out, and sent.
+    /// Reads no more from the peer; the pending requests are still answered.
     func end() { isEnding = true }
 
-    /// Sends what can be sent.
+    /// Sends as much as possible.
     ///
-    /// - Returns: Whether the connection lives on.
+    /// - Returns: Whether the connection stays open.
     func flush() -> Bool {
         let isOpen = (try? outbox.send(to: socket, at: clock.now)) != nil
         noteHeld()
         if !isOpen { return false }
         if let credential, (try? credential.sendRefusal(to: socket)) == nil { return false }
         if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil {
-            // Something else holds it as well: closing alone would not end it. One that has no whole answer must not end.
+            // Another process may hold a duplicate, so closing is not enough. A connection without a whole answer must
+            // not end.
             if credential != nil { socket.shutDown() }
             return false
         }
@@ -347,20 +350,19 @@ final class Connection {
 
     private var hasMoreToSend: Bool { !outbox.isEmpty || credential?.isBeingRefused == true }
 
-    /// Reads no more until ``resumeReading()``.
+    /// Pauses reading until ``resumeReading()``.
     func pauseReading() {
         isPaused = true
         updateInterest()
     }
 
-    /// Reads on.
     func resumeReading() {
         isPaused = false
         updateInterest()
     }
 
-    /// A peer that does not read is not read from either, nor is one that has asked for much already: what it makes the daemon
-    /// hold has a bound.
+    /// Updates the watched events. A peer that does not read its answers, or has many requests pending, is not read
+    /// from: its buffers are limited.
     private func updateInterest() {
         var wanted: EventLoop.Interest = []
         if hasRoom && !isEnding && !isFull && backlog == nil && credential == nil && !isPaused {
@@ -372,7 +374,7 @@ final class Connection {
         try? loop.change(watch, to: wanted)
     }
 
-    /// Stops watching; the socket closes when the session goes.
+    /// Stops watching; the socket is closed with the last reference.
     func stop() {
         for request in requests { request.cancel() }
         if let watch { loop.unwatch(watch) }

@@ -2,28 +2,28 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferVault
 
-/// All connections, by number, those who share the daemon, and what both may hold and ask for.
+/// All connections and tenants, with their limits.
 final class Connections {
     private let loop: EventLoop
     private let clock: BootClock
-    /// What all connections hold of frames on their way.
+    /// The buffers of all connections.
     let buffers = BufferQuota()
     private(set) var all: [Int: Connection] = [:]
     private var nextNumber = 0
     private var tenants: [Int: Tenant] = [:]
     private var nextTenantNumber = 0
-    /// The tenants that wait because they have asked for too much, and what wakes them.
+    /// The tenants that are throttled, and the timer that ends it.
     private var throttled: [Tenant] = []
     private var throttleTimer: (any ClockTimer)?
 
-    /// The connections whose turn it is to read, or to go on with what was read.
+    /// The connections that are to be read, or have bytes to decode.
     private var reading = FairQueue<Int>()
-    /// Those that have ended on the other side, whoever rests.
+    /// The connections whose peer has disconnected; handled even if the tenant is throttled.
     private var hungUp: [Int] = []
-    /// Those with something to send.
+    /// The connections with frames to send.
     private var sending = FairQueue<Int>()
 
-    /// Is told of a connection that has ended, when it is out of the table.
+    /// Called with a connection that has ended, after its removal.
     var connectionDidEnd: (Connection) -> Void = { _ in }
 
     init(on loop: EventLoop, _ clock: BootClock) throws(SystemError) {
@@ -34,11 +34,11 @@ final class Connections {
 
     subscript(number: Int) -> Connection? { all[number] }
 
-    // MARK: Coming and going
+    // MARK: Adding and removing
 
-    /// Takes a connection in.
+    /// Adds a connection.
     ///
-    /// - Returns: Its number; `nil` where it can't be watched.
+    /// - Returns: Its number; `nil` if it can't be watched.
     func add(_ connection: Connection) -> Int? {
         let number = nextNumber
         nextNumber += 1
@@ -51,7 +51,7 @@ final class Connections {
         return number
     }
 
-    /// Ends a connection.
+    /// Closes and removes a connection.
     func drop(_ number: Int) {
         guard let connection = all.removeValue(forKey: number) else { return }
         connection.stop()
@@ -59,12 +59,12 @@ final class Connections {
         connectionDidEnd(connection)
     }
 
-    /// Forgets all of them, before the daemon ends.
+    /// Removes all of them, before the daemon exits.
     func removeAll() { all = [:] }
 
-    // MARK: Who goes on
+    // MARK: Reading
 
-    /// Takes a note of what the kernel says, which may be in the middle of a change.
+    /// Records an event of the kernel, which may be delivered in the middle of a change.
     private func note(_ ready: EventLoop.Interest, of connection: Connection, _ number: Int) {
         if !ready.isDisjoint(with: .hungUp) && connection.ready.isDisjoint(with: .hungUp) { hungUp.append(number) }
         connection.ready.formUnion(ready)
@@ -72,14 +72,14 @@ final class Connections {
         wantsToRead(number)
     }
 
-    /// Lets a connection go on when it is its tenant's turn.
+    /// Queues a connection for reading, in round robin over the tenants.
     func wantsToRead(_ number: Int) {
         guard let connection = all[number], !connection.isWaitingToRead else { return }
         connection.isWaitingToRead = true
         reading.append(number, for: connection.tenant.number)
     }
 
-    /// The next connection that goes on.
+    /// The next connection to read, of a tenant that is not throttled.
     func nextToRead() -> (Connection, Int)? {
         while let (number, _) = reading.removeFirst(where: { [tenants] in tenants[$0]?.isThrottled != true }) {
             guard let connection = all[number] else { continue }
@@ -89,45 +89,45 @@ final class Connections {
         return nil
     }
 
-    /// Those that have ended on the other side since this was asked last.
+    /// The connections that were hung up since the last call.
     func takeHungUp() -> [Int] {
         defer { hungUp = [] }
         return hungUp
     }
 
-    /// Whether a connection of another tenant waits for its turn.
+    /// Whether a connection of another tenant is queued for reading.
     func othersWait(besides tenant: Int) -> Bool { reading.has(otherThan: tenant) }
 
-    /// Whether a connection waits for its turn.
+    /// Whether a connection is queued for reading whose tenant is not throttled.
     var somebodyWaits: Bool { reading.elements.contains { all[$0]?.tenant.isThrottled == false } }
 
     // MARK: Sending
 
-    /// Lets a connection send when this turn's changes are on the disk.
+    /// Queues a connection for sending, at the end of the turn.
     func wantsToSend(_ number: Int) {
         guard let connection = all[number], !connection.isToBeSent else { return }
         connection.isToBeSent = true
         sending.append(number, for: connection.tenant.number)
     }
 
-    /// Sends what all have to send; the tenants take turns.
+    /// Sends for all queued connections, in round robin over the tenants.
     func sendAll() {
         while let (number, _) = sending.removeFirst() { send(number) }
     }
 
-    /// Sends what one has to send.
+    /// Sends the frames of a connection.
     func send(_ number: Int) {
         guard let connection = all[number] else { return }
         connection.isToBeSent = false
         connection.waitsForTurn = false
         guard connection.flush() else { return drop(number) }
-        // Room again for what waited for it.
+        // The answers may have freed the limits that stopped its backlog.
         if connection.hasBacklog && connection.hasRoom && !connection.isFull { wantsToRead(number) }
     }
 
     // MARK: Tenants
 
-    /// The tenant that a client belongs to.
+    /// The tenant of a client.
     func tenant(of client: ClientIdentity, _ rights: AccessRights) -> Tenant {
         let key = Tenant.Key(principal: client.principal, limits: rights.limits)
         if let tenant = tenants.values.first(where: { $0.key == key }) { return tenant }
@@ -139,7 +139,7 @@ final class Connections {
         return tenant
     }
 
-    /// Makes room for one more connection of a tenant, or refuses it.
+    /// Checks that a tenant may connect once more; if not, closes its longest idle connection, or refuses.
     func checkRoom(for tenant: Tenant) throws(CofferError) {
         if tenant.mayConnect(besides: all.count) || dropLongestIdle(for: tenant) { return }
         throw CofferError(
@@ -159,7 +159,7 @@ final class Connections {
         return true
     }
 
-    /// Ends connections that have not moved for a while, where room for frames has become short.
+    /// Closes stalled connections if the buffers are short.
     func dropStalled(but number: Int) {
         let now = clock.now
         guard buffers.isLookDue(at: now) else { return }
@@ -170,7 +170,7 @@ final class Connections {
         for other in stalled.keys { drop(other) }
     }
 
-    /// How many files the connections of a tenant have open, and those of all.
+    /// The number of files that a tenant has open, and that of all tenants.
     func openFileCounts(of tenant: Int) -> (held: Int, used: Int) {
         var (held, used) = (0, 0)
         for caller in all.values.map(\.caller) {
@@ -182,13 +182,13 @@ final class Connections {
 
     // MARK: Throttling
 
-    /// Takes note of a request.
+    /// Counts a request, and throttles the tenant if it exceeds its limit.
     func noteRequest(of connection: Connection) {
         connection.tenant.noteRequest(at: clock)
         beginThrottling(of: connection.tenant)
     }
 
-    /// Takes note of an answer that costs the client nothing to ask for.
+    /// Counts a refusal, which costs a client nothing to cause, and throttles the tenant if there are too many.
     func noteRefusal(of connection: Connection, _ error: CofferError) {
         guard [.missingEntitlement, .param, .unimplemented].contains(error.code) else { return }
         connection.tenant.noteRefusal(at: clock)

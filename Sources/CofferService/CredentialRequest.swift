@@ -2,16 +2,14 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 
-/// What a service manager wants for a unit that it starts, and how far that has come.
-///
-/// Lives on the server's actor.
+/// A service manager's request for a credential of a unit.
 final class CredentialRequest {
     let address: CredentialAddress
-    /// When the unit has waited for long enough.
+    /// The time until which the unit waits.
     let deadline: UInt64
-    /// The state of the vault that it waits for the end of; `nil` while it does not wait.
+    /// The state of the vault that it waits to change; `nil` if it does not wait.
     private(set) var stateWaitedOut: VaultState?
-    /// Whether the content that was answered had no bytes.
+    /// Whether the content is empty.
     private var isEmpty = false
     /// The bytes of the refusal that are still to be sent.
     private var refusalByteCount = 0
@@ -22,7 +20,8 @@ final class CredentialRequest {
         self.deadline = deadline
     }
 
-    /// The request that it comes to: of one byte more than may be answered, so that it is seen where there are too many.
+    /// The equivalent request of a client. It asks for one byte more than the maximum, so that a content that is too
+    /// large is detected.
     var request: Request {
         Request(
             id: nil,
@@ -31,21 +30,21 @@ final class CredentialRequest {
         )
     }
 
-    /// Whether it waits for the vault to be in another state.
+    /// Whether it waits for another state of the vault.
     var isWaiting: Bool { stateWaitedOut != nil }
 
     func wait(for state: VaultState) { stateWaitedOut = state }
 
     func stopWaiting() { stateWaitedOut = nil }
 
-    /// Decides whether what was found can be answered.
+    /// Decides whether a content can be answered.
     func refusal(of result: JSONObject) -> CofferError? {
         let count = (try? ItemGetResult(params: result))?.byteCount ?? 0
         isEmpty = count == 0
         return refusal(of: count)
     }
 
-    /// Decides whether so many bytes can be answered.
+    /// Decides whether a content of that size can be answered.
     func refusal(of count: Int64) -> CofferError? {
         guard count > address.contentBytes else { return nil }
         return CofferError(
@@ -55,17 +54,17 @@ final class CredentialRequest {
         )
     }
 
-    /// What the audit says of it.
+    /// The reason in the audit.
     var auditedReason: String {
         "credential \(quotedForDisplay(address.id))" + (isEmpty ? ", which is empty" : "")
     }
 
     // MARK: Refusing
 
-    /// Begins to say no.
+    /// Begins to refuse.
     ///
-    /// A connection that just ended would be an empty credential, and the unit would start with it. A service manager fails
-    /// for nothing but a credential that is too large.
+    /// Closing the connection would be an empty credential, and the unit would start with it. A service manager only
+    /// fails for a credential that is too large.
     func refuse() {
         guard !isRefused else { return }
         isRefused = true
@@ -75,7 +74,7 @@ final class CredentialRequest {
 
     var isBeingRefused: Bool { refusalByteCount > 0 }
 
-    /// Sends what can be sent of a refusal.
+    /// Sends as much of the refusal as possible.
     func sendRefusal(to socket: borrowing OwnedDescriptor) throws(SystemError) {
         while refusalByteCount > 0 {
             let bytes = Self.refusal
@@ -85,7 +84,7 @@ final class CredentialRequest {
         }
     }
 
-    /// More than a credential may have, in words, should anybody ever see them.
+    /// More bytes than a credential may have, in words in case they appear in a log.
     static let refusal: [UInt8] = {
         let line = Array("cofferd has refused this credential, and says why in its journal\n".utf8)
         return (0...Limits.credentialBytes / line.count).flatMap { _ in line }

@@ -5,7 +5,7 @@ internal import CofferWire
 /// Notifies clients of the events that they have subscribed to, in the access groups that they hold.
 final class EventHub {
     private let connections: Connections
-    /// What clients were notified of last.
+    /// The state that clients were last notified of.
     private var protectedData = ProtectedData.gone
 
     init(_ connections: Connections) { self.connections = connections }
@@ -30,11 +30,11 @@ final class EventHub {
         }
     }
 
-    /// Notifies those who have subscribed.
+    /// Notifies the subscribed clients.
     ///
     /// - Parameters:
-    ///   - event: What has happened.
-    ///   - kind: What they must have subscribed to for this event.
+    ///   - event: The event.
+    ///   - kind: The subscription that the event requires.
     func notify(of event: VaultEvent, to kind: EventSelection = []) {
         for (number, connection) in connections.all {
             guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: kind) else {
@@ -46,16 +46,16 @@ final class EventHub {
     }
 }
 
-/// Whether what is readable while unlocked only is there.
+/// Whether data that is only readable while unlocked is available.
 enum ProtectedData {
     case available
-    /// It is, until the grace of a lock is over.
+    /// Available until the end of a lock's grace.
     case going
     case gone
 }
 
 extension VaultEvent {
-    /// How many events it counts for where it is missed.
+    /// The number of missed events that it counts for.
     var count: Int {
         switch self {
         case .itemsDidChange(let changes): changes.count
@@ -67,7 +67,7 @@ extension VaultEvent {
         }
     }
 
-    /// What of it a client may know, in messages that are not too long.
+    /// The parts of the event that a client may see, divided into messages of bounded size.
     fileprivate func parts(for caller: Caller) -> [VaultEvent] {
         switch self {
         case .itemsDidChange(let changes):
@@ -79,7 +79,7 @@ extension VaultEvent {
 }
 
 extension Array {
-    /// The elements in their order, in parts that are not too long for a message.
+    /// The elements in order, divided into messages of bounded size.
     fileprivate func parts(measuredBy byteCount: (Element) -> Int) -> [[Element]] {
         var parts: [[Element]] = []
         var partByteCount = 0
@@ -96,7 +96,7 @@ extension Array {
 }
 
 extension ItemChange {
-    /// The bytes that it has as JSON at most: a byte of a name may become six.
+    /// The maximum size of its JSON: escaping makes up to six bytes of one.
     fileprivate var jsonByteCount: Int {
         256 + 6 * (group.utf8.count + (name?.utf8.count ?? 0) + (formerName?.utf8.count ?? 0))
     }

@@ -3,12 +3,12 @@ internal import CofferKeys
 internal import CofferSystem
 internal import CofferVault
 
-/// Ends a daemon that is started by its first request when it is not needed any more.
+/// Ends a socket-activated daemon that has been idle.
 final class IdleExit {
     private let configuration: Configuration
     private let vault: Vault
     private let connections: Connections
-    /// Since when it is not needed.
+    /// The time since which it is idle.
     private var idleSince: UInt64?
     private var timer: (any ClockTimer)?
 
@@ -21,13 +21,13 @@ final class IdleExit {
         self.configuration = configuration
         self.vault = vault
         self.connections = connections
-        // Its turn looks at the time.
+        // The timer only begins a turn, at whose end the time is checked.
         timer = try configuration.clock.timer(on: loop) {}
     }
 
-    /// Whether the daemon is to end.
+    /// Whether the daemon has to exit.
     ///
-    /// Asked at the end of each turn.
+    /// Called at the end of each turn.
     func isDue() -> Bool {
         guard let seconds = configuration.idleExitSeconds else { return false }
         guard connections.all.isEmpty, vault.orphanCount == 0, holdsNoKey else {
@@ -35,7 +35,7 @@ final class IdleExit {
             return false
         }
         let now = configuration.clock.now
-        // The delay after wrong passcodes would begin anew with each start, and never end.
+        // A restart would begin the delay after wrong passcodes again, so that it would never end.
         let delay = vault.openKeys?.secondsToNextAttempt(at: now) ?? 0
         guard let since = idleSince else {
             idleSince = now
@@ -45,7 +45,7 @@ final class IdleExit {
         return delay == 0 && now - since >= UInt64(seconds) * 1_000_000_000
     }
 
-    /// Whether nothing is lost by ending: what is in memory is on the disk, too.
+    /// Whether an exit loses nothing: no keys are in memory that can't be loaded again.
     private var holdsNoKey: Bool {
         switch vault.openKeys?.state {
         case nil, .noVault, .noPasscode, .beforeFirstUnlock, .deviceKeyMissing: true

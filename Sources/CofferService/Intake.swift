@@ -5,18 +5,18 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// Reads connections, and lets the requests begin that came: those which the gate allows, in the order that their claims demand.
+/// Reads connections, and starts the requests that the gate admits, in the order that their scopes demand.
 final class Intake {
     private let vault: Vault
     private let connections: Connections
     private let audit: AuditTrail
     private let locks: LockController
     private let responder: Responder
-    /// What every arrival is received into; wiped after each.
+    /// The receive buffer, wiped after each arrival.
     private var buffer: SecretBytes
-    /// Begins a request that the gate has let in.
+    /// Starts a request that the gate has admitted.
     var begin: (PendingRequest, Connection, Int) -> Void = { _, _, _ in }
-    /// Whether another tenant has something to do.
+    /// Whether another tenant has requests.
     var othersWait: (_ tenant: Int) -> Bool = { _ in false }
 
     init(
@@ -36,21 +36,21 @@ final class Intake {
 
     // MARK: Reading
 
-    /// Ends what was begun for clients that have gone.
+    /// Ends the requests of clients that have disconnected.
     func endHungUp() {
         for number in connections.takeHungUp() {
             guard let connection = connections[number] else { continue }
             if connection.credential != nil {
                 connections.drop(number)
             } else if !connection.requests.isEmpty || connection.tenant.isThrottled {
-                // The answers have no reader any more. Without requests, what was sent before is still to be read.
+                // The answers can't be delivered any more. Without requests, what the client sent before is still read.
                 connection.hangUp()
                 connections.wantsToSend(number)
             }
         }
     }
 
-    /// Gives a connection its turn: what waits begins, then one arrival is read.
+    /// Serves a connection: starts the pending requests, then reads one arrival.
     func serve(_ connection: Connection, _ number: Int) {
         let ready = connection.ready
         connection.ready = []
@@ -143,7 +143,7 @@ final class Intake {
         startRequests(of: connection, number)
     }
 
-    /// Begins the requests of a connection that wait for no other of it.
+    /// Starts the requests of a connection that wait for no earlier one.
     func startRequests(of connection: Connection, _ number: Int) {
         var count = 0
         while let request = connection.nextToStart {
@@ -164,7 +164,7 @@ final class Intake {
             let cover = vault.leaseCover(of: request.method, request.params, from: caller)
             if case .item(let lease) = cover { request.lease = lease }
             try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
-                // A lock that is due comes before what is decided now.
+                // A due lock comes before the decision.
                 locks.settle()
                 return try vault.state(for: request.method)
             }
@@ -179,7 +179,6 @@ final class Intake {
 }
 
 extension CofferError {
-    /// The answer to a request whose method this build does not have.
     fileprivate static func unknownMethod(_ name: String) -> CofferError {
         CofferError(
             .unimplemented,

@@ -1,14 +1,14 @@
 package import CofferSystem
 
-/// A credential that a daemon has left without an answer, or with a part of one.
+/// A credential that an earlier daemon left unanswered, or answered in part.
 package enum LeftCredential {
-    /// Sends more than a service manager takes, whatever was sent before, and ends the connection: the unit does not start.
+    /// Refuses: sends more than a service manager accepts, and ends the connection, so that the unit does not start.
     ///
-    /// One that does not read is left to what else holds it: with less than that, the end would be a credential.
+    /// If the service manager does not read, the connection is left open: ending it early would be a valid credential.
     ///
     /// - Parameters:
-    ///   - socket: The connection, which does not wait.
-    ///   - patience: The seconds that a service manager which does not read is waited for.
+    ///   - socket: The connection, which is non-blocking.
+    ///   - patience: The seconds to wait for a service manager that does not read.
     package static func refuse(_ socket: consuming OwnedDescriptor, patience: Int = 10) {
         let bytes = CredentialRequest.refusal
         var remaining = bytes.count

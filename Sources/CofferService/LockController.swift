@@ -6,28 +6,29 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// Locks the vault when it is due: the schedule says when, and this carries it out, before a request is decided, at the end of
-/// each turn, and when the timer wakes the loop for it.
+/// Locks the vault: carries out the due steps of the schedule.
+///
+/// It does so before each decision about a request, at the end of each turn, and when its timer fires.
 final class LockController {
     private let configuration: Configuration
     private let vault: Vault
     private let connections: Connections
     private let hub: EventHub
     private let audit: AuditTrail
-    /// When the vault locks, and what follows.
+    /// The due times.
     private(set) var schedule: LockSchedule
-    /// Why it locks, or would if it did now; `nil` where a client has asked for it.
+    /// The cause of a lock now; `nil` if a client asks for it.
     private var cause: LockCause?
-    /// Who has unlocked the vault.
+    /// The users who have unlocked the vault.
     private var presence: Presence
-    /// What happens around the daemon; `nil` where that can't be known.
+    /// The sessions of the machine; `nil` if they are unknown.
     private let surroundings: Surroundings?
-    /// Whether the surroundings were told that there are keys to lose.
+    /// Whether the surroundings were notified that there are keys to wipe.
     private var hasToldUnlocked = false
     private var timer: (any ClockTimer)?
-    /// What the timer is set to; later ones come after that one.
+    /// The time of the timer; later ones are set when it fires.
     private var timerDeadline: UInt64?
-    /// Whether keys went since this was asked last.
+    /// Whether keys were wiped since the last call of ``takeHasLocked()``.
     private var hasLocked = false
 
     init(
@@ -53,9 +54,9 @@ final class LockController {
         }
     }
 
-    /// Takes note of keys that came or went by a request.
+    /// Updates the schedule after a request has loaded or wiped keys.
     ///
-    /// - Parameter caller: Who has shown what opens them.
+    /// - Parameter caller: The client that presented the credential.
     func keysDidChange(by caller: Caller? = nil) {
         let now = configuration.clock.now
         let state = (try? vault.state()) ?? .noVault
@@ -77,8 +78,8 @@ final class LockController {
     /// Locks.
     ///
     /// - Parameters:
-    ///   - graceSeconds: The grace; the one that is configured if none is given.
-    ///   - cause: Why, if no client has asked for it.
+    ///   - graceSeconds: The grace; `nil` for the configured one.
+    ///   - cause: The cause, if no client asks for it.
     func lock(graceSeconds: Int? = nil, because cause: LockCause? = nil) {
         vault.lockCount += 1
         endContexts()
@@ -88,18 +89,18 @@ final class LockController {
         settle()
     }
 
-    /// Follows the keys that an earlier daemon has left.
+    /// Begins the schedule of keys that were carried over.
     func restore(lockedSince: UInt64) {
         schedule.restore(lockedSince: lockedSince)
         settle()
     }
 
-    /// Locks no more: the daemon ends.
+    /// Stops the schedule, before the daemon exits.
     func rest() { schedule.rest() }
 
-    // MARK: Following the clock
+    // MARK: Schedule
 
-    /// Carries out what is due.
+    /// Carries out the due steps.
     func settle() {
         guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return }
         let now = configuration.clock.now
@@ -110,18 +111,18 @@ final class LockController {
             carryOut(step, on: keys)
         }
         tellSurroundings()
-        // Said before the turn sends anything, and after the keys that are due have gone: a thousand watchers don't delay it.
+        // Clients are notified before the turn sends anything, but after the wiping, which they must not delay.
         if !steps.isEmpty { hub.announce(steps == [.beginLocking] ? .going : .gone) }
         setTimer()
     }
 
-    /// Takes note that the vault was used in this turn.
+    /// Records that the vault was used in this turn.
     func noteUse() {
         guard schedule.countsUse, vault.openKeys?.takeUse() == true else { return }
         schedule.noteUse(at: configuration.clock.now)
     }
 
-    /// Whether keys went since this was asked last.
+    /// Whether keys were wiped since the last call.
     func takeHasLocked() -> Bool {
         defer { hasLocked = false }
         return hasLocked
@@ -150,15 +151,15 @@ final class LockController {
         timer?.set(next)
     }
 
-    // MARK: What is in flight
+    // MARK: Data in flight
 
-    /// What was shown of persons on connections is good for nothing more, also what is being tried.
+    /// Ends the authentication of all connections, including attempts in progress.
     func endContexts() {
         vault.contextEndCount += 1
         for connection in connections.all.values { connection.caller.context.end() }
     }
 
-    /// Takes back what is on its way to clients and from them, and may not outlive its key.
+    /// Withholds payloads, in both directions, whose keys are gone.
     func withholdPayloads(in state: VaultState) {
         let error = CofferError.locked("the item", in: state, for: .read)
         for (number, connection) in connections.all {
@@ -171,7 +172,7 @@ final class LockController {
 
     // MARK: Presence
 
-    /// Takes note of what happens to the machine and to those who have unlocked the vault.
+    /// Handles an event of the machine or of a session.
     func take(_ occurrence: Occurrence) {
         guard let cause = presence.cause(for: occurrence, isLoggedIn: isLoggedIn) else { return }
         lock(graceSeconds: cause == .sleep ? 0 : nil, because: cause)
@@ -186,7 +187,7 @@ final class LockController {
         )
     }
 
-    /// Says whether there are keys that a lock would take.
+    /// Notifies the surroundings whether there are keys to wipe.
     private func tellSurroundings() {
         let isUnlocked = schedule.isUnlocked
         guard isUnlocked != hasToldUnlocked else { return }

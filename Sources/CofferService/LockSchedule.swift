@@ -1,19 +1,19 @@
 internal import CofferCore
 
-/// When a vault with a passcode locks, and goes on losing keys while it stays locked: a policy, and what has happened.
+/// The schedule by which a vault with a passcode locks and then wipes further keys: a policy, and a state.
 ///
-/// It has no clock, but is told the time, in nanoseconds of boot time. What comes next counts from when the last step was
-/// due, and not from when somebody came to take it: a machine that slept past several wakes up with all of them due.
+/// It reads no clock: callers pass the time, in nanoseconds of boot time. A step counts from the due time of the one
+/// before, not from when that was carried out. After a long suspend, several steps are due at once.
 package struct LockSchedule: Equatable, Sendable {
-    /// What the owner has set.
+    /// The configured times.
     package struct Policy: Equatable, Sendable {
-        /// Seconds from a lock to the end of class A.
+        /// Seconds from a lock to the wiping of class A.
         package var graceSeconds: Int
-        /// Seconds without a use of a key that the passcode protects, until a lock; `nil` for never.
+        /// Seconds without a use of a protected key until a lock; `nil` for never.
         package var lockAfterSeconds: Int?
-        /// Seconds from the end of the grace to the end of class CX.
+        /// Seconds from the end of the grace to the wiping of class CX.
         package var inactiveAfterSeconds: Int
-        /// Seconds from the end of the grace to before the first unlock; `nil` for never.
+        /// Seconds from the end of the grace to the state before the first unlock; `nil` for never.
         package var forgetAfterSeconds: Int?
 
         /// Makes a policy.
@@ -30,15 +30,15 @@ package struct LockSchedule: Equatable, Sendable {
         }
     }
 
-    /// A step towards fewer keys.
+    /// A step that wipes keys, or prepares for it.
     package enum Step: Equatable, Sendable {
-        /// The grace begins: every key stays.
+        /// The grace begins; no key is wiped.
         case beginLocking
-        /// Class A and its like go.
+        /// Class A and the others that need an unlocked vault are wiped.
         case lock
-        /// Class CX goes.
+        /// Class CX is wiped.
         case expireInactive
-        /// Everything that the passcode protects goes.
+        /// Every key that the passcode protects is wiped.
         case forget
     }
 
@@ -54,34 +54,34 @@ package struct LockSchedule: Equatable, Sendable {
     private let policy: Policy
     private var phase = Phase.throttled
 
-    /// Makes the schedule of a vault that has nothing to lose.
+    /// Makes the schedule of a vault without keys to wipe.
     ///
-    /// - Parameter policy: What the owner has set.
+    /// - Parameter policy: The configured times.
     package init(_ policy: Policy) { self.policy = policy }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// The vault was unlocked, or made: the idle time begins, a grace ends.
+    /// The vault was unlocked or made: the idle time begins, and a grace ends.
     package mutating func unlock(at now: UInt64) { phase = .unlocked(lastUse: now) }
 
-    /// There is nothing to lose: no vault, no passcode, or no key before the first unlock.
+    /// There are no keys to wipe: no vault, no passcode, or before the first unlock.
     package mutating func rest() { phase = .throttled }
 
-    /// The vault came up with the keys of an earlier daemon, which are there while locked.
+    /// The vault was opened with carried-over keys, in the locked state.
     package mutating func restore(lockedSince: UInt64) { phase = .lockedExpired(since: lockedSince) }
 
-    /// A key that the passcode protects was used: the idle time begins anew.
+    /// A protected key was used: the idle time begins again.
     package mutating func noteUse(at now: UInt64) {
         if case .unlocked(let lastUse) = phase { phase = .unlocked(lastUse: max(lastUse, now)) }
     }
 
-    /// Somebody locks.
+    /// A lock was requested.
     ///
-    /// A lock that is under way does not become a later one.
+    /// A lock in progress is never delayed by it.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - graceSeconds: The grace; the owner's if nothing is said.
+    ///   - graceSeconds: The grace; `nil` for the configured one.
     package mutating func lock(at now: UInt64, graceSeconds: Int? = nil) {
         let grace = graceSeconds ?? policy.graceSeconds
         switch phase {
@@ -91,14 +91,14 @@ package struct LockSchedule: Equatable, Sendable {
         }
     }
 
-    // MARK: What follows
+    // MARK: Steps
 
-    /// Whether a use would change anything: an idle time is counted.
+    /// Whether uses have to be recorded, for an idle time.
     package var countsUse: Bool {
         if case .unlocked = phase { policy.lockAfterSeconds != nil } else { false }
     }
 
-    /// Whether there are keys that a lock takes: unlocked, or in the grace.
+    /// Whether there are keys that a lock wipes: unlocked, or in the grace.
     package var isUnlocked: Bool {
         switch phase {
         case .lockRequested, .locking, .unlocked: true
@@ -106,12 +106,12 @@ package struct LockSchedule: Equatable, Sendable {
         }
     }
 
-    /// When the grace ends, while there is one.
+    /// The end of the grace; `nil` if there is none.
     package var graceEnd: UInt64? {
         if case .locking(let end) = phase { end } else { nil }
     }
 
-    /// When the vault was locked, while it is and has something to lose.
+    /// The time of the lock, while locked with keys that can still be wiped.
     package var lockedSince: UInt64? {
         switch phase {
         case .locked(let since), .lockedExpired(let since): since
@@ -119,13 +119,13 @@ package struct LockSchedule: Equatable, Sendable {
         }
     }
 
-    /// When the next step is due; `nil` where none is to come by itself.
+    /// The time of the next step; `nil` if there is none.
     package var nextDeadline: UInt64? { next?.deadline }
 
-    /// Takes the next step that is due.
+    /// Takes the next due step.
     ///
     /// - Parameter now: The time.
-    /// - Returns: The step, now to be carried out; `nil` where none is due any more.
+    /// - Returns: The step, which the caller carries out; `nil` if none is due.
     package mutating func takeDue(at now: UInt64) -> Step? {
         guard let next, next.deadline <= now else { return nil }
         phase = next.phase
@@ -158,6 +158,5 @@ package struct LockSchedule: Equatable, Sendable {
 }
 
 extension UInt64 {
-    /// A time that many seconds later.
     fileprivate func adding(seconds: Int) -> UInt64 { self + UInt64(seconds) * 1_000_000_000 }
 }

@@ -4,17 +4,17 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// The frames that wait to be sent to one client, and how many bytes they have.
+/// The frames to send to a client, with their sizes.
 struct Outbox {
     private var frames: [OutgoingFrame] = []
     private(set) var byteCount = 0
     private(set) var secretByteCount = 0
-    /// The events that the client was not notified of because it does not read.
+    /// The number of events that were dropped because the client does not read.
     private var missedCount = 0
 
     var isEmpty: Bool { frames.isEmpty }
 
-    /// When the frame was queued that is sent first.
+    /// The time when the first frame was queued.
     var firstStart: UInt64? { frames.first?.start }
 
     /// Queues a frame.
@@ -26,7 +26,7 @@ struct Outbox {
         count(frame)
     }
 
-    /// Queues an event, or counts it as missed where too much waits already.
+    /// Queues an event; if too much is pending, counts it as missed.
     mutating func append(_ event: VaultEvent, at now: UInt64) {
         let frame = OutgoingFrame(event)
         if missedCount == 0 && byteCount + frame.byteCount <= Limits.eventBytes { return append(frame, at: now) }
@@ -40,7 +40,7 @@ struct Outbox {
 
     // MARK: Sending
 
-    /// Sends as much as there is room for.
+    /// Sends as much as the socket accepts.
     mutating func send(to socket: borrowing OwnedDescriptor, at now: UInt64) throws(SystemError) {
         while let frame = frames.first {
             guard try send(frame, to: socket) else { return }
@@ -52,7 +52,7 @@ struct Outbox {
         }
     }
 
-    /// - Returns: Whether the frame is sent to its end; otherwise there is no room.
+    /// - Returns: Whether the whole frame is sent; if not, the socket's buffer is full.
     private func send(_ frame: OutgoingFrame, to socket: borrowing OwnedDescriptor) throws(SystemError) -> Bool {
         while frame.sentCount < frame.byteCount {
             guard let count = try sendOnce(frame, to: socket) else { return false }
@@ -76,12 +76,12 @@ struct Outbox {
 
     // MARK: Withholding
 
-    /// Whether a payload waits whose key is gone.
+    /// Whether a payload is pending whose key is gone.
     func hasPayloadToWithhold(in state: VaultState) -> Bool { frames.contains { !$0.mayBeSent(in: state) } }
 
     /// Replaces the answers whose keys are gone with an error.
     ///
-    /// - Returns: Whether all of them could be replaced: one that is sent in part takes the connection with it.
+    /// - Returns: Whether all of them were replaced; if one is partly sent, the connection must be closed.
     mutating func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
         for index in frames.indices where !frames[index].mayBeSent(in: state) {
             guard frames[index].sentCount == 0 else { return false }
@@ -95,6 +95,5 @@ struct Outbox {
         return true
     }
 
-    /// Forgets the last frame.
     mutating func removeLast() { count(frames.removeLast(), sign: -1) }
 }

@@ -2,19 +2,19 @@ internal import CofferCore
 internal import CofferMemory
 internal import CofferWire
 
-/// A frame on its way to a client.
+/// A frame to send to a client.
 final class OutgoingFrame {
-    /// The request that it answers; `nil` for what answers none.
+    /// The id of the request that it answers; `nil` if it answers none.
     let id: RequestID?
-    /// Header and JSON; nothing for a peer that wants the payload alone.
+    /// Header and JSON; empty for a peer that gets the payload alone.
     let head: [UInt8]
-    /// The payload, in locked memory until it is sent.
+    /// The payload, in locked memory.
     let payload: SecretBytes?
-    /// Of the item that the payload is of: it may not outlive its key.
+    /// The protection of the payload's item: the payload must not outlive its key.
     let protection: Protection?
-    /// When it was queued.
+    /// The time when it was queued.
     var start: UInt64 = 0
-    /// How many bytes of both are sent.
+    /// The number of bytes sent, of head and payload.
     var sentCount = 0
 
     init(
@@ -30,7 +30,6 @@ final class OutgoingFrame {
         self.payload = payload
     }
 
-    /// The news of an event.
     convenience init(_ event: VaultEvent) {
         self.init(
             id: nil,
@@ -38,15 +37,15 @@ final class OutgoingFrame {
         )
     }
 
-    /// Whether the payload may still be handed over in a state of the vault.
+    /// Whether the payload may be sent in a state of the vault.
     func mayBeSent(in state: VaultState) -> Bool { protection?.mayBeSent(in: state) ?? true }
 
-    /// The bytes of both.
+    /// The size of head and payload.
     var byteCount: Int { head.count + payload.byteCount }
 }
 
 extension Protection {
-    /// Whether a content may still be handed over in a state of the vault: reading it was decided before.
+    /// Whether a content may be sent in a state of the vault, after reading it was permitted.
     func mayBeSent(in state: VaultState) -> Bool {
         switch self {
         case .keychain(let accessibility): accessibility.isAvailable(in: state)

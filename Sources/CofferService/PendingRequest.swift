@@ -3,26 +3,26 @@ internal import CofferCore
 internal import CofferVault
 internal import CofferWire
 
-/// A request that has come and is not answered yet.
+/// A request that is not answered yet.
 final class PendingRequest {
-    /// Names it, among those of its connection.
+    /// Its number on its connection.
     let number: Int
-    /// What its client calls it.
+    /// The id that the client gave it.
     let id: RequestID?
     let method: Method
     let params: JSONObject
     let attachments: Attachments
-    /// Whether it reads from or writes to a descriptor of the client's, and so lasts as long as somebody there likes.
+    /// Whether it reads from or writes to a client's descriptor, and so may take as long as the client wants.
     let isTransfer: Bool
-    /// What it weighs in the bound of what a connection may have waiting.
+    /// Its share of the limit for a connection's pending requests.
     let byteCount: Int
-    /// When it came.
+    /// The time of its arrival.
     let arrival: UInt64
-    /// The lease that allows it, where the client's own rights would not do.
+    /// The lease that permits it, if the client's own rights don't.
     var lease: Lease?
     private(set) var scope: RequestScope
     private(set) var isStarted = false
-    /// What its handler knows of it, from its start on.
+    /// The handler's view of it, once it has started.
     private(set) var call: Call?
 
     init(
@@ -44,18 +44,18 @@ final class PendingRequest {
         scope = RequestScope(of: method, request.params)
     }
 
-    /// Whether what was shown of the person may be used up by it: what waits for nothing runs beside the request that it is for.
+    /// Whether it uses up a one-time authentication. A request that waits for nothing runs beside the one that the
+    /// authentication is for.
     var usesContext: Bool { scope != .free && !method.isOfContext }
 
-    /// Begins to be carried out.
+    /// Starts it.
     ///
-    /// - Parameter isAlone: Whether nothing else of the connection may be carried out meanwhile.
+    /// - Parameter isAlone: Whether no other request of the connection may run meanwhile.
     func start(_ call: Call, isAlone: Bool) {
         isStarted = true
         self.call = call
         if isAlone { scope = .barrier }
     }
 
-    /// Is not wanted any more.
     func cancel() { call?.cancel() }
 }

@@ -1,56 +1,56 @@
-/// Who has unlocked the vault, and what of that which happens around them locks it again.
+/// The users who have unlocked the vault, and the events of the machine and its sessions that lock it again.
 ///
-/// It asks nobody by itself, but is told who is logged in.
+/// It queries nothing itself: callers pass whether a user is logged in.
 package struct Presence: Equatable, Sendable {
-    /// What the owner has set.
+    /// The configured events.
     package struct Policy: Equatable, Sendable {
-        /// Whether the vault locks before the machine sleeps, without grace.
+        /// Whether to lock before the machine sleeps, without grace.
         package var locksOnSleep = true
-        /// Whether it locks when somebody who has unlocked it locks a session.
+        /// Whether to lock when a user who has unlocked the vault locks a session.
         package var locksOnSessionLock = true
-        /// Whether it locks when somebody who has unlocked it has logged out of the last session.
+        /// Whether to lock when a user who has unlocked the vault ends the last session.
         package var locksOnLogout = true
 
-        /// Makes the policy of who has set nothing.
+        /// Makes the default policy.
         package init() {}
 
-        /// Whether anything of what happens matters.
+        /// Whether any event locks the vault.
         var locksAtAll: Bool { locksOnSleep || locksOnSessionLock || locksOnLogout }
     }
 
     private let policy: Policy
-    /// Those who have unlocked the vault, and whether they were seen logged in since.
+    /// The users who have unlocked the vault, and whether they were logged in since.
     private var wasLoggedIn: [UInt32: Bool] = [:]
 
-    /// Makes the presence of nobody.
+    /// Makes a presence without users.
     ///
-    /// - Parameter policy: What the owner has set.
+    /// - Parameter policy: The configured events.
     package init(_ policy: Policy) { self.policy = policy }
 
-    /// Somebody has unlocked the vault, or did so again.
+    /// Records that users have unlocked the vault.
     ///
     /// - Parameters:
-    ///   - userIDs: Whose it was: that of the process, and that of the login which it belongs to.
-    ///   - isLoggedIn: Tells whether a user has a session.
+    ///   - userIDs: The user of the process, and the user of its login session.
+    ///   - isLoggedIn: Whether a user has a session.
     package mutating func noteUnlock(by userIDs: Set<UInt32>, isLoggedIn: (UInt32) -> Bool) {
         for userID in userIDs { wasLoggedIn[userID] = isLoggedIn(userID) }
     }
 
-    /// The vault is locked: nobody's session matters any more.
+    /// Forgets the users, after a lock.
     package mutating func leave() { wasLoggedIn = [:] }
 
-    /// Why the vault is to be locked, if it is.
+    /// The cause to lock the vault for; `nil` if there is none.
     ///
     /// - Parameters:
-    ///   - occurrence: What has happened.
-    ///   - isLoggedIn: Tells whether a user has a session.
+    ///   - occurrence: The event.
+    ///   - isLoggedIn: Whether a user has a session.
     package mutating func cause(for occurrence: Occurrence, isLoggedIn: (UInt32) -> Bool) -> LockCause? {
         switch occurrence {
         case .sleep: return policy.locksOnSleep ? .sleep : nil
         case .sessionLock(let userID):
             return policy.locksOnSessionLock && wasLoggedIn[userID] != nil ? .sessionLock(userID: userID) : nil
         case .logins:
-            // Who has never been logged in, such as a service, does not log out either.
+            // A user who was never logged in, such as a service's, can't log out.
             let before = wasLoggedIn
             for userID in before.keys { wasLoggedIn[userID] = isLoggedIn(userID) }
             let gone = before.keys.sorted().first { before[$0] == true && wasLoggedIn[$0] == false }
@@ -59,30 +59,30 @@ package struct Presence: Equatable, Sendable {
     }
 }
 
-/// What happens to the machine, and to the sessions of those who are logged in.
+/// An event of the machine or of its sessions.
 package enum Occurrence: Equatable, Sendable {
     /// The machine is about to sleep.
     case sleep
     /// A session of a user was locked.
     case sessionLock(userID: UInt32)
-    /// Somebody has logged in or out.
+    /// A user has logged in or out.
     case logins
 }
 
-/// Why the daemon locks the vault by itself.
+/// The cause of a lock that no client has asked for.
 package enum LockCause: Equatable, Sendable {
-    /// No key that the passcode protects was used for long.
+    /// The idle time has passed without a use of a protected key.
     case idle
-    /// The last connection is gone.
+    /// The last connection has ended.
     case lastDisconnect
     /// The machine is about to sleep.
     case sleep
-    /// Somebody who has unlocked the vault has locked a session.
+    /// A user who has unlocked the vault has locked a session.
     case sessionLock(userID: UInt32)
-    /// Somebody who has unlocked the vault has logged out.
+    /// A user who has unlocked the vault has logged out.
     case logout(userID: UInt32)
 
-    /// As the audit tells it.
+    /// The reason in the audit.
     package var reason: String {
         switch self {
         case .idle: "nobody has used it for long enough"
@@ -94,16 +94,16 @@ package enum LockCause: Equatable, Sendable {
     }
 }
 
-/// Where the daemon learns what happens around it.
+/// The daemon's view of the sessions of the machine.
 package struct Surroundings {
     let isLoggedIn: (UInt32) -> Bool
     let unlockedDidChange: (Bool) -> Void
 
-    /// Says how to ask and to tell; both are done on the server's thread.
+    /// Both functions are called on the server's thread.
     ///
     /// - Parameters:
-    ///   - isLoggedIn: Tells whether a user has a session that has not ended.
-    ///   - unlockedDidChange: Is told whether there are keys to lose: a machine that is about to sleep waits for that.
+    ///   - isLoggedIn: Whether a user has a session that has not ended.
+    ///   - unlockedDidChange: Called when keys to wipe come or go; the machine's sleep is delayed while there are any.
     package init(
         isLoggedIn: @escaping (UInt32) -> Bool,
         unlockedDidChange: @escaping (Bool) -> Void

@@ -4,12 +4,12 @@ internal import CofferKeys
 internal import CofferVault
 internal import CofferWire
 
-/// Sends answers to those who have asked, and records in the audit what they came to.
+/// Sends the answers of requests, and records their results in the audit.
 final class Responder {
     private let vault: Vault
     private let connections: Connections
     private let audit: AuditTrail
-    /// Takes the refusals of credentials, which may be asked for again.
+    /// Handles the refusal of a credential, which may be tried again.
     var refuseCredential: (Connection, Int, CofferError) -> Void = { _, _, _ in }
 
     init(_ vault: Vault, _ connections: Connections, _ audit: AuditTrail) {
@@ -18,7 +18,7 @@ final class Responder {
         self.audit = audit
     }
 
-    /// Notes in the audit what a request came to, so that it is in the commit of the turn.
+    /// Records the result of a request in the audit, so that it is part of the turn's commit.
     func record(_ answer: Answer) {
         guard let origin = answer.running.origin else { return }
         let failure = answer.failure ?? refusal(of: answer, origin)
@@ -26,7 +26,7 @@ final class Responder {
         audit.note(origin.request, of: origin.connection, answer.items, isCommitted: isCommitted, failure: failure)
     }
 
-    /// Ends a request: its answer goes out, and those that waited for it may begin.
+    /// Ends a request: queues its answer, and lets the requests that waited for it start.
     func deliver(_ answer: Answer) {
         guard let origin = answer.running.origin else { return }
         let (request, connection, number) = (origin.request, origin.connection, origin.number)
@@ -53,7 +53,7 @@ final class Responder {
         method.looksUpItems ? vault.openCatalog?.doubt(error) ?? error : error
     }
 
-    /// Why a reply can't be sent, if it can't: a lock may have come between the reading and this.
+    /// Why a reply can't be sent; `nil` if it can. A lock may have come since the content was read.
     private func refusal(of answer: Answer, _ origin: Running.Origin) -> CofferError? {
         let connection = origin.connection
         let state = vault.openKeys?.state ?? .noVault

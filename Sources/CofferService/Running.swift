@@ -4,16 +4,16 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// A request that has begun, or a chore, until it is answered.
+/// A request or a chore that has started, until it is answered.
 final class Running {
-    /// Names it in the scheduler, and where it claims something.
+    /// Its number in the scheduler and among the claims.
     let token: Int
     /// The request and its connection; `nil` for a chore.
     let origin: Origin?
     let call: Call
     let kind: Scheduler.Kind
     let tenant: Int
-    /// What comes next.
+    /// The continuation.
     var next: Step.Next
 
     struct Origin {
@@ -39,18 +39,18 @@ final class Running {
     }
 }
 
-/// What a request comes to, until the commit that it rests on.
+/// The result of a request, until the commit that it depends on.
 final class Answer {
     let running: Running
     private var reply: Reply?
     private(set) var failure: CofferError?
-    /// What the audit says that it was about, where the parameters do not.
+    /// The items for the audit, if the parameters don't name them.
     let items: [AuditedItem]
-    /// Of the item that its payload is of.
+    /// The protection of the payload's item.
     let protection: Protection?
     let payloadByteCount: Int
     let result: JSONObject
-    /// Whether the commit has come.
+    /// Whether the commit has been made.
     var isSettled = false
 
     init(_ running: Running, _ reply: consuming Reply) {
@@ -72,25 +72,25 @@ final class Answer {
         reply = nil
     }
 
-    /// Takes the reply out; `nil` where it has failed.
+    /// Takes the reply out; `nil` if the result is an error.
     func takeReply() -> Reply? { failure == nil ? reply.take() : nil }
 
-    /// Says more of a failure, if it has failed.
+    /// Replaces the error, if the result is one.
     func explain(_ body: (CofferError) -> CofferError) { failure = failure.map(body) }
 
-    /// What it rests on was undone.
+    /// Turns it into an error: the changes that it depends on were rolled back.
     func undo(because error: CofferError) { failure = running.call.explainUndoing(error) }
 }
 
-/// What other threads tell the loop.
+/// A message of another thread to the loop.
 enum Message: Sendable {
-    /// The work of a request has an outcome.
+    /// The work of a request is done.
     case worked(Int)
-    /// The transfer of a request has come so far.
+    /// The progress of a request's transfer.
     case progressed(Int, done: Int64, total: Int64?)
 }
 
-/// Tells the loop how far a transfer is, ten times a second at the most.
+/// Reports the progress of a transfer to the loop, ten times a second at most.
 final class TransferProgress: ProgressObserver {
     private let token: Int
     private let mailbox: Mailbox<Message>

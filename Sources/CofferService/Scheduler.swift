@@ -1,14 +1,14 @@
 internal import CofferCore
 package import CofferVault
 
-/// Decides what is carried out next: pure, without input, output or a clock.
+/// Decides which request is carried out next; pure, without I/O or a clock.
 ///
-/// Requests that only read come first, as long as nothing that they read was changed and is not on the disk. Those that change
-/// something follow, until the turn's quantum is over. The tenants take turns.
+/// Requests that only read come first, unless they would read uncommitted changes. Requests that change something
+/// follow until the turn's quantum has ended. Both are in round robin over the tenants.
 package struct Scheduler {
-    /// What a request does.
+    /// What a request may do.
     package enum Kind {
-        /// It looks at something.
+        /// It only reads.
         case reading
         /// It may change something: its answer waits for the commit of the turn.
         case changing
@@ -23,19 +23,19 @@ package struct Scheduler {
     private var entries: [Int: Entry] = [:]
     private var reading = FairQueue<Int>()
     private var changing = FairQueue<Int>()
-    /// Those that would read what was changed, and have to wait for the commit.
+    /// Requests that would read uncommitted changes, and wait for the commit.
     private var blocked: [Int] = []
-    /// What was changed in this turn.
+    /// The scopes of the uncommitted changes.
     private var uncommitted: [RequestScope] = []
 
     package init() {}
 
-    /// Takes a request in, which does not go on before it is told to.
+    /// Adds a request, which is not queued yet.
     package mutating func add(_ token: Int, _ scope: RequestScope, _ kind: Kind, of tenant: Int) {
         entries[token] = Entry(scope: scope, tenant: tenant, kind: kind)
     }
 
-    /// Lets a request go on when it is its turn.
+    /// Queues a request.
     package mutating func goOn(_ token: Int) {
         guard let entry = entries[token] else { return }
         switch entry.kind {
@@ -44,15 +44,15 @@ package struct Scheduler {
         }
     }
 
-    /// Forgets a request that has ended.
+    /// Removes a request that has ended.
     package mutating func remove(_ token: Int) { entries[token] = nil }
 
-    /// Whether something of a scope may be read now: nothing of it waits for the commit.
+    /// Whether a scope may be read now, since it has no uncommitted changes.
     package func mayRead(_ scope: RequestScope) -> Bool {
         !uncommitted.contains { RequestScope.mustWait(scope, for: $0) }
     }
 
-    /// The next one that only reads, and may.
+    /// The next request that only reads, and need not wait for the commit.
     package mutating func nextReading() -> Int? {
         while let (token, _) = reading.removeFirst() {
             guard let entry = entries[token] else { continue }
@@ -62,7 +62,7 @@ package struct Scheduler {
         return nil
     }
 
-    /// The next one that may change something.
+    /// The next request that may change something.
     package mutating func nextChanging() -> Int? {
         while let (token, _) = changing.removeFirst() {
             if entries[token] != nil { return token }
@@ -70,24 +70,24 @@ package struct Scheduler {
         return nil
     }
 
-    /// Takes note that a request has changed something.
+    /// Records that a request has made a change.
     package mutating func noteChange(by token: Int) {
         guard let scope = entries[token]?.scope else { return uncommitted.append(.barrier) }
         if uncommitted.last != scope { uncommitted.append(scope) }
     }
 
-    /// Takes note that all that was changed is on the disk, or undone.
+    /// Records that all changes were committed or rolled back.
     package mutating func noteCommit() {
         uncommitted = []
         for token in blocked { goOn(token) }
         blocked = []
     }
 
-    /// Whether a tenant besides this one waits.
+    /// Whether another tenant has queued requests.
     package func othersWait(besides tenant: Int) -> Bool {
         reading.has(otherThan: tenant) || changing.has(otherThan: tenant)
     }
 
-    /// Whether anything can go on.
+    /// Whether no request is queued.
     package var isIdle: Bool { reading.isEmpty && changing.isEmpty && blocked.isEmpty }
 }

@@ -6,13 +6,13 @@ package import CofferSystem
 package import CofferVault
 package import CofferWire
 
-/// The daemon without its `main`: takes listening sockets, serves one vault on one event loop.
+/// The daemon without its `main`: serves one vault on listening sockets, on one event loop.
 ///
-/// Everything of it lives on the thread that made it. A turn of the loop reads from every connection that has something,
-/// carries requests out, commits their changes together, and sends the answers. What takes long goes to a worker thread and
-/// comes back; of its own connection waits what depends on it, of the others nothing.
+/// All of it lives on the thread that made it. A turn of the loop reads the ready connections, carries out requests,
+/// commits their changes together, and sends the answers. Long work runs on worker threads: only requests that depend
+/// on it wait.
 package final class Server {
-    /// The loop that it lives on.
+    /// The event loop.
     package let loop: EventLoop
     private let configuration: Configuration
     private let vault: Vault
@@ -26,12 +26,12 @@ package final class Server {
     private let idleExit: IdleExit
     private let checkpointer: Checkpointer
     private var carryOver: CarryOverKeeper?
-    /// The state of the vault's keys that was told last.
+    /// The state that ``Configuration/tellState`` last received.
     private var toldState: VaultState?
     private var isToShutDown = false
     private var isStopped = false
 
-    /// Whether requests are recorded: no, only to measure what that costs.
+    /// Whether requests are recorded. Only a benchmark turns this off, to measure the cost.
     package var keepsAudit: Bool {
         get { audit.keepsRecords }
         set { audit.keepsRecords = newValue }
@@ -40,10 +40,10 @@ package final class Server {
     /// Makes a server that belongs to the calling thread.
     ///
     /// - Parameters:
-    ///   - loop: The loop that it lives on.
-    ///   - configuration: What it is told.
-    ///   - surroundings: What happens around it; `nil` where that can't be known.
-    /// - Throws: `internal` where memory for secrets can't be locked, or no timer can be made.
+    ///   - loop: Its event loop.
+    ///   - configuration: Its configuration.
+    ///   - surroundings: The sessions of the machine; `nil` if they are unknown.
+    /// - Throws: `internal` if memory for secrets can't be locked, or a timer can't be made.
     package init(
         loop: EventLoop,
         configuration: Configuration,
@@ -94,7 +94,7 @@ package final class Server {
         }
     }
 
-    /// Comes up: opens the vault, if there is one, so that the first request does not wait for it.
+    /// Opens the vault, if there is one, so that the first request does not wait for that.
     package func start() {
         locks.keysDidChange()
         carryOver?.restore()
@@ -103,11 +103,11 @@ package final class Server {
         toldState = vault.openKeys?.state
     }
 
-    /// Takes connections from a listening socket.
+    /// Accepts connections from a listening socket.
     ///
     /// - Parameters:
-    ///   - socket: Listening and non-blocking.
-    ///   - peers: Who connects to it.
+    ///   - socket: A non-blocking listening socket.
+    ///   - peers: The peers that connect to it.
     package func serve(_ socket: consuming OwnedDescriptor, for peers: Peers = .clients) throws(CofferError) {
         try acceptor.listen(on: socket, for: peers)
     }
@@ -147,7 +147,7 @@ package final class Server {
 
     private func connectionDidEnd(_ connection: Connection) {
         if connection.caller.subscription.selection != nil { subscriptionsDidChange() }
-        // Where a request is being carried out, at its end: it may be using them.
+        // If a request is being carried out, it may use the handles: then they are released at its end.
         if !connection.isBusy { vault.releaseHandles(of: connection.caller) }
         acceptor.resume()
         if connections.all.isEmpty && configuration.locksOnLastDisconnect { locks.lock(because: .lastDisconnect) }
@@ -156,7 +156,7 @@ package final class Server {
     /// Stops at the end of the turn.
     package func shutDownSoon() { isToShutDown = true }
 
-    /// Stops: running transfers end, every key is wiped, and the catalog is closed in good order.
+    /// Stops: ends running transfers, wipes every key, and closes the catalog.
     package func shutDown() {
         if isStopped { return }
         isStopped = true
@@ -167,7 +167,7 @@ package final class Server {
         }
         connections.removeAll()
         vault.synchronizeForShutDown()
-        // What is due after this must not open the vault again, and what is carried over is for the next daemon.
+        // Later steps must not open the vault again, and the keys that are carried over are for the next daemon.
         locks.rest()
         carryOver = nil
         if let catalog = vault.openCatalog {
@@ -179,13 +179,13 @@ package final class Server {
 
     // MARK: Surroundings
 
-    /// Has something happen around the server.
+    /// Handles an event of the machine or of a session.
     package func take(_ occurrence: Occurrence) { locks.take(occurrence) }
 
-    /// Takes the configuration file anew; with a fault in it, what was set before stays.
+    /// Reads the configuration file again; if it has an error, the previous settings stay.
     ///
-    /// - Parameter read: Reads it; `nil` where there is none.
-    /// - Returns: What is wrong with it.
+    /// - Parameter read: Reads it; returns `nil` if there is none.
+    /// - Returns: The error, if there is one.
     package func reload(_ read: () throws(CofferError) -> ConfigurationFile?) -> CofferError? {
         do throws(CofferError) {
             vault.routing = try read().map { (file) throws(CofferError) in try RoutingPolicy(file) } ?? .standard
@@ -197,11 +197,12 @@ package final class Server {
         }
     }
 
-    /// Takes the entitlements anew; with a fault in one, those from before stay.
+    /// Reads the entitlements again; if one has an error, the previous ones stay.
     ///
-    /// Who is connected and has other rights now connects again: what it has open and asked for is of the rights that it had.
+    /// Connected clients whose rights have changed are disconnected: their open files and requests depend on the old
+    /// rights.
     ///
-    /// - Returns: What is wrong with them.
+    /// - Returns: The error, if there is one.
     package func reloadEntitlements(_ read: () throws(CofferError) -> [Entitlement]) -> CofferError? {
         do throws(CofferError) {
             vault.access.entitlements = try read()

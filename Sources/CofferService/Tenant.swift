@@ -1,24 +1,24 @@
 internal import CofferCore
 internal import CofferSystem
 
-/// One of those who share the daemon: all connections of one identity, as far as the same limits are set for them.
+/// A tenant: all connections of one identity with the same limits, which share its quotas and its quantum.
 final class Tenant {
-    /// Who it is, and what was written of it.
+    /// The identity, and its configured limits.
     struct Key: Hashable {
         let principal: ClientPattern
         let limits: ClientLimits
     }
 
-    /// Names it where those who share something take turns.
+    /// Its number in round robins.
     let number: Int
     let key: Key
     private(set) var connectionCount = 0
-    /// What its connections hold of frames on their way.
+    /// The buffers of its connections.
     var held = BufferQuota.Held()
 
     private var requests: TokenBucket?
     private var refusals = TokenBucket(rate: Limits.refusalsPerSecond, burst: Limits.refusals)
-    /// Until when nothing of it is carried out.
+    /// The time until which it is throttled.
     private(set) var throttleEnd: UInt64?
 
     init(_ number: Int, _ key: Key) {
@@ -32,22 +32,22 @@ final class Tenant {
     func addConnection() { connectionCount += 1 }
     func removeConnection() { connectionCount -= 1 }
 
-    /// Whether it may have one more connection.
+    /// Whether it may connect once more.
     ///
-    /// - Parameter total: How many there are of all tenants.
+    /// - Parameter total: The number of connections of all tenants.
     func mayConnect(besides total: Int) -> Bool {
         connectionCount < key.limits.connections ?? .max
             && FairShare.left(holding: connectionCount, used: total, of: Limits.connections) > 0
     }
 
-    /// Whether nothing is lost where it is forgotten.
+    /// Whether it has no state worth keeping.
     func isForgettable(at now: UInt64) -> Bool {
         connectionCount == 0 && refusals.isFull(at: now) && requests?.isFull(at: now) ?? true
     }
 
     // MARK: Limits
 
-    /// Takes note of a request.
+    /// Counts a request.
     func noteRequest(at clock: BootClock) {
         guard requests != nil else { return }
         let now = clock.now
@@ -55,7 +55,7 @@ final class Tenant {
         rest(until: requests?.nextTime ?? 0, at: now)
     }
 
-    /// Takes note of a refusal.
+    /// Counts a refusal.
     func noteRefusal(at clock: BootClock) {
         let now = clock.now
         refusals.take(at: now)
@@ -68,9 +68,9 @@ final class Tenant {
 
     var isThrottled: Bool { throttleEnd != nil }
 
-    /// Ends a rest that is over.
+    /// Ends the throttling if its time is over.
     ///
-    /// - Returns: Whether it was one.
+    /// - Returns: Whether it ended now.
     func endThrottling(at now: UInt64) -> Bool {
         guard let throttleEnd, throttleEnd <= now else { return false }
         self.throttleEnd = nil

@@ -2,9 +2,9 @@ internal import CofferCore
 internal import CofferSystem
 internal import Synchronization
 
-/// Lets something through at most ten times a second, and not before the first tenth is over.
+/// Limits an action to ten times a second, beginning after the first tenth.
 ///
-/// For any thread.
+/// Any thread may use it.
 final class Throttle: Sendable {
 
     private let clock: BootClock
@@ -15,7 +15,7 @@ final class Throttle: Sendable {
         next = Atomic(clock.now + Limits.progressNanoseconds)
     }
 
-    /// Whether it is time.
+    /// Whether the action may be done now.
     func isDue() -> Bool {
         let now = clock.now
         guard now >= next.load(ordering: .relaxed) else { return false }

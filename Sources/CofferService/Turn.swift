@@ -4,10 +4,10 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-/// Carries requests out, a turn of the loop at a time.
+/// Carries out requests, one turn of the loop at a time.
 ///
-/// What only reads is answered at once. What changes something is answered when the one commit of the turn is on the disk, with
-/// the audit's records in it: nothing that is not committed is read, so that no answer has to be taken back.
+/// A request that only reads is answered at once. A request that changes something is answered after the one commit of
+/// the turn, which includes the audit's records. Uncommitted changes are never read, so no answer has to be withdrawn.
 final class Turn {
 
     private let loop: EventLoop
@@ -19,25 +19,25 @@ final class Turn {
     let intake: Intake
     let responder: Responder
 
-    /// Who asks where no client does.
+    /// The caller of chores, which no client asks for.
     private let own: Caller
     private var scheduler = Scheduler()
     private var running: [Int: Running] = [:]
     private var nextToken = 1
-    /// Those that go on in the next turn.
+    /// The requests that continue in the next turn.
     private var again: [Int] = []
-    /// Those that go on when this turn's changes are on the disk.
+    /// The requests that continue after this turn's commit.
     private var committing: [Running] = []
     private var committed: [(running: Running, failure: CofferError?)] = []
-    /// The answers that rest on this turn's changes.
+    /// The answers that wait for this turn's commit.
     private var answers: [Answer] = []
-    /// The events of what this turn has committed.
+    /// The events of committed changes.
     private var events: [VaultEvent] = []
     private var pollCount = 0
 
-    /// The threads for the bodies of files.
+    /// The threads for the contents of files.
     private let workers = WorkerPool()
-    /// The thread for making and unlocking a vault: no transfer, however stuck, is in its way.
+    /// The thread for stretching passcodes: no transfer, however slow, blocks it.
     private let keyWorkers = WorkerPool(limit: 1, lingering: 0)
     private let mailbox: Mailbox<Message>
 
@@ -67,7 +67,7 @@ final class Turn {
 
     // MARK: The turn
 
-    /// Carries out what there is to do, until the turn's time is over.
+    /// Carries out requests until none is left or the turn's quantum has ended.
     func carryOut() {
         for token in again { scheduler.goOn(token) }
         again = []
@@ -88,7 +88,7 @@ final class Turn {
             } else if changes == 0 || watch.now < end, let token = scheduler.nextChanging() {
                 changes += 1
                 step(token)
-                // With more to change, who only reads goes first.
+                // New requests that only read come before the next change.
                 if !scheduler.isIdle { loop.poll(milliseconds: 0) }
             } else {
                 break
@@ -97,14 +97,14 @@ final class Turn {
         endWaiting()
     }
 
-    /// Whether there is more to do than to wait for the kernel.
+    /// Whether there is work, so that the loop must not block in the kernel.
     var mustGoOn: Bool {
         !scheduler.isIdle || !again.isEmpty || !committed.isEmpty || !committing.isEmpty || !answers.isEmpty
             || !vault.chores.isEmpty || vault.openCatalog?.hasChanges == true || connections.somebodyWaits
             || loop.hasUndispatched
     }
 
-    /// Makes the changes of the turn stay, and answers those who have made them.
+    /// Commits the changes of the turn, and delivers their answers.
     func settle() {
         if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
         let settled = answers.filter { $0.isSettled || vault.openCatalog?.hasChanges != true }
@@ -123,7 +123,7 @@ final class Turn {
         }
     }
 
-    /// Puts on the disk what was changed and noted; who waits for that is answered at the end of the turn.
+    /// Commits the pending changes and records; the answers are delivered at the end of the turn.
     func commit() {
         guard let catalog = vault.openCatalog else { return }
         var failure: CofferError?
@@ -144,7 +144,7 @@ final class Turn {
         if pollCount.isMultiple(of: Limits.requestsPerPoll) { loop.poll(milliseconds: 0) }
     }
 
-    /// Whether another tenant has something to do.
+    /// Whether another tenant has requests, after a look at the sockets now and then.
     private func othersWait(besides tenant: Int) -> Bool {
         pollSometimes()
         return connections.othersWait(besides: tenant) || scheduler.othersWait(besides: tenant)
@@ -170,7 +170,7 @@ final class Turn {
         let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
             try recheckLease(of: request, call)
-            // What was decided when it came may have changed while it waited.
+            // The state may have changed while the request waited.
             if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) {
                 throw refusal
             }
@@ -187,7 +187,7 @@ final class Turn {
         }
     }
 
-    /// The uses of a lease may have been spent while the request waited for its turn.
+    /// Throws if the uses of its lease were used up while the request waited.
     private func recheckLease(of request: PendingRequest, _ call: Call) throws(CofferError) {
         guard call.lease != nil else { return }
         let cover = vault.leaseCover(of: request.method, request.params, from: call.caller)
@@ -237,7 +237,7 @@ final class Turn {
         if running.kind == .changing, vault.openCatalog?.hasChanges == true { scheduler.noteChange(by: running.token) }
     }
 
-    /// - Returns: What comes next, where nothing has to happen before.
+    /// - Returns: The continuation, if the step has no condition.
     private func take(_ step: consuming Step, of running: Running) -> Step.Next? {
         switch consume step {
         case .done(let reply):
@@ -274,7 +274,7 @@ final class Turn {
         }
     }
 
-    /// Ends the waiting of those for whom nothing can come of it.
+    /// Ends the waits for claims that can't succeed any more.
     private func endWaiting() {
         for token in vault.claims.waiting {
             guard let waiting = running[token], let error = waiting.call.endOfWaiting else { continue }
@@ -295,7 +295,7 @@ final class Turn {
 
     // MARK: Answers
 
-    /// Ends a request: its answer waits for the commit, if it has changed something, or rests on what was changed.
+    /// Ends a request; its answer waits for the commit if it depends on uncommitted changes.
     private func finish(_ running: Running, _ answer: Answer) {
         self.running[running.token] = nil
         scheduler.remove(running.token)
@@ -324,7 +324,7 @@ final class Turn {
 }
 
 extension RequestScope {
-    /// Whether a request of it may change something.
+    /// Whether its requests may change something.
     fileprivate var changes: Bool {
         switch self {
         case .changing, .barrier: true

@@ -5,18 +5,18 @@ internal import CofferSystem
 internal import CofferVault
 internal import CofferWire
 
-// Credentials for units: a service manager connects, from an address that names unit and credential, and reads until the
-// connection ends. To the gate, the handlers and the audit it is a client like others, that asks for one item.
+// Credentials for units. A service manager connects from an address that names the unit and the credential, and reads
+// until the end of the stream. For the gate, the handlers and the audit it is a client that asks for one item.
 
 extension PendingRequest {
-    /// A request of nobody who waits for its answer.
+    /// A request that is only recorded in the audit, and not answered.
     fileprivate convenience init(_ request: Request) {
         let nothing = Attachments(payload: nil, descriptor: nil)
         self.init(0, request, .itemGet, nothing, byteCount: 0, at: 0)
     }
 }
 
-/// Answers service managers that ask for credentials of units: each is a client that asks for one item, and waits for it.
+/// Answers the requests of service managers for credentials of units.
 final class UnitCredentials {
     private let loop: EventLoop
     private let configuration: Configuration
@@ -26,7 +26,7 @@ final class UnitCredentials {
     private let locks: LockController
     private let turn: Turn
     private unowned let acceptor: Acceptor
-    /// The connections that wait for the vault to be unlocked, and what wakes them.
+    /// The connections that wait for the vault to be unlocked, and the timer for their deadlines.
     private var waiting: Set<Int> = []
     private var timer: (any ClockTimer)?
 
@@ -48,11 +48,11 @@ final class UnitCredentials {
         self.locks = locks
         self.turn = turn
         self.acceptor = acceptor
-        // Its turn looks at who waits.
+        // The timer only begins a turn, in which the deadlines are checked.
         timer = try configuration.clock.timer(on: loop) {}
     }
 
-    /// Takes a service manager in, or somebody who would like to be taken for one.
+    /// Admits a service manager, after checking that the peer is one.
     func admitServiceManager(_ socket: consuming OwnedDescriptor) {
         let claim = try? CredentialAddress(UnixSocket.peerAddress(of: socket))
         let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
@@ -61,7 +61,7 @@ final class UnitCredentials {
             (caller, tenant, peer) = try acceptor.identify(socket) { identity in
                 try checkClaim(claim, of: identity)
                 do throws(CofferError) { return try vault.rights(of: identity) } catch {
-                    // It has to be answered all the same, so that the unit does not start.
+                    // An answer is needed even so: without a refusal the unit would start.
                     refusal = error
                     return AccessRights(groups: [], verbs: [], reason: error.message)
                 }
@@ -86,13 +86,14 @@ final class UnitCredentials {
         if let refusal { turnDown(connection, number, refusal) } else { ask(for: connection, number) }
     }
 
-    /// Has something that outlives the daemon hold the connection too, before the first byte of an answer: should the daemon be
-    /// killed, the connection does not end, which would be an empty credential.
+    /// Gives a duplicate of the connection to a process that outlives the daemon, before the first byte of an answer.
     ///
-    /// - Returns: Whether it may be answered.
+    /// If the daemon is killed, the connection stays open then: its end would be an empty credential.
+    ///
+    /// - Returns: Whether the connection may be answered.
     private func holdConnection(_ socket: borrowing OwnedDescriptor) -> Bool {
         guard let hold = configuration.holdConnection else { return true }
-        // What does not fit is not held, and nothing says so.
+        // The service manager drops descriptors beyond its limit without an error.
         let count = connections.all.values.count { $0.credential != nil }
         guard count < Limits.credentialConnections else { return false }
         do throws(SystemError) { try hold(socket) } catch { return false }
@@ -111,13 +112,13 @@ final class UnitCredentials {
         throw error
     }
 
-    /// Says no in what room there is: nobody waits for one of whom nothing is known.
+    /// Sends as much of a refusal as fits into the socket's buffer: the daemon does not wait for an unknown peer.
     private func turnAwayServiceManager(_ socket: consuming OwnedDescriptor) {
         let refusal = CredentialRequest.refusal
         _ = unsafe try? socket.send(refusal.span.bytes)
     }
 
-    /// Asks for the credential as a client that gets its item would.
+    /// Requests the credential as a client would get its item.
     private func ask(for connection: Connection, _ number: Int) {
         guard let credential = connection.credential else { return }
         credential.stopWaiting()
@@ -131,7 +132,7 @@ final class UnitCredentials {
         }
     }
 
-    /// Refuses what is not even asked for.
+    /// Refuses a credential without requesting it.
     private func turnDown(_ connection: Connection, _ number: Int, _ error: CofferError) {
         connections.wantsToSend(number)
         if let credential = connection.credential {
@@ -140,7 +141,7 @@ final class UnitCredentials {
         connection.refuse()
     }
 
-    /// What would come of a credential if a service manager asked for it now.
+    /// The answer that a service manager would get for a credential now.
     func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {
         let credential = CredentialRequest(address, deadline: 0)
         var protection: Protection?
@@ -166,7 +167,7 @@ final class UnitCredentials {
         }
     }
 
-    /// Has a unit wait for what is locked, or says no.
+    /// Lets a unit wait if the item is locked, and refuses otherwise.
     func refuse(_ connection: Connection, _ number: Int, _ error: CofferError) {
         guard let credential = connection.credential else { return }
         let state = vault.openKeys?.state ?? .noVault
@@ -179,7 +180,8 @@ final class UnitCredentials {
         setTimer()
     }
 
-    /// Asks once more for the units that wait, where the vault is in another state now, or their time is over.
+    /// Requests the credentials of waiting units again, if the state of the vault has changed or their deadline has
+    /// passed.
     func settle() {
         if waiting.isEmpty { return }
         let state = vault.openKeys?.state ?? .noVault
@@ -197,7 +199,7 @@ final class UnitCredentials {
         setTimer()
     }
 
-    /// The turn that it begins does what is due.
+    /// The timer only begins a turn, which does what is due.
     private func setTimer() {
         timer?.set(waiting.compactMap { connections[$0]?.credential?.deadline }.min())
     }
