@@ -18,7 +18,9 @@ final class AuditTrail {
     private var timerIsSet = false
     /// Whether pending records must be written with this turn.
     private var isDue = false
-    /// Whether requests are recorded. Only a benchmark turns this off, to measure the cost.
+    /// Whether requests are recorded.
+    ///
+    /// Only a benchmark turns this off, to measure the cost.
     var keepsRecords = true
 
     init(_ configuration: Configuration, _ vault: Vault, _ hub: EventHub, on loop: EventLoop) throws(SystemError) {

@@ -361,8 +361,9 @@ final class Connection {
         updateInterest()
     }
 
-    /// Updates the watched events. A peer that does not read its answers, or has many requests pending, is not read
-    /// from: its buffers are limited.
+    /// Updates the watched events.
+    ///
+    /// A peer that does not read its answers, or has many requests pending, is not read from: its buffers are limited.
     private func updateInterest() {
         var wanted: EventLoop.Interest = []
         if hasRoom && !isEnding && !isFull && backlog == nil && credential == nil && !isPaused {

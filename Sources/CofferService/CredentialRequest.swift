@@ -20,8 +20,9 @@ final class CredentialRequest {
         self.deadline = deadline
     }
 
-    /// The equivalent request of a client. It asks for one byte more than the maximum, so that a content that is too
-    /// large is detected.
+    /// The equivalent request of a client.
+    ///
+    /// It asks for one byte more than the maximum, so that a content that is too large is detected.
     var request: Request {
         Request(
             id: nil,

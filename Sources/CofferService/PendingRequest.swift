@@ -44,8 +44,9 @@ final class PendingRequest {
         scope = RequestScope(of: method, request.params)
     }
 
-    /// Whether it uses up a one-time authentication. A request that waits for nothing runs beside the one that the
-    /// authentication is for.
+    /// Whether it uses up a one-time authentication.
+    ///
+    /// A request that waits for nothing runs beside the one that the authentication is for.
     var usesContext: Bool { scope != .free && !method.isOfContext }
 
     /// Starts it.

@@ -53,7 +53,9 @@ final class Responder {
         method.looksUpItems ? vault.openCatalog?.doubt(error) ?? error : error
     }
 
-    /// Why a reply can't be sent; `nil` if it can. A lock may have come since the content was read.
+    /// Why a reply can't be sent; `nil` if it can.
+    ///
+    /// A lock may have come since the content was read.
     private func refusal(of answer: Answer, _ origin: Running.Origin) -> CofferError? {
         let connection = origin.connection
         let state = vault.openKeys?.state ?? .noVault

@@ -31,7 +31,9 @@ package final class Server {
     private var isToShutDown = false
     private var isStopped = false
 
-    /// Whether requests are recorded. Only a benchmark turns this off, to measure the cost.
+    /// Whether requests are recorded.
+    ///
+    /// Only a benchmark turns this off, to measure the cost.
     package var keepsAudit: Bool {
         get { audit.keepsRecords }
         set { audit.keepsRecords = newValue }

@@ -3,7 +3,9 @@ package import CofferKeychain
 package import CofferSystem
 internal import CofferWire
 
-/// The client of a connection. It is identified once, at accept, and handlers look up nothing.
+/// The client of a connection.
+///
+/// It is identified once, at accept, and handlers look up nothing.
 package struct Caller {
     package let identity: ClientIdentity
     /// Its identity in the form that the audit keeps.

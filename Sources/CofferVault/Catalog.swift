@@ -141,7 +141,9 @@ package final class Catalog {
         )
     ]
 
-    /// Binds a catalog to its keybag. With another keybag, every row would look damaged.
+    /// Binds a catalog to its keybag.
+    ///
+    /// With another keybag, every row would look damaged.
     private static func bind(_ connection: Connection, to vaultID: ItemID) throws {
         let stored = try connection.row("SELECT value FROM catalog_settings WHERE name = 'vaultID'") { try $0.blob(0) }
         if stored == vaultID.bytes { return }
@@ -224,7 +226,9 @@ package final class Catalog {
     /// The error to report while damage is known: an item that was not found may exist.
     package func doubt(_ error: CofferError) -> CofferError { damage.doubt(error) }
 
-    /// Carries out a step of a check. If a complete check finds no damage, the known damage is forgotten.
+    /// Carries out a step of a check.
+    ///
+    /// If a complete check finds no damage, the known damage is forgotten.
     func survey(from cursor: String?, _ step: () throws -> CheckPage) throws -> CheckPage {
         try damage.survey(from: cursor, step)
     }

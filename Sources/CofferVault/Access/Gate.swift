@@ -16,7 +16,9 @@ package enum LeaseCover: Sendable {
 /// The handlers check whether the key of an item is available, and whether the client holds its group. The gate refuses
 /// what no item could make valid.
 package enum Gate {
-    /// Admits a request, or throws why not. Missing rights are reported first: they don't depend on the state.
+    /// Admits a request, or throws why not.
+    ///
+    /// Missing rights are reported first: they don't depend on the state.
     ///
     /// - Parameters:
     ///   - method: The method.

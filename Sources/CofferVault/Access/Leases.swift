@@ -48,7 +48,9 @@ extension Vault {
         do { return try stored(name, in: group) != nil } catch { return true }
     }
 
-    /// Answers a request that a lease permits. The use is counted, and the count committed, before any data is sent.
+    /// Answers a request that a lease permits.
+    ///
+    /// The use is counted, and the count committed, before any data is sent.
     func answer(
         to method: Method,
         _ params: JSONObject,

@@ -1,7 +1,9 @@
 internal import CofferCore
 internal import CofferKeychain
 
-/// An operation on all items that a query selects. The search may take several turns, the operation runs in one.
+/// An operation on all items that a query selects.
+///
+/// The search may take several turns, the operation runs in one.
 final class KeychainSelection: SlicedWork {
     private let query: ItemQuery
     let subject: String
