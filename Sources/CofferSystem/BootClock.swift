@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// Nanoseconds on `CLOCK_BOOTTIME`: goes on while the machine sleeps, and no one can set it.
+/// A clock on `CLOCK_BOOTTIME`, in nanoseconds: it continues during suspend, and can't be set.
 package struct BootClock: Sendable {
-    /// Makes a timer of the clock on an event loop, on whose thread the handler is to run.
+    /// Makes a timer of the clock on an event loop, whose thread runs the handler.
     package typealias TimerMaker =
         @Sendable (EventLoop, @escaping () -> Void) throws(SystemError) -> any ClockTimer
 
-    /// Names the boot that the time is counted from; `nil` where the kernel does not tell it.
+    /// Identifies the boot that the time counts from; `nil` if the kernel does not say.
     package let bootID: String?
     private let read: @Sendable () -> UInt64
     private let makeTimer: TimerMaker
 
-    /// The kernel's.
+    /// The clock of the kernel.
     package static let system = BootClock(
         bootID: readBootID(),
         read: {
@@ -25,9 +25,9 @@ package struct BootClock: Sendable {
     /// Makes a clock.
     ///
     /// - Parameters:
-    ///   - bootID: Names the boot that the time is counted from.
-    ///   - read: Gives the time, in nanoseconds; never goes back.
-    ///   - makeTimer: Makes a timer that goes off by that time, and not by the kernel's: the two may differ for ever.
+    ///   - bootID: Identifies the boot that the time counts from.
+    ///   - read: Returns the time in nanoseconds, which never decreases.
+    ///   - makeTimer: Makes a timer that follows this time, not the kernel's.
     package init(
         bootID: String?,
         read: @escaping @Sendable () -> UInt64,
@@ -47,14 +47,14 @@ package struct BootClock: Sendable {
         return count == text.count ? String(decoding: text, as: UTF8.self) : nil
     }
 
-    /// The time, in nanoseconds since the machine came up.
+    /// The time, in nanoseconds since the boot.
     package var now: UInt64 { read() }
 
     /// Makes a timer that is not set.
     ///
     /// - Parameters:
-    ///   - loop: The loop, on whose thread this is called.
-    ///   - handler: Runs on the loop's thread when the time has come.
+    ///   - loop: The loop; the caller must be on its thread.
+    ///   - handler: Runs on the loop's thread at the deadline.
     package func timer(
         on loop: EventLoop,
         handler: @escaping () -> Void
@@ -67,11 +67,11 @@ package struct BootClock: Sendable {
 package protocol ClockTimer: AnyObject {
     /// Sets the timer.
     ///
-    /// - Parameter deadline: Nanoseconds of the clock's time, also past ones; `nil` unsets it.
+    /// - Parameter deadline: Nanoseconds of the clock's time; a past one fires at once, `nil` stops the timer.
     func set(_ deadline: UInt64?)
 }
 
-/// Milliseconds since 1970, for the dates that an item carries.
+/// The wall-clock time in milliseconds since 1970, for dates in items.
 package func wallClockMilliseconds() -> Int64 {
     var now = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &now)

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// Has another thread end what this one begins, piece by piece: meanwhile the next piece is begun here.
+/// A pipeline of two threads: another thread finishes each piece while this one begins the next.
 ///
-/// The other thread is started for the second piece; where there is only one, or enough others run already, everything is
-/// done here. Pieces are ended in the order in which they were begun.
+/// The other thread is started for the second piece. If there is only one piece, or enough such threads are running,
+/// this thread does everything. Pieces are finished in order.
 package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
     private let work: @Sendable (inout Piece) throws -> Void
     private let make: () throws -> Piece
@@ -14,12 +14,12 @@ package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
     private var thread = pthread_t()
     private var loadedCount = 0
 
-    /// Makes one at which nothing is under way.
+    /// Makes an empty pipeline.
     ///
     /// - Parameters:
-    ///   - pieceCount: The pieces that there are at most; two at least.
-    ///   - make: Makes a piece; each is used again and again.
-    ///   - work: Ends a piece, on whichever thread; once it has failed, it is not called again.
+    ///   - pieceCount: The maximum number of pieces; at least two.
+    ///   - make: Makes a piece; each is reused.
+    ///   - work: Finishes a piece, on either thread; after a failure it is not called again.
     package init(
         _ pieceCount: Int,
         make: @escaping () throws -> Piece,
@@ -34,10 +34,10 @@ package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
 
     /// Begins a piece.
     ///
-    /// Waits while all of them are under way.
+    /// Blocks while all pieces are in use.
     ///
-    /// - Parameter body: Fills it.
-    /// - Throws: What `body` throws, or what the work of an earlier piece has thrown.
+    /// - Parameter body: Fills the piece.
+    /// - Throws: What `body` throws, or the failure of an earlier piece.
     package mutating func load(_ body: (inout Piece) throws -> Void) throws {
         if slots.isEmpty { slots.append(Slot(try make())) }
         if loadedCount == 1 { try startIfPossible() }
@@ -51,9 +51,9 @@ package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
         belt?.filled.signal()
     }
 
-    /// Waits until all pieces are ended.
+    /// Waits until all pieces are finished.
     ///
-    /// - Throws: What the work of one has thrown.
+    /// - Throws: The failure of a piece.
     package mutating func finish() throws {
         if let belt {
             self.belt = nil
@@ -66,7 +66,7 @@ package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
 
     private mutating func startIfPossible() throws {
         guard Belt.reserve() else { return }
-        // Its owner ends it, and gives the place back.
+        // ``finish()`` or the deinitializer ends the thread and releases its slot.
         let belt = Belt(room: pieceCount - 1)
         do { while slots.count < pieceCount { slots.append(Slot(try make())) } } catch {}
         let (slots, work) = (slots, work)
@@ -80,7 +80,7 @@ package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
         }
         self.belt = belt
         self.thread = thread
-        // The first piece waits already.
+        // The first piece is filled already.
         belt.filled.signal()
     }
 }
@@ -90,9 +90,9 @@ private final class Slot<Piece: ~Copyable & Sendable>: Sendable {
     init(_ piece: consuming sending Piece) { self.piece = Mutex(piece) }
 }
 
-/// What both threads know of each other.
+/// The state that both threads share.
 private final class Belt: Sendable {
-    /// More threads than cores end nothing sooner.
+    /// More threads than cores make nothing faster.
     private static let mostThreads = 4
     private static let threadCount = Atomic(0)
 

@@ -1,16 +1,18 @@
 internal import CCofferShims
 internal import Glibc
 
-/// A program that is started to outlive this one.
+/// A program that outlives this process.
 package struct DetachedProcess {
     private let processID: pid_t
 
-    /// Starts a program in a session of its own, in the root directory, without our streams: whoever waits for the end of
-    /// our output would otherwise wait for the end of the program.
+    /// Starts a program in its own session, in the root directory.
+    ///
+    /// It does not inherit the standard streams: a reader of this process' output would wait for the end of the
+    /// program.
     ///
     /// - Parameters:
-    ///   - path: The program; without a slash it is looked for in `$PATH`.
-    ///   - arguments: Its arguments, its own name first.
+    ///   - path: The program; without a slash it is searched for in `$PATH`.
+    ///   - arguments: Its arguments, beginning with its name.
     package init(path: String, arguments: [String]) throws(SystemError) {
         let pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         let child = unsafe coffer_spawn_detached(path, pointers)
@@ -20,7 +22,7 @@ package struct DetachedProcess {
         processID = child
     }
 
-    /// Whether it has ended already.
+    /// Whether it has exited.
     package var hasEnded: Bool {
         var status: Int32 = 0
         return unsafe waitpid(processID, &status, WNOHANG) == processID

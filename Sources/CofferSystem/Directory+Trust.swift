@@ -1,11 +1,12 @@
 internal import Glibc
 
-// What others could have changed.
+// Checks of owners and modes.
 
 extension Directory {
-    /// Refuses a directory that another user may write, owns, or may exchange for another one.
+    /// Refuses a directory that another user owns, can write, or can replace.
     ///
-    /// Groups may write above it: many people have a group of their own. A sticky directory keeps others from renaming.
+    /// The directories above it may be writable for a group: many users have a group of their own. In a sticky
+    /// directory, other users can't rename entries.
     package func requireOwn() throws(SystemError) {
         if let reason = FileTrust.own.reasonAgainst(try descriptor.status()) { throw finding(reason, of: nil) }
         var path = try resolvedPath()[...]
@@ -19,9 +20,9 @@ extension Directory {
         }
     }
 
-    /// Refuses what a library will open by its path, where it is no file, or where another user may write or owns it.
+    /// Refuses a file that a library will open by path if it is not regular, or if another user owns or can write it.
     ///
-    /// What is not there is not refused.
+    /// A missing file is no error.
     ///
     /// - Parameter name: The name, relative to this directory.
     package func requireOwnFile(_ name: String) throws(SystemError) {
@@ -30,11 +31,11 @@ extension Directory {
         }
     }
 
-    /// Refuses what another user may write or owns, whatever it is.
+    /// Refuses an entry of any type that another user owns or can write.
     ///
     /// - Parameter name: The name, relative to this directory.
     package func requireOwner(of name: String) throws(SystemError) {
-        // The mode of a link says nothing, and it is opened by nobody.
+        // The mode of a symbolic link means nothing, and links are never followed.
         try check(name) { [trust] status in
             status.st_mode & S_IFMT == S_IFLNK ? nil : trust?.reasonAgainst(status)
         }

@@ -1,9 +1,9 @@
 internal import CCofferShims
 internal import Glibc
 
-/// The seam for failing the Nth operation: sees each one that changes the disk before it happens.
+/// The seam for failing the Nth operation: it is called before each operation that changes the disk.
 package struct FileSystem: Sendable {
-    /// The operations that can be made to fail.
+    /// The operations that can fail.
     package enum Operation: String, CaseIterable, Sendable {
         case create, write, synchronize, rename, remove
     }
@@ -13,29 +13,26 @@ package struct FileSystem: Sendable {
     /// The real file system.
     package static let real = FileSystem(intercept: nil)
 
-    /// Makes one that asks before each operation.
+    /// Makes a file system that calls a function before each operation.
     ///
-    /// - Parameter intercept: Throws what the operation is to fail with.
+    /// - Parameter intercept: Throws the error that the operation has to fail with.
     package init(intercept: (@Sendable (Operation) throws(SystemError) -> Void)?) { self.intercept = intercept }
 
     /// Called before an operation that changes the disk.
-    ///
-    /// - Parameter operation: Which.
     package func willPerform(_ operation: Operation) throws(SystemError) { try intercept?(operation) }
 }
 
 /// An open directory.
 ///
-/// Everything in it is named relative to it, so that nothing outside can be reached, or swapped for it, by changing a
-/// path.
+/// All entries are opened relative to it, so that changing a path can't redirect an access.
 package final class Directory: Sendable {
     let descriptor: OwnedDescriptor
-    /// Who may own and write what is opened in it; anybody if there is none.
+    /// The owners and modes that entries may have; any if there is none.
     let trust: FileTrust?
     /// The seam that each change goes through.
     package let fileSystem: FileSystem
 
-    /// Opens a directory, made with its parents if it is not there, for its owner only.
+    /// Opens a directory; if it is missing, creates it and its parents, for the owner only.
     ///
     /// - Parameters:
     ///   - path: The path.
@@ -54,9 +51,7 @@ package final class Directory: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// Opens a directory that exists, and that may be another user's, as may the files in it.
-    ///
-    /// - Parameter path: The path.
+    /// Opens an existing directory, which may belong to another user, as may its entries.
     package init(openingPath path: String) throws(SystemError) {
         descriptor = OwnedDescriptor(
             owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0) }
@@ -71,9 +66,9 @@ package final class Directory: Sendable {
         fileSystem = parent.fileSystem
     }
 
-    /// Holds the directory against every other process that asks the same, until this value goes.
+    /// Locks the directory against other processes, for the lifetime of this value.
     ///
-    /// - Returns: Whether nobody else holds it.
+    /// - Returns: Whether the lock was free.
     package func lock() throws(SystemError) -> Bool {
         let number = descriptor.number
         do {
@@ -84,7 +79,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Where the directory is, with no symbolic link in the path: for a library that takes paths only.
+    /// The path of the directory without symbolic links, for a library that only takes paths.
     package func resolvedPath() throws(SystemError) -> String {
         guard let path = unsafe realpath("/proc/self/fd/\(descriptor.number)", nil) else {
             throw SystemError("realpath")
@@ -93,7 +88,7 @@ package final class Directory: Sendable {
         return unsafe String(cString: path)
     }
 
-    /// Opens a directory inside this one, made if it is not there.
+    /// Opens a subdirectory, which is created if it is missing.
     ///
     /// - Parameter name: One component.
     package func subdirectory(_ name: String) throws(SystemError) -> Directory {
@@ -105,7 +100,7 @@ package final class Directory: Sendable {
         return try existing(name)
     }
 
-    /// Opens a directory inside this one, if there is one.
+    /// Opens a subdirectory, if it exists.
     ///
     /// - Parameter name: One component.
     package func subdirectoryIfPresent(_ name: String) throws(SystemError) -> Directory? {
@@ -125,13 +120,13 @@ package final class Directory: Sendable {
         return directory
     }
 
-    /// Opens a file that exists for reading.
+    /// Opens an existing file for reading.
     ///
-    /// What is no file is refused, and so is one that another user may write or owns.
+    /// A file that is not regular, or that another user owns or can write, is refused.
     ///
     /// - Parameters:
     ///   - name: The name, relative to this directory.
-    ///   - isSecret: Whether one that another user may read is refused as well.
+    ///   - isSecret: Whether a file that another user can read is refused as well.
     package func open(_ name: String, isSecret: Bool = false) throws(SystemError) -> OwnedDescriptor {
         try open(name, O_RDONLY, trusting: isSecret ? trust.map { _ in .secret } : trust)
     }
@@ -150,11 +145,11 @@ package final class Directory: Sendable {
         )
     }
 
-    /// Opens a file for reading, if there is one.
+    /// Opens a file for reading, if it exists.
     ///
     /// - Parameters:
     ///   - name: The name, relative to this directory.
-    ///   - isSecret: Whether one that another user may read is refused as well.
+    ///   - isSecret: Whether a file that another user can read is refused as well.
     package func openIfPresent(_ name: String, isSecret: Bool = false) throws(SystemError) -> OwnedDescriptor? {
         do {
             return try open(name, isSecret: isSecret)
@@ -163,9 +158,7 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Makes a file that must not exist, for its owner only.
-    ///
-    /// - Parameter name: The name.
+    /// Creates a file, which must not exist, for the owner only.
     package func create(_ name: String) throws(SystemError) -> OwnedDescriptor {
         try fileSystem.willPerform(.create)
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
@@ -174,7 +167,7 @@ package final class Directory: Sendable {
         )
     }
 
-    /// Opens a file for reading and writing, if there is one; a symbolic link is none.
+    /// Opens a file for reading and writing; `nil` if it is missing or a symbolic link.
     ///
     /// - Parameter name: The name, relative to this directory.
     package func openForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor? {
@@ -185,31 +178,31 @@ package final class Directory: Sendable {
         }
     }
 
-    /// Whether there is something of that name.
+    /// Whether there is an entry of that name.
     ///
     /// - Parameter name: The name, relative to this directory.
     package func contains(_ name: String) -> Bool {
         unsafe faccessat(descriptor.number, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
-    /// Moves a file, over an existing one too, atomically.
+    /// Renames a file atomically, replacing an existing one.
     ///
     /// - Parameters:
-    ///   - name: The file here.
-    ///   - newName: Its name there.
-    ///   - target: The directory to move it to; this one if none is given.
+    ///   - name: Its name in this directory.
+    ///   - newName: Its new name.
+    ///   - target: The target directory; this one by default.
     package func rename(_ name: String, to newName: String, in target: Directory? = nil) throws(SystemError) {
         try fileSystem.willPerform(.rename)
         let there = target?.descriptor.number ?? descriptor.number
         _ = try retrying("rename") { unsafe renameat(descriptor.number, name, there, newName) }
     }
 
-    /// Gives a file the same name in another directory as well, over an existing one too.
+    /// Links a file into another directory under the same name, replacing an existing one.
     ///
     /// - Parameters:
-    ///   - name: The file here.
+    ///   - name: Its name in this directory.
     ///   - target: The other directory, on the same file system.
-    /// - Returns: Whether it has its name here still: a file system may have no second names, and move it.
+    /// - Returns: Whether it still has its name here: without support for links, or over an existing file, it is moved.
     package func link(_ name: String, to target: Directory) throws(SystemError) -> Bool {
         try fileSystem.willPerform(.rename)
         let (here, there) = (descriptor.number, target.descriptor.number)
@@ -217,42 +210,34 @@ package final class Directory: Sendable {
             _ = try retrying("link") { unsafe linkat(here, name, there, name, 0) }
             return true
         } catch  where error.code != ENOENT {
-            // Does nothing where both names are those of one file.
+            // The rename does nothing if both names are links to the same file.
             _ = try retrying("rename") { unsafe renameat(here, name, there, name) }
             return contains(name)
         }
     }
 
-    /// Removes a file.
-    ///
-    /// One that is not there is removed already.
-    ///
-    /// - Parameter name: The name.
+    /// Removes a file; a missing one is no error.
     package func remove(_ name: String) throws(SystemError) {
         try fileSystem.willPerform(.remove)
         if unsafe unlinkat(descriptor.number, name, 0) != 0 && errno != ENOENT { throw SystemError("unlink") }
     }
 
-    /// Makes the directory's entries survive a power cut.
+    /// Syncs the directory's entries.
     package func synchronize() throws(SystemError) {
         try fileSystem.willPerform(.synchronize)
         _ = try retrying("fsync") { fsync(descriptor.number) }
     }
 
-    /// Makes a file's content survive a power cut.
-    ///
-    /// - Parameter file: The file.
+    /// Syncs a file's content.
     package func synchronize(_ file: borrowing OwnedDescriptor) throws(SystemError) {
         try fileSystem.willPerform(.synchronize)
         let number = file.number
         _ = try retrying("fsync") { fsync(number) }
     }
 
-    /// Removes a file, or a directory with all that is in it.
+    /// Removes a file, or a directory with everything in it; a missing one is no error.
     ///
-    /// Lasts as long as there is much in it: not for the event loop. What is not there is removed already.
-    ///
-    /// - Parameter name: The name.
+    /// It takes time in proportion to the content, so it must not run on the event loop.
     package func removeTree(_ name: String) throws(SystemError) {
         let opened = unsafe coffer_openat(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
         if opened < 0 && errno == ENOENT { return }
@@ -263,17 +248,17 @@ package final class Directory: Sendable {
         if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0 && errno != ENOENT { throw SystemError("rmdir") }
     }
 
-    /// The names of what is in the directory, in no order.
+    /// The names of the entries, in no order.
     package func entries() throws(SystemError) -> [String] {
         try descriptor.entries()
     }
 
-    /// Reads a small file whole.
+    /// Reads a small file.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - limit: The most bytes to read: a longer file is read up to there.
-    /// - Returns: The bytes, or `nil` where there is no such file.
+    ///   - limit: The maximum number of bytes to read.
+    /// - Returns: The bytes; `nil` if there is no such file.
     package func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8]? {
         guard let file = try openIfPresent(name) else { return nil }
         var bytes = [UInt8](repeating: 0, count: limit)
@@ -284,7 +269,7 @@ package final class Directory: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Replaces a small file so that a crash at any instant leaves the old content or the new, and returning means synced.
+    /// Replaces a small file atomically and synced: a crash at any instant leaves the old content or the new.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -296,7 +281,7 @@ package final class Directory: Sendable {
         try synchronize()
     }
 
-    /// - Parameter place: Puts the new file in its place; what it leaves under the temporary name stays there.
+    /// - Parameter place: Moves the new file into place; what is left under the temporary name stays there.
     private func stage<Placement>(
         _ name: String,
         _ bytes: RawSpan,
@@ -318,17 +303,17 @@ package final class Directory: Sendable {
 
     private static func temporaryName(of name: String) -> String { name + ".new" }
 
-    // MARK: Files whose old content must not stay
+    // MARK: Files whose old content must be overwritten
 
-    /// A replacement that failed.
+    /// The failure of a replacement.
     package struct ReplacementError: Error, Equatable, Sendable {
-        /// What failed.
+        /// The system error.
         package let cause: SystemError
-        /// Whether the new content may be in its place all the same, now or after a power cut.
+        /// Whether the new content may be in place all the same, now or after a power cut.
         package let mayHaveHappened: Bool
     }
 
-    /// How a new file has come to its place.
+    /// How the new file was moved into place.
     private enum Placement {
         case withoutOld
         case exchanged
@@ -337,9 +322,9 @@ package final class Directory: Sendable {
 
     /// Replaces a small file as ``replace(_:with:)`` does, and overwrites the old content on the disk.
     ///
-    /// The new file and the old one change places, so that the old one still has a name under which
-    /// ``shredLeftovers(of:)`` finds it after a crash, and so that they can change back where the directory can't be synced. A
-    /// file system that can't exchange files lets go of the old content as it is.
+    /// The two files are exchanged. So the old one keeps a name by which ``shredLeftovers(of:)`` finds it after a
+    /// crash, and the exchange can be undone if the directory can't be synced. If the file system does not support an
+    /// exchange, the old content is freed without being overwritten.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -358,7 +343,7 @@ package final class Directory: Sendable {
             let isTakenBack: Void? = try? takeBack(name, placement)
             throw ReplacementError(cause: error, mayHaveHappened: isTakenBack == nil)
         }
-        // The new content is in its place: a failure from here on must not be taken for a failure to store it.
+        // The new content is stored: an error from here on must not be reported as a failure to store it.
         if placement == .exchanged { try? shred(Self.temporaryName(of: name)) }
     }
 
@@ -381,7 +366,7 @@ package final class Directory: Sendable {
         _ = try retrying("rename") { unsafe coffer_exchange(descriptor.number, one, descriptor.number, other) }
     }
 
-    /// Makes undone what was not synced.
+    /// Undoes a replacement that was not synced.
     private func takeBack(_ name: String, _ placement: Placement) throws(SystemError) {
         let temporary = Self.temporaryName(of: name)
         switch placement {
@@ -389,30 +374,27 @@ package final class Directory: Sendable {
         case .exchanged: try exchange(temporary, name)
         case .overOld: throw SystemError("rename", code: ENOSYS)
         }
-        // Nothing is overwritten as long as a power cut could bring it back into the file's place.
+        // The sync comes before the shredding: otherwise a power cut could restore the overwritten file.
         try synchronize()
         try? shred(temporary)
     }
 
-    /// Overwrites and removes what an interrupted replacement left beside a file: its old content, or a new one that was not
-    /// put in its place.
+    /// Shreds what an interrupted replacement left beside a file: its old content, or a new one that was not moved into
+    /// place.
     ///
     /// - Parameter name: The name of the file.
     package func shredLeftovers(of name: String) throws(SystemError) {
         let temporary = Self.temporaryName(of: name)
         guard contains(temporary) else { return }
-        // An exchange that was interrupted may not be on the disk yet: after a power cut, what is overwritten here must not be the
-        // file.
+        // An interrupted exchange may not be synced yet: after a power cut, the file overwritten here could be the
+        // current one.
         if contains(name) { try synchronize() }
         try shred(temporary)
     }
 
-    /// Overwrites a small file with zeros, synced, and removes it.
+    /// Overwrites a small file with zeros, synced, and removes it; a missing one is no error.
     ///
-    /// One that is not there is shredded already, and one that its owner may not write to is made writable. What the medium
-    /// itself keeps of old blocks is out of reach.
-    ///
-    /// - Parameter name: The name.
+    /// A read-only file is made writable first. Copies that the medium itself keeps of old blocks are out of reach.
     package func shred(_ name: String) throws(SystemError) {
         guard let file = try openForShredding(name) else { return try remove(name) }
         let count = Int(try file.status().st_size)
@@ -423,7 +405,7 @@ package final class Directory: Sendable {
         try synchronize()
     }
 
-    /// Whoever may have written it: it has to go.
+    /// Opens a file without checking its owner: whichever user wrote it, it must be removed.
     private func openForShredding(_ name: String) throws(SystemError) -> OwnedDescriptor? {
         do {
             return try open(name, O_RDWR, trusting: nil)

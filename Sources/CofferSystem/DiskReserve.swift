@@ -1,40 +1,40 @@
 internal import Glibc
 
-/// Room on the disk that is kept for what makes room: a file that has its blocks, and is given up when they are needed.
+/// A file that reserves disk space, and is truncated when removals need the space.
 ///
-/// Without it, nothing could be removed from a full disk by a program that has to write down what it removes. What fails is
-/// left for later: a reserve is no reason not to work.
+/// A program that records its removals could otherwise remove nothing from a full disk. Failures are ignored and
+/// retried later: work goes on without a reserve.
 package final class DiskReserve {
     private static let stepBytes = 32 << 10
 
     private let name: String
     private let byteCount: Int
     private let directory: Directory
-    /// The bytes that the file has on the disk.
+    /// The allocated bytes of the file.
     private var heldBytes = 0
 
-    /// Names the file; the room is kept from the first ``fill()`` on.
+    /// Names the file; the space is reserved by the first ``fill()``.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - byteCount: How much room to keep.
-    ///   - directory: Where.
+    ///   - byteCount: The size of the reserve.
+    ///   - directory: Its directory.
     package init(_ name: String, of byteCount: Int, in directory: Directory) {
         self.name = name
         self.byteCount = byteCount
         self.directory = directory
     }
 
-    /// Whether all of the room is kept.
+    /// Whether the whole reserve is allocated.
     package var isFull: Bool { heldBytes >= byteCount }
 
-    /// Keeps the room, or as much as there is of it.
+    /// Allocates the reserve, or as much of it as the disk has.
     package func fill() {
         if isFull { return }
         do throws(SystemError) {
             let file = try file()
             let status = try file.status()
-            // A copy of the file may have holes in place of blocks.
+            // A copied file may have holes instead of blocks.
             if Int(status.st_blocks) * 512 < Int(status.st_size) { try Self.empty(file) }
             heldBytes = Int(try file.status().st_size)
             for size in stride(from: byteCount, to: heldBytes, by: -Self.stepBytes) {
@@ -44,11 +44,11 @@ package final class DiskReserve {
                 return
             }
         } catch {
-            // There is none, then.
+            // Without the file there is no reserve.
         }
     }
 
-    /// Gives the room up, if the disk has less than that besides.
+    /// Releases the reserve if the disk has less free space than its size.
     package func giveUpIfShort() {
         do throws(SystemError) {
             guard let file = try directory.openForWriting(name) else { return }
@@ -56,7 +56,7 @@ package final class DiskReserve {
             heldBytes = 0
             try Self.empty(file)
         } catch {
-            // What the room was for says why it fails.
+            // If the removal fails for want of space, it reports that itself.
         }
     }
 
@@ -72,7 +72,7 @@ package final class DiskReserve {
 }
 
 extension OwnedDescriptor {
-    /// The bytes that may be written to the file system of a file.
+    /// The free space of a file's file system, for unprivileged users.
     fileprivate borrowing func freeBytes() throws(SystemError) -> Int {
         var disk = statvfs()
         _ = try retrying("fstatvfs") { unsafe fstatvfs(number, &disk) }

@@ -1,21 +1,22 @@
 internal import CCofferShims
 internal import Glibc
 
-/// Waits for descriptors on the thread that made it, and calls who watches them: epoll, with polling and dispatching apart.
+/// An event loop: waits for descriptors with epoll, and calls their handlers, with polling and dispatching apart.
 ///
-/// A plain class for one thread. What other threads have done comes back by ``Completions``, which is a descriptor like others.
+/// It belongs to the thread that made it. Other threads report their results with a ``Mailbox``, which is a descriptor
+/// too.
 @safe
 package final class EventLoop {
-    /// What a descriptor is watched for, and what it is ready for.
+    /// The events that a descriptor is watched for, or has.
     package struct Interest: OptionSet {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// There are bytes to read, a connection to accept, or the end.
+        /// Bytes to read, a connection to accept, or the end of the stream.
         package static let readable = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
-        /// There is room to write.
+        /// Space to write.
         package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
-        /// The other side is gone, or the descriptor is in error.
+        /// The peer has disconnected, or the descriptor has an error.
         ///
         /// Always reported.
         package static let hungUp = Interest(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
@@ -23,17 +24,17 @@ package final class EventLoop {
 
     /// A watched descriptor.
     ///
-    /// Stays valid, and without effect, after ``unwatch(_:)``.
+    /// After ``unwatch(_:)`` it stays valid, without effect.
     package struct Watch: Hashable {
         fileprivate let slot: Int
         fileprivate let generation: UInt32
     }
 
-    /// When the handler of a watch is called.
+    /// The time at which a handler is called.
     package enum Delivery {
-        /// By ``dispatch()`` only: it may do anything.
+        /// By ``dispatch()`` only: the handler may do anything.
         case dispatched
-        /// By ``poll(milliseconds:)``, which may come in the middle of a change: it takes a note and does nothing else.
+        /// By ``poll(milliseconds:)``, possibly in the middle of a change: the handler may only record the event.
         case noted
     }
 
@@ -41,7 +42,7 @@ package final class EventLoop {
         var generation: UInt32 = 0
         var descriptor: Int32 = -1
         var delivery = Delivery.dispatched
-        /// What is to be dispatched.
+        /// The events to dispatch.
         var ready: Interest = []
         var handler: ((Interest) -> Void)?
     }
@@ -49,7 +50,7 @@ package final class EventLoop {
     private let epoll: OwnedDescriptor
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// The watches that ``dispatch()`` calls next.
+    /// The watches that ``dispatch()`` has to call.
     private var undispatched: [Watch] = []
 
     package init() throws(SystemError) {
@@ -61,10 +62,10 @@ package final class EventLoop {
     /// Watches a descriptor, level-triggered, until ``unwatch(_:)``.
     ///
     /// - Parameters:
-    ///   - descriptor: Stays open while it is watched.
-    ///   - interest: What is waited for.
-    ///   - delivery: When the handler is called.
-    ///   - handler: Gets what the descriptor is ready for.
+    ///   - descriptor: The descriptor, which must stay open while it is watched.
+    ///   - interest: The events to wait for.
+    ///   - delivery: The time at which the handler is called.
+    ///   - handler: Gets the events.
     package func watch(
         _ descriptor: borrowing OwnedDescriptor,
         for interest: Interest,
@@ -86,13 +87,13 @@ package final class EventLoop {
         return watch
     }
 
-    /// Waits for something else from now on.
+    /// Changes the events to wait for.
     package func change(_ watch: Watch, to interest: Interest) throws(SystemError) {
         guard slots[watch.slot].generation == watch.generation else { return }
         try control(EPOLL_CTL_MOD, slots[watch.slot].descriptor, interest, watch)
     }
 
-    /// Calls the handler no more, also for what was polled already.
+    /// Stops watching; events that were polled already are not delivered.
     package func unwatch(_ watch: Watch) {
         guard slots[watch.slot].generation == watch.generation else { return }
         try? control(EPOLL_CTL_DEL, slots[watch.slot].descriptor, [], watch)
@@ -116,11 +117,12 @@ package final class EventLoop {
 
     private static let eventsAtOnce = 128
 
-    /// Asks the kernel what is ready: takes notes, and keeps the rest for ``dispatch()``.
+    /// Polls the kernel: calls the handlers that only record, and queues the other events for ``dispatch()``.
     ///
-    /// - Parameter milliseconds: How long to wait where nothing is ready; -1 without end.
+    /// - Parameter milliseconds: The timeout; -1 for none.
     package func poll(milliseconds: Int32) {
-        // A full answer may be a part of one. The kernel puts what it has reported behind the rest.
+        // A full buffer may not be everything. The kernel queues reported descriptors behind the others, so further
+        // rounds find those.
         var rounds = 1 + slots.count / Self.eventsAtOnce
         var timeout = milliseconds
         while rounds > 0, pollOnce(timeout) == Self.eventsAtOnce {
@@ -150,12 +152,12 @@ package final class EventLoop {
         }
     }
 
-    /// Whether ``dispatch()`` has something to do.
+    /// Whether ``dispatch()`` has handlers to call.
     package var hasUndispatched: Bool { !undispatched.isEmpty }
 
-    /// Calls the handlers of what was polled.
+    /// Calls the handlers of polled events.
     ///
-    /// Never from within one of them.
+    /// Must not be called from a handler.
     package func dispatch() {
         let watches = undispatched
         undispatched = []

@@ -2,26 +2,23 @@ internal import CCofferShims
 internal import CofferCore
 internal import Glibc
 
-/// Why a file or a directory that was found is not used, and the command that mends it.
+/// The reason why an existing file or directory is refused, and the command that repairs it.
 package struct FileFinding: Equatable, Sendable {
-    /// What is wrong with it.
+    /// The kinds of reasons.
     package enum Reason: Equatable, Sendable {
         case noFile
         case noDirectory
         case ofAnotherUser(UInt32)
         case writable
-        /// Read or written by others, where it is secret.
+        /// A secret that other users can read or write.
         case exposed
-        /// A directory above it, in which every user may put another directory in its place.
+        /// A directory above it in which every user can replace entries.
         case replaceable
     }
 
-    /// What is wrong with it.
     package let reason: Reason
-    /// Where it is.
     package let path: String
 
-    /// What is wrong, in words.
     package var message: String {
         let name = quotedForDisplay(path)
         return switch reason {
@@ -34,7 +31,7 @@ package struct FileFinding: Equatable, Sendable {
         }
     }
 
-    /// What mends it.
+    /// The command that repairs it.
     package var hint: String {
         let name = Self.quotedForShell(path)
         return switch reason {
@@ -46,29 +43,29 @@ package struct FileFinding: Equatable, Sendable {
         }
     }
 
-    /// The whole of a path, for a command that is copied.
+    /// Quotes a whole path for a command that users copy.
     private static func quotedForShell(_ path: String) -> String {
         "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
 
-/// Who may own and write a file that is relied upon.
+/// The owners and modes that a trusted file may have.
 struct FileTrust {
-    /// Whether root may own it as well as our own user.
+    /// Whether root may own it, besides the daemon's user.
     let includesRoot: Bool
-    /// The bits of a mode that others must not have.
+    /// The mode bits that it must not have.
     let forbiddenModes: mode_t
 
-    /// Ours, and written by nobody else.
+    /// Owned by this user, and writable for no other.
     static let own = FileTrust(includesRoot: false, forbiddenModes: S_IWGRP | S_IWOTH)
-    /// Ours, and neither written nor read by anybody else.
+    /// Owned by this user, and readable or writable for no other.
     static let secret = FileTrust(includesRoot: false, forbiddenModes: S_IRWXG | S_IRWXO)
-    /// Ours or root's, and written by nobody else.
+    /// Owned by this user or root, and writable for no other.
     static let system = FileTrust(includesRoot: true, forbiddenModes: S_IWGRP | S_IWOTH)
 
-    /// What is wrong with a file.
+    /// The reason to refuse a file.
     ///
-    /// - Returns: `nil` if it may be relied upon.
+    /// - Returns: `nil` if it is trusted.
     func reasonAgainst(_ status: stat) -> FileFinding.Reason? {
         guard status.st_uid == geteuid() || includesRoot && status.st_uid == 0 else {
             return .ofAnotherUser(status.st_uid)
@@ -79,16 +76,16 @@ struct FileTrust {
 }
 
 extension OwnedDescriptor {
-    /// Opens what has to be a file.
+    /// Opens a regular file.
     ///
-    /// A FIFO, a device or a socket in its place is refused, and never waited for.
+    /// A FIFO, a device or a socket is refused without blocking.
     ///
     /// - Parameters:
-    ///   - path: Where it is, relative to the directory.
+    ///   - path: The path, relative to the directory.
     ///   - directory: The descriptor of a directory, or `AT_FDCWD`.
-    ///   - flags: How to open it.
-    ///   - trust: Who may own and write it; anybody if none is given.
-    ///   - whole: The path for people.
+    ///   - flags: The flags of `open`.
+    ///   - trust: The owners and modes that it may have; any if there is none.
+    ///   - whole: The path for error messages.
     static func openFile(
         _ path: String,
         in directory: Int32,
@@ -100,7 +97,7 @@ extension OwnedDescriptor {
         do throws(SystemError) {
             opened = try retrying("open") { unsafe coffer_openat(directory, path, flags | O_NONBLOCK | O_NOCTTY, 0) }
         } catch {
-            // A link where none is followed, a socket, a directory that is to be written.
+            // A symbolic link that is not followed, a socket, or a directory opened for writing.
             guard [ELOOP, ENXIO, EISDIR].contains(error.code) else { throw error }
             throw SystemError("open", code: error.code, FileFinding(reason: .noFile, path: whole()))
         }
@@ -108,7 +105,7 @@ extension OwnedDescriptor {
         let status = try file.status()
         let reason = status.st_mode & S_IFMT == S_IFREG ? trust?.reasonAgainst(status) : .noFile
         if let reason { throw SystemError("open", code: EPERM, FileFinding(reason: reason, path: whole())) }
-        // Some file systems would answer a read that has to wait with an error.
+        // With O_NONBLOCK, some file systems would fail a read that has to wait.
         _ = try retrying("fcntl") { fcntl(opened, F_SETFL, flags & O_ACCMODE) }
         return file
     }

@@ -1,9 +1,9 @@
 internal import CCofferShims
 
-/// The memory of the process that is not locked.
+/// The process' memory that is not locked.
 package enum Heap {
-    /// Gives memory that was freed back to the system; the allocator keeps it for itself otherwise.
+    /// Returns freed memory to the system, which the allocator would otherwise keep.
     ///
-    /// Takes milliseconds after there was much.
+    /// It takes milliseconds after large allocations.
     package static func giveBack() { coffer_heap_trim() }
 }

@@ -2,34 +2,34 @@ package import CCofferShims
 package import CofferCore
 internal import Glibc
 
-/// A process that is told from another one which gets its number later.
+/// A process, distinguished from a later one with the same number.
 ///
-/// What is read under the number was of this process where it still runs afterwards: ``isRunning`` comes last.
+/// To trust what was read under its number, check ``isRunning`` afterwards.
 package struct HeldProcess: ~Copyable, Sendable {
     private let descriptor: OwnedDescriptor
-    /// Its number; 0 where that can't be seen from here.
+    /// Its number; 0 if it is not visible from this pid namespace.
     package let number: pid_t
 
-    /// Takes hold of the process that connected; `nil` where it is gone.
+    /// Holds the process that connected; `nil` if it has ended.
     ///
-    /// Kernels before 6.5 can't tell which process connected, only which one has its number now.
+    /// Kernels before 6.5 only tell the process that has the number now.
     ///
     /// - Parameters:
     ///   - socket: A connected socket.
-    ///   - peer: Who connected.
+    ///   - peer: The peer of the socket.
     package init?(of socket: borrowing OwnedDescriptor, _ peer: PeerIdentity) throws(SystemError) {
         let number = socket.number
         var process = coffer_peer_process(number)
         if process < 0 && errno == ENOPROTOOPT { process = coffer_process_open(peer.credentials.processID) }
-        // Kernels before 6.16 have no descriptor for one that was waited for.
+        // Kernels before 6.16 have no descriptor for a process that was reaped.
         if process < 0 && (errno == ESRCH || errno == EINVAL) { return nil }
         descriptor = OwnedDescriptor(owning: try SystemError.check("getsockopt", process))
         self.number = peer.credentials.processID
     }
 
-    /// Takes hold of the process that has a number now; `nil` where none has.
+    /// Holds the process that has a number now; `nil` if there is none.
     ///
-    /// - Parameter number: The number: of a process, and not of one of its threads.
+    /// - Parameter number: The number of a process, not of a thread.
     package init?(numbered number: pid_t) throws(SystemError) {
         let process = coffer_process_open(number)
         if process < 0 && [ESRCH, EINVAL, ENOENT].contains(errno) { return nil }
@@ -37,7 +37,7 @@ package struct HeldProcess: ~Copyable, Sendable {
         self.number = number
     }
 
-    /// Whether it has not ended: then what was read of the process of its number was of this one.
+    /// Whether it is running: then what was read under its number before belongs to it.
     package var isRunning: Bool {
         get throws(SystemError) {
             let number = descriptor.number
@@ -45,7 +45,7 @@ package struct HeldProcess: ~Copyable, Sendable {
         }
     }
 
-    /// Whether it is in another pid namespace than this process: the numbers that it has there follow the one that it has here.
+    /// Whether it is in another pid namespace, in which case the kernel lists further numbers.
     package var isContained: Bool {
         get throws(SystemError) {
             let facts = try ProcessFacts(at: "/proc/self/fdinfo/\(descriptor.number)")
@@ -53,10 +53,10 @@ package struct HeldProcess: ~Copyable, Sendable {
         }
     }
 
-    /// Who it is now, as if it connected.
+    /// The identity that it would have if it connected now.
     package func identity() throws(SystemError) -> PeerIdentity {
         let facts = try ProcessFacts(at: "/proc/\(number)/status")
-        // The real one comes first, then the effective one.
+        // The real id comes first, then the effective one.
         let (users, groups) = (facts.numbers("Uid"), facts.numbers("Gid"))
         guard users.count > 1, groups.count > 1 else { throw SystemError("read", code: ESRCH) }
         return PeerIdentity(
@@ -65,15 +65,15 @@ package struct HeldProcess: ~Copyable, Sendable {
         )
     }
 
-    /// The file of its program; `nil` where that can't be seen.
+    /// The file of its program; `nil` if it is not visible.
     package var executableFile: ExecutableFile? {
         var status = stat()
         return unsafe stat("/proc/\(number)/exe", &status) == 0 ? ExecutableFile(status) : nil
     }
 
-    /// The path of its program, where that leads to it for us, too.
+    /// The path of its program, if it leads to the same file in this process' root.
     ///
-    /// A program that was replaced or removed has no path any more, and one in another root has ours by its own word only.
+    /// A replaced or removed program has no path any more, and a path in another root could name any file.
     package var executablePath: String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/\(number)/exe", &buffer, buffer.count)
@@ -90,10 +90,10 @@ extension ExecutableFile {
 }
 
 extension ClientIdentity {
-    /// What the kernel alone tells of a client.
+    /// The identity of a client as far as the kernel knows it.
     ///
     /// - Parameters:
-    ///   - peer: Who it is.
+    ///   - peer: Its credentials.
     ///   - process: Its process.
     package init(_ peer: PeerIdentity, _ process: borrowing HeldProcess) throws(SystemError) {
         let credentials = peer.credentials
@@ -110,7 +110,7 @@ extension ClientIdentity {
     }
 }
 
-/// What the kernel says of a process in a file with a line for each fact.
+/// The facts that the kernel lists about a process, one a line.
 private struct ProcessFacts {
     private let lines: [Substring]
 
@@ -123,7 +123,7 @@ private struct ProcessFacts {
         }
     }
 
-    /// The numbers of a fact; none where there is no such fact.
+    /// The numbers of a fact; none if it is missing.
     func numbers(_ name: String) -> [Int64] {
         let line = lines.first { $0.hasPrefix(name + ":") }
         return line.map { $0.split(whereSeparator: \.isWhitespace).dropFirst().compactMap { Int64($0) } } ?? []

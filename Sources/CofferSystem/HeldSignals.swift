@@ -1,21 +1,21 @@
 internal import CCofferShims
 internal import Glibc
 
-/// Signals that wait until something is in order again which they would leave behind.
+/// Signals that are blocked while they would leave something half done.
 ///
-/// They act as ever once this is gone: who has learned of one from ``wait(for:)`` raises it again then.
+/// They are delivered after the end of this value. A caller that got one from ``wait(for:)`` has to raise it again.
 package struct HeldSignals: ~Copyable {
     private let descriptor: OwnedDescriptor
     private let mask: sigset_t
 
-    /// Holds signals back.
+    /// Blocks signals.
     ///
-    /// - Parameter signals: Their numbers. The process has to have one thread only, the calling one.
+    /// - Parameter signals: Their numbers. The process must have only the calling thread.
     package init(_ signals: [Int32]) throws(SystemError) {
         var mask = sigset_t()
         unsafe pthread_sigmask(SIG_SETMASK, nil, &mask)
-        // What whoever started us has held back or ignored already is not for us: raised again, it would never act, and we would
-        // learn of it for ever.
+        // Signals that the parent has blocked or ignored are left alone: raised again, they would never take effect,
+        // and would be reported forever.
         let signals = signals.filter { signal in
             unsafe sigismember(&mask, signal) != 1 && coffer_signal_is_ignored(signal) == 0
         }
@@ -34,10 +34,10 @@ package struct HeldSignals: ~Copyable {
         unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
     }
 
-    /// Waits until a descriptor can be read, or one of the signals comes.
+    /// Waits until a descriptor is readable or one of the signals arrives.
     ///
     /// - Parameter number: The descriptor.
-    /// - Returns: The signal; `nil` where the descriptor can be read.
+    /// - Returns: The signal; `nil` if the descriptor is readable.
     package borrowing func wait(for number: Int32) throws(SystemError) -> Int32? {
         let outcome = try retrying("poll") { coffer_wait_ready(number, Int16(POLLIN), descriptor.number) }
         return outcome == 0 ? coffer_signalfd_read(descriptor.number) : nil

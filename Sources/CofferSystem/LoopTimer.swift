@@ -1,6 +1,6 @@
 internal import CCofferShims
 
-/// A timer on an event loop, on the clock that goes on while the machine sleeps.
+/// A timer on an event loop, on the clock that continues during suspend.
 package final class LoopTimer: ClockTimer {
     private let descriptor: OwnedDescriptor
     private let loop: EventLoop
@@ -23,13 +23,13 @@ package final class LoopTimer: ClockTimer {
         self.loop = loop
     }
 
-    /// Sets the timer anew, or stops it.
+    /// Sets or stops the timer.
     ///
-    /// - Parameter deadline: Nanoseconds since boot; `nil` to stop it.
+    /// - Parameter deadline: Nanoseconds since the boot; `nil` stops it.
     package func set(_ deadline: UInt64?) {
         _ = coffer_timerfd_set(descriptor.number, deadline.map { max($0, 1) } ?? 0)
     }
 
-    /// Ends it: its handler is called no more.
+    /// Removes it from the loop: its handler is not called any more.
     package func invalidate() { loop.unwatch(watch) }
 }

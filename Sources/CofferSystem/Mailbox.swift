@@ -2,7 +2,7 @@ internal import CCofferShims
 internal import Glibc
 internal import Synchronization
 
-/// Messages of other threads to the thread of a loop, which is woken by a descriptor.
+/// Delivers messages of other threads to the thread of a loop.
 package final class Mailbox<Message: Sendable>: Sendable {
     private let messages = Mutex<[Message]>([])
     private let wake: OwnedDescriptor
@@ -11,9 +11,9 @@ package final class Mailbox<Message: Sendable>: Sendable {
         wake = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
     }
 
-    /// Puts a message in.
+    /// Posts a message.
     ///
-    /// From any thread.
+    /// Any thread may call it.
     package func post(_ message: Message) {
         let isFirst = messages.withLock { messages in
             messages.append(message)
@@ -24,11 +24,11 @@ package final class Mailbox<Message: Sendable>: Sendable {
         _ = unsafe write(wake.number, &one, 8)
     }
 
-    /// Has a loop call a handler for each message.
+    /// Delivers the messages on a loop.
     ///
     /// - Parameters:
-    ///   - loop: The loop, on whose thread this is called.
-    ///   - handler: Gets the messages in the order of their posting.
+    ///   - loop: The loop; the caller must be on its thread.
+    ///   - handler: Gets the messages in the order in which they were posted.
     package func deliver(on loop: EventLoop, to handler: @escaping (Message) -> Void) throws(SystemError) {
         _ = try loop.watch(wake, for: .readable) { [self] _ in
             for message in take() { handler(message) }

@@ -1,16 +1,15 @@
 internal import Glibc
 
-/// A thread of the system, for what may block.
+/// System threads, for calls that may block.
 package enum NativeThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Starts a thread that is never joined.
+    /// Starts a detached thread.
     ///
-    /// - Parameter run: What it does.
-    /// - Throws: ``SystemError`` where no thread can be had.
+    /// - Throws: ``SystemError`` if no thread can be created.
     package static func startDetached(_ run: @escaping @Sendable () -> Void) throws(SystemError) {
         guard let thread = start(run) else { throw SystemError("pthread_create", code: EAGAIN) }
         pthread_detach(thread)
@@ -18,8 +17,7 @@ package enum NativeThread {
 
     /// Starts a thread.
     ///
-    /// - Parameter run: What it does.
-    /// - Returns: The thread, to be joined or detached; `nil` where none can be had.
+    /// - Returns: The thread, which must be joined or detached; `nil` if none can be created.
     static func start(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
         let body = unsafe Unmanaged.passRetained(Body(run))
         var thread = pthread_t()

@@ -1,19 +1,19 @@
 internal import CCofferShims
 package import Glibc
 
-/// A file descriptor with one owner: closed when it lets go.
+/// A file descriptor with one owner: it is closed with the value.
 package struct OwnedDescriptor: ~Copyable, Sendable {
     /// The number, for a system call that borrows it.
     package let number: Int32
 
-    /// Takes a descriptor over.
+    /// Takes ownership of a descriptor.
     ///
-    /// - Parameter number: An open descriptor that nobody else closes.
+    /// - Parameter number: An open descriptor that has no other owner.
     package init(owning number: Int32) { self.number = number }
 
     deinit { close(number) }
 
-    /// Gives the descriptor up without closing it.
+    /// Releases the descriptor without closing it.
     ///
     /// - Returns: The number, which the caller now owns.
     package consuming func release() -> Int32 {
@@ -22,19 +22,17 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         return number
     }
 
-    /// A second descriptor of the same open file.
+    /// Duplicates the descriptor; both share the open file.
     package borrowing func duplicate() throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(owning: try retrying("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 3) })
     }
 }
 
 extension OwnedDescriptor {
-    /// Opens a file for reading, wherever it is, if there is one.
+    /// Opens a regular file for reading, if it exists.
     ///
-    /// What is no file is refused.
-    ///
-    /// - Parameter path: Where it is.
-    /// - Returns: `nil` where there is none.
+    /// - Parameter path: The path.
+    /// - Returns: `nil` if it does not exist.
     package init?(openingIfPresent path: String) throws(SystemError) {
         do {
             self.init(owning: try Self.openFile(path, in: AT_FDCWD, O_RDONLY, called: path).release())
@@ -45,8 +43,7 @@ extension OwnedDescriptor {
 
     /// Reads once.
     ///
-    /// - Parameter buffer: Where to.
-    /// - Returns: The bytes read; 0 at the end.
+    /// - Returns: The number of bytes; 0 at the end.
     package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         try retrying("read") { unsafe Glibc.read(number, buffer.baseAddress, buffer.count) }
     }
@@ -54,9 +51,9 @@ extension OwnedDescriptor {
     /// Reads at an offset until the buffer is full or the file ends.
     ///
     /// - Parameters:
-    ///   - buffer: Where to.
-    ///   - offset: Where from, in bytes.
-    /// - Returns: The bytes read.
+    ///   - buffer: The buffer.
+    ///   - offset: The offset in bytes.
+    /// - Returns: The number of bytes.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer,
         at offset: Int64
@@ -77,9 +74,10 @@ extension OwnedDescriptor {
         return done
     }
 
-    /// The content from its beginning.
+    /// Reads the content from the beginning.
     ///
-    /// - Parameter maximum: The most bytes that are wanted; where there are more, there is one more.
+    /// - Parameter maximum: The maximum size. A longer content is read up to one byte more, so that the caller can
+    ///   tell.
     package borrowing func content(upTo maximum: Int) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: maximum + 1)
         let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -88,27 +86,25 @@ extension OwnedDescriptor {
         return Array(bytes.prefix(try outcome.get()))
     }
 
-    /// Reads at an offset, if that can be done without waiting for a disk.
+    /// Reads at an offset if that does not block on a disk.
     ///
     /// - Parameters:
-    ///   - buffer: Where to.
-    ///   - offset: Where from, in bytes.
-    /// - Returns: Whether the buffer is full.
+    ///   - buffer: The buffer.
+    ///   - offset: The offset in bytes.
+    /// - Returns: Whether the buffer was filled.
     package borrowing func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
         unsafe coffer_read_cached(number, buffer.baseAddress, buffer.count, off_t(offset)) == buffer.count
     }
 
-    /// Has the kernel begin to write a part of the file to the disk, so that a sync has less to wait for.
+    /// Starts the writeback of a part of the file, so that a later sync takes less time.
     ///
-    /// - Parameter range: The bytes.
+    /// - Parameter range: The range in bytes.
     package borrowing func startWriting(_ range: Range<Int64>) {
-        // It is for speed only: what goes wrong, the sync will tell.
+        // Only an optimisation: the sync reports errors.
         _ = coffer_start_writing(number, off_t(range.lowerBound), off_t(range.count))
     }
 
-    /// Writes everything.
-    ///
-    /// - Parameter bytes: The bytes.
+    /// Writes all bytes.
     package borrowing func write(all bytes: RawSpan) throws(SystemError) {
         var done = 0
         while done < bytes.byteCount {
@@ -120,11 +116,11 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Writes everything at an offset.
+    /// Writes all bytes at an offset.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - offset: Where to, in bytes.
+    ///   - offset: The offset in bytes.
     package borrowing func write(all bytes: RawSpan, at offset: Int64) throws(SystemError) {
         var done = 0
         while done < bytes.byteCount {
@@ -141,16 +137,16 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Reserves room on the disk, or none of it.
+    /// Allocates disk space for a range, or none of it.
     ///
     /// - Parameters:
-    ///   - count: The bytes.
-    ///   - offset: Where they begin.
+    ///   - count: The number of bytes.
+    ///   - offset: The beginning of the range.
     package borrowing func reserve(_ count: Int64, at offset: Int64) throws(SystemError) {
         let former = try status().st_size
         var disk = statvfs()
         _ = try retrying("fstatvfs") { unsafe fstatvfs(number, &disk) }
-        // Asked for more than there is, a file system takes all there is before it refuses: nobody else could write then.
+        // If the disk is too small, a file system fills it before it fails: meanwhile no other process could write.
         guard UInt64(count) / UInt64(disk.f_frsize) < UInt64(disk.f_bavail) else {
             throw SystemError("fallocate", code: ENOSPC)
         }
@@ -163,14 +159,13 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Cuts the file off.
+    /// Truncates the file.
     ///
-    /// - Parameter count: The bytes that stay.
+    /// - Parameter count: The new size.
     package borrowing func truncate(to count: Int64) throws(SystemError) {
         _ = try retrying("ftruncate") { ftruncate(number, off_t(count)) }
     }
 
-    /// What the descriptor is, and how large.
     package borrowing func status() throws(SystemError) -> stat {
         var result = stat()
         _ = try retrying("fstat") { unsafe fstat(number, &result) }
@@ -179,7 +174,7 @@ extension OwnedDescriptor {
 }
 
 extension OwnedDescriptor {
-    /// The names of what is in a directory, in no order.
+    /// The names of a directory's entries, in no order.
     borrowing func entries() throws(SystemError) -> [String] {
         let number = number
         let again = try retrying("open") { unsafe coffer_openat(number, ".", O_RDONLY | O_DIRECTORY, 0) }

@@ -1,20 +1,20 @@
 package import CCofferShims
 internal import Glibc
 
-/// A process with its user and its group, as the kernel tells of one that connects or sends.
+/// The process, user and group of a peer, as the kernel reports them.
 package struct ProcessCredentials: Hashable, Sendable {
-    /// The process; 0 where its number can't be seen from here.
+    /// The process; 0 if it is not visible from this pid namespace.
     package let processID: pid_t
     /// The user.
     package let userID: uid_t
     /// The group.
     package let groupID: gid_t
 
-    /// Takes what the kernel tells of a sender; `nil` where it tells nothing.
+    /// The credentials of a message's sender; `nil` if the kernel does not know them.
     init?(_ sender: coffer_sender) {
         guard sender.is_known != 0 else { return nil }
         self.init(processID: sender.pid, userID: sender.uid, groupID: sender.gid)
-        // It has not looked: what was sent before it was told to.
+        // The message was sent before the kernel was told to record senders.
         if self == Self.unknown { return nil }
     }
 
@@ -24,7 +24,7 @@ package struct ProcessCredentials: Hashable, Sendable {
         self.groupID = groupID
     }
 
-    /// Asks the kernel who has connected: with the effective user and group.
+    /// The credentials of the process that connected, with its effective user and group.
     ///
     /// - Parameter socket: A connected socket.
     fileprivate init(of socket: borrowing OwnedDescriptor) throws(SystemError) {
@@ -36,20 +36,20 @@ package struct ProcessCredentials: Hashable, Sendable {
         self.init(processID: process, userID: user, groupID: group)
     }
 
-    /// What the kernel says where it says nothing: no process, and the user and the group that stand for unknown ones.
+    /// The kernel's placeholder for unknown credentials: no process, and the overflow ids.
     private static let unknown = ProcessCredentials(processID: 0, userID: 65534, groupID: 65534)
 }
 
-/// Who is at the other end of a connection, as the kernel saw it connect.
+/// The peer of a connection, as the kernel identified it at connect.
 ///
-/// Never what the peer says of itself.
+/// It contains nothing that the peer claims itself.
 package struct PeerIdentity: Hashable, Sendable {
-    /// The process, which may be reused by another one later, and its effective user and group.
+    /// The process, whose number may be reused later, and its effective user and group.
     package let credentials: ProcessCredentials
     /// The supplementary groups.
     package let supplementaryGroupIDs: Set<gid_t>
 
-    /// Asks the kernel.
+    /// Reads the credentials of a peer from the kernel.
     ///
     /// - Parameter socket: A connected socket.
     package init(of socket: borrowing OwnedDescriptor) throws(SystemError) {
@@ -78,10 +78,10 @@ package struct PeerIdentity: Hashable, Sendable {
         throw SystemError("getsockopt", code: ERANGE)
     }
 
-    /// As many as the kernel has of a process (`NGROUPS_MAX`).
+    /// The kernel's maximum for a process (`NGROUPS_MAX`).
     private static let mostGroups = 65536
 
-    /// Whether a descriptor is a socket whose peer is this very process.
+    /// Whether a descriptor is a socket whose peer is this process.
     ///
     /// - Parameter descriptor: Any descriptor.
     package static func isOwnConnection(_ descriptor: borrowing OwnedDescriptor) -> Bool {

@@ -3,52 +3,50 @@ package import CofferCore
 internal import Glibc
 internal import Synchronization
 
-/// Ends a transfer from outside: a thread that waits for a slow peer wakes up.
+/// Cancels a transfer from another thread, also while it waits for a slow peer.
 package final class Cancellation: Sendable {
     private let event: OwnedDescriptor
     private let flag = Atomic(false)
 
-    /// Makes one that is not cancelled.
     package init() throws(SystemError) {
         event = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
     }
 
-    /// Cancels, once and for all.
+    /// Cancels, for good.
     package func cancel() {
         flag.store(true, ordering: .releasing)
         var one: UInt64 = 1
         _ = unsafe write(event.number, &one, 8)
     }
 
-    /// Whether it was cancelled.
     package var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
     fileprivate var descriptor: Int32 { event.number }
 }
 
-/// A descriptor that a client passed, to read a file's content from or write it to.
+/// A client's descriptor, which content is read from or written to.
 ///
-/// Its open file is shared with the client, so its flags stay as they are: waiting is done with `poll`, and nothing is
-/// written that could block behind it.
+/// It shares the open file with the client, so its flags are not changed: it waits with `poll`, and writes no more than
+/// can't block.
 package struct PeerStream: ~Copyable, Sendable {
     private enum Kind { case regular, pipe, socket }
 
     private let descriptor: OwnedDescriptor
     private let kind: Kind
     private let cancellation: Cancellation
-    /// The bytes from here to the end, where that is known.
+    /// The number of bytes to the end, if it is known.
     package var remainingByteCount: Int64? {
         guard kind == .regular, let status = try? descriptor.status() else { return nil }
         return max(0, Int64(status.st_size) - Int64(lseek(descriptor.number, 0, SEEK_CUR)))
     }
 
-    /// Checks what was passed.
+    /// Checks a client's descriptor.
     ///
     /// - Parameters:
     ///   - descriptor: A regular file, a pipe or a stream socket.
-    ///   - access: `O_RDONLY` or `O_WRONLY`: what it has to be open for.
+    ///   - access: `O_RDONLY` or `O_WRONLY`: the access that it must be open for.
     ///   - cancellation: Ends the waiting.
-    /// - Throws: `param` for anything else.
+    /// - Throws: `param` for any other descriptor.
     package init(
         _ descriptor: consuming OwnedDescriptor,
         for access: Int32,
@@ -77,7 +75,7 @@ package struct PeerStream: ~Copyable, Sendable {
     }
 
     private static func isStream(_ number: Int32) -> Bool {
-        // One that listens has no bytes, and never will.
+        // A listening socket never has bytes.
         option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue) && option(SO_ACCEPTCONN, of: number) == 0
     }
 
@@ -89,8 +87,7 @@ package struct PeerStream: ~Copyable, Sendable {
 
     /// Reads until the buffer is full or the stream ends.
     ///
-    /// - Parameter buffer: Where to.
-    /// - Returns: The bytes read: fewer than fit only at the end.
+    /// - Returns: The number of bytes; less than the buffer's size only at the end.
     package borrowing func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
         var done = 0
         while done < buffer.count {
@@ -109,9 +106,7 @@ package struct PeerStream: ~Copyable, Sendable {
         return done
     }
 
-    /// Writes everything.
-    ///
-    /// - Parameter bytes: The bytes.
+    /// Writes all bytes.
     package borrowing func write(all bytes: RawSpan) throws(TransferError) {
         var done = 0
         while done < bytes.byteCount {
@@ -133,7 +128,7 @@ package struct PeerStream: ~Copyable, Sendable {
             unsafe bytes.withUnsafeBytes { buffer in
                 switch kind {
                 case .regular: unsafe Glibc.write(number, buffer.baseAddress, buffer.count)
-                // poll promises room for one page of a pipe, and no more.
+                // poll guarantees space for one page of a pipe, and no more.
                 case .pipe: unsafe Glibc.write(number, buffer.baseAddress, min(buffer.count, Int(PIPE_BUF)))
                 case .socket:
                     unsafe Glibc.send(
@@ -158,29 +153,26 @@ package struct PeerStream: ~Copyable, Sendable {
     }
 }
 
-/// A client's stream that several pieces of work use, one after the other.
+/// A client's stream that several work items use in succession.
 package final class SharedStream: Sendable {
     /// The stream.
     package let stream: PeerStream
 
-    /// Takes a stream over.
-    ///
-    /// - Parameter stream: The stream.
     package init(_ stream: consuming PeerStream) { self.stream = stream }
 }
 
-/// Why a transfer ended early.
+/// The reason why a transfer ended early.
 package enum TransferError: Error, Sendable {
     /// It was cancelled.
     case cancelled
-    /// The peer's descriptor failed.
+    /// The client's descriptor failed.
     case system(SystemError)
 
-    /// The error as a client sees it.
+    /// The error for the client.
     package var cofferError: CofferError {
         switch self {
         case .cancelled: CofferError(.userCanceled, "the transfer was cancelled")
-        // In the client's own words: a full disk of his is none of ours.
+        // Not `diskFull`: the full disk is the client's, not the vault's.
         case .system(let error): CofferError(.io, "can't use the descriptor passed: \(error.reason)")
         }
     }

@@ -2,39 +2,40 @@ internal import CCofferShims
 internal import CofferCore
 internal import Glibc
 
-/// A file that comes to its place with all of its content, for its owner only, and leaves nothing behind otherwise.
+/// A new file that appears in its place with all of its content, for the owner only, or not at all.
 ///
-/// It has no name until then, so that the kernel takes it away whatever ends the process, SIGKILL and a power cut too. On a file
-/// system that has no such files it stands beside its place under a name of its own, which goes with the value and with the
-/// signals that end a process; of those, a process has one at a time.
+/// Until then it has no name, so that the kernel removes it however the process ends, including SIGKILL and a power
+/// cut. If the file system does not support that, it has a temporary name beside its place, which is removed with the
+/// value and by the signals that end the process. A process can have one such temporary name at a time.
 package final class PendingFile {
-    /// What becomes of a file that is in the place already.
+    /// The treatment of a file that exists already.
     package enum Existing: Sendable {
         /// It is replaced, atomically.
         case isReplaced
-        /// It stays, and this one fails.
+        /// It stays, and the new file fails.
         case isKept
     }
 
-    /// Signals that would leave a second name behind between two calls.
+    /// Signals that could leave a second name behind between two calls.
     private static let signals = [SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU]
 
     private let directory: OwnedDescriptor
     private let name: String
     private let existing: Existing
     private let file: OwnedDescriptor
-    /// The name that it has until it is in its place.
+    /// Its name until it is in place, if it needs one.
     private let temporaryName = ".coffer-\(ItemID().hexadecimal).part"
     private let isNamed: Bool
     private var isFinished = false
 
-    /// Makes the file.
+    /// Creates the file.
     ///
     /// - Parameters:
     ///   - path: Its place.
-    ///   - existing: What becomes of a file that is there.
-    ///   - canBeNameless: Whether it may do without a name.
-    /// - Throws: `EEXIST` where there is one that stays; `ENXIO` where a device, a pipe or a socket is, which is never replaced.
+    ///   - existing: The treatment of an existing file.
+    ///   - canBeNameless: Whether to try without a name.
+    /// - Throws: `EEXIST` for an existing file that stays; `ENXIO` for a device, a pipe or a socket, which is never
+    ///   replaced.
     package init(at path: String, _ existing: Existing, canBeNameless: Bool = true) throws(SystemError) {
         let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -48,7 +49,7 @@ package final class PendingFile {
         let nameless = canBeNameless ? coffer_create_nameless(directory.number) : -1
         isNamed = nameless < 0
         file = nameless >= 0 ? OwnedDescriptor(owning: nameless) : try Self.create(temporaryName, in: directory)
-        // Whatever the mask of the process is.
+        // The mode must not depend on the umask.
         _ = try retrying("fchmod") { [number = file.number] in fchmod(number, 0o600) }
     }
 
@@ -59,10 +60,10 @@ package final class PendingFile {
     /// The descriptor to write to.
     package var number: Int32 { file.number }
 
-    /// Writes bytes behind those that are there.
+    /// Appends bytes.
     package func write(all bytes: RawSpan) throws(SystemError) { try file.write(all: bytes) }
 
-    /// Puts the file in its place, synced.
+    /// Moves the file into place, synced.
     package func finish() throws(SystemError) {
         let number = file.number
         _ = try retrying("fsync") { fsync(number) }
@@ -72,15 +73,15 @@ package final class PendingFile {
         do throws(SystemError) {
             try syncDirectory()
         } catch {
-            // What is not sure to stay is not there: somebody else's file is not touched.
+            // Without the sync it may vanish, so it must not appear to be stored. A replaced file can't be restored.
             if existing == .isKept { unsafe unlinkat(directory.number, name, 0) }
             throw error
         }
     }
 
-    // MARK: Making it
+    // MARK: Creating
 
-    /// Found out before anything is written: what the file system would refuse in the end.
+    /// Finds the errors of the final rename before anything is written.
     private static func checkPlace(
         _ directory: borrowing OwnedDescriptor,
         _ name: String,
@@ -94,7 +95,7 @@ package final class PendingFile {
         }
         if existing == .isKept { throw SystemError("open", code: EEXIST) }
         if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("open", code: EISDIR) }
-        // A device, a pipe or a socket, or a link to one, is there for others too: root could replace /dev/null.
+        // Other programs use a device, a pipe or a socket, also behind a link: root could replace /dev/null.
         let isFound = unsafe fstatat(number, name, &status, 0) == 0
         if isFound && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { throw SystemError("open", code: ENXIO) }
     }
@@ -119,7 +120,7 @@ package final class PendingFile {
         coffer_keep_when_killed()
     }
 
-    // MARK: Placing it
+    // MARK: Placing
 
     private func place() throws(SystemError) {
         let number = directory.number
@@ -137,8 +138,9 @@ package final class PendingFile {
         _ = try retrying("link") { unsafe coffer_name(file.number, directory.number, name) }
     }
 
-    /// A link replaces nothing, so that the file needs a second name where there is another: for two calls, between which no
-    /// signal but SIGKILL comes.
+    /// Replaces an existing file, for which a nameless file needs a temporary name, since a link replaces nothing.
+    ///
+    /// The name exists between two calls, during which all signals except SIGKILL are blocked.
     private func replace() throws(SystemError) {
         do throws(SystemError) {
             return try link(to: name)
@@ -155,12 +157,12 @@ package final class PendingFile {
         }
     }
 
-    /// The name has to outlive a power cut as well.
+    /// Syncs the name as well.
     private func syncDirectory() throws(SystemError) {
         let number = directory.number
         let opened = unsafe coffer_openat(number, ".", O_RDONLY | O_DIRECTORY, 0)
         if opened < 0 && errno == EACCES {
-            // A directory that one may write to and not read.
+            // The directory is writable, but not readable.
             _ = try retrying("syncfs") { [number = file.number] in coffer_sync_file_system(number) }
             return
         }

@@ -1,26 +1,29 @@
 internal import CCofferShims
 internal import Glibc
 
-/// What a process that holds secrets gives up before it holds any.
+/// Restricts a process before it holds secrets.
 package enum ProcessHardening {
-    /// No core dump, not attachable by others of the same user, no new privileges, files for the owner only; a broken pipe
-    /// and a limit of the size of files are errors and not signals.
+    /// Hardens the process.
+    ///
+    /// No core dumps, no attaching by other processes of the same user, no new privileges, and files for the owner
+    /// only. Broken pipes and the file-size limit become errors instead of signals.
     package static func apply() throws(SystemError) {
         _ = try retrying("prctl") { coffer_harden_process() }
         umask(0o077)
         ignoreWriteSignals()
     }
 
-    /// Has a write to a broken pipe fail with `EPIPE`, and one beyond the file-size limit with `EFBIG`: both signals would end
-    /// the process.
+    /// Ignores the signals of failed writes, which would end the process.
+    ///
+    /// A write to a broken pipe fails with `EPIPE`, and one beyond the file-size limit with `EFBIG`.
     package static func ignoreWriteSignals() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Fills the places of standard streams that were closed, so that no socket is taken for one.
+    /// Opens closed standard streams, so that no other descriptor gets their numbers.
     ///
-    /// Comes before anything is opened.
+    /// Must be called before anything else is opened.
     package static func openStandardStreams() throws(SystemError) {
         _ = try retrying("open") { coffer_open_standard_streams() }
     }

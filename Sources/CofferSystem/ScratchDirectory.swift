@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A directory for copies, for their owner only: it is gone with the value.
+/// A directory for copies, for the owner only; it is removed with the value.
 package final class ScratchDirectory {
     private static let parent = "/tmp"
 
@@ -8,7 +8,7 @@ package final class ScratchDirectory {
     package let directory: Directory
     private let name: String
 
-    /// Makes one.
+    /// Makes a directory.
     package init() throws(SystemError) {
         var template = Array("\(Self.parent)/coffer-XXXXXX".utf8CString)
         let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
@@ -27,13 +27,13 @@ package final class ScratchDirectory {
 extension Directory {
     private static let copyBytes = 64 << 10
 
-    /// Whether the file system is read-only, for whoever asks.
+    /// Whether the file system is read-only, for every user.
     package var isReadOnly: Bool {
         guard let path = try? resolvedPath() else { return false }
         return unsafe access(path, W_OK) != 0 && errno == EROFS
     }
 
-    /// Copies a file, if there is one, to another directory, which has none of that name.
+    /// Copies a file, if it exists, to another directory, where the name must not exist.
     ///
     /// - Parameters:
     ///   - name: The name.

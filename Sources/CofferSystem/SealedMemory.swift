@@ -1,13 +1,13 @@
 internal import CCofferShims
 internal import Glibc
 
-/// Memory behind a descriptor, whose size and contents nobody can change any more.
+/// Memory behind a descriptor whose size and content can't be changed any more.
 package enum SealedMemory {
-    /// Makes some.
+    /// Makes sealed memory.
     ///
     /// - Parameters:
-    ///   - name: For people who look at `/proc/PID/fd`.
-    ///   - bytes: What it holds. The kernel may swap it out, so nothing that is secret in clear.
+    ///   - name: The name in `/proc/PID/fd`.
+    ///   - bytes: Its content. The kernel may swap it out, so it must not contain secrets in clear.
     /// - Returns: The descriptor, close-on-exec.
     package static func make(_ name: String, holding bytes: RawSpan) throws(SystemError) -> OwnedDescriptor {
         let memory = OwnedDescriptor(owning: try SystemError.check("memfd_create", unsafe coffer_memory_create(name)))
@@ -16,12 +16,12 @@ package enum SealedMemory {
         return memory
     }
 
-    /// Reads what it holds.
+    /// Reads sealed memory.
     ///
     /// - Parameters:
-    ///   - memory: A descriptor, of whatever.
-    ///   - byteCount: How many bytes there have to be.
-    /// - Returns: The bytes; `nil` where the descriptor is no sealed memory, or of another size.
+    ///   - memory: Any descriptor.
+    ///   - byteCount: The size that it must have.
+    /// - Returns: The bytes; `nil` if it is no sealed memory of that size.
     package static func contents(
         of memory: borrowing OwnedDescriptor,
         byteCount: Int

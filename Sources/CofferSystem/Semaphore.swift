@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A count of things that threads wait for.
+/// A counting semaphore.
 @safe
 final class Semaphore: @unchecked Sendable {
-    // Sendable: what lies at the address is made for being used by several threads.
+    // Sendable: a sem_t is made for use by several threads.
     private let address = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init(_ count: Int) {
@@ -18,9 +18,9 @@ final class Semaphore: @unchecked Sendable {
 
     func wait() { while unsafe sem_wait(address) != 0 {} }
 
-    /// Waits for about so long: it goes by the clock that people set.
+    /// Waits with a timeout, on the clock that can be set.
     ///
-    /// - Returns: Whether there was something.
+    /// - Returns: Whether the count was positive in time.
     func wait(milliseconds: Int) -> Bool {
         var end = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &end)

@@ -4,11 +4,11 @@ internal import CCofferShims
 package final class SignalSource {
     private let descriptor: OwnedDescriptor
 
-    /// Blocks the signals for the calling thread, and those it starts from now on, and reports them.
+    /// Blocks signals for the calling thread and the threads that it starts later, and reports them.
     ///
     /// - Parameters:
     ///   - signals: Their numbers.
-    ///   - loop: The loop, on whose thread this is called.
+    ///   - loop: The loop; the caller must be on its thread.
     ///   - handler: Runs on the loop's thread with a signal's number.
     package init(
         _ signals: [Int32],

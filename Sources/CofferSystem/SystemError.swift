@@ -5,17 +5,17 @@ internal import Glibc
 package struct SystemError: Error, Equatable, Sendable {
     /// The `errno`.
     package let code: Int32
-    /// What was being done, such as `open` or `write`.
+    /// The operation, such as `open` or `write`.
     package let operation: StaticString
-    /// What is wrong with the file that was found, if it is that.
+    /// The reason to refuse the file, if that is the error.
     package let finding: FileFinding?
 
-    /// Makes an error of the calling thread's `errno`, unless one is given.
+    /// Makes an error, by default from the calling thread's `errno`.
     ///
     /// - Parameters:
-    ///   - operation: What was being done.
+    ///   - operation: The operation.
     ///   - code: The `errno`.
-    ///   - finding: What is wrong with the file that was found, if it is that.
+    ///   - finding: The reason to refuse the file, if that is the error.
     package init(_ operation: StaticString, code: Int32 = errno, _ finding: FileFinding? = nil) {
         self.operation = operation
         self.code = code
@@ -25,29 +25,29 @@ package struct SystemError: Error, Equatable, Sendable {
     /// Checks the result of a system call.
     ///
     /// - Parameters:
-    ///   - operation: What was being done.
-    ///   - result: What the call returned: negative where it failed.
+    ///   - operation: The operation.
+    ///   - result: The result: negative after a failure.
     /// - Returns: The result.
     package static func check(_ operation: StaticString, _ result: Int32) throws(SystemError) -> Int32 {
         if result < 0 { throw SystemError(operation) }
         return result
     }
 
-    /// Whether a call that does not wait would have had to.
+    /// Whether a non-blocking call would have had to wait.
     package var wouldBlock: Bool { code == EAGAIN }
 
-    /// The system's words for the error, in lower case.
+    /// The system's text for the error, in lower case.
     package var reason: String {
         let words = unsafe String(cString: strerror(code))
         return words.prefix(1).lowercased() + words.dropFirst()
     }
 
-    /// Whether the errors are the same.
+    /// Compares the codes only.
     package static func == (one: SystemError, other: SystemError) -> Bool { one.code == other.code }
 
-    /// The error as a client sees it.
+    /// The error for a client.
     ///
-    /// - Parameter subject: What failed, in words, such as `can't store 'a'`.
+    /// - Parameter subject: The failure in words, such as `can't store 'a'`.
     package func cofferError(_ subject: String) -> CofferError {
         if let finding { return CofferError(.io, "\(subject): \(finding.message)", hint: finding.hint) }
         return switch code {
@@ -78,12 +78,12 @@ package struct SystemError: Error, Equatable, Sendable {
     }
 }
 
-/// Calls a system call again while a signal interrupts it.
+/// Repeats a system call while signals interrupt it.
 ///
 /// - Parameters:
-///   - operation: The name for the error.
+///   - operation: The operation, for the error.
 ///   - call: The call: a negative result is a failure with `errno`.
-/// - Returns: What the call returned.
+/// - Returns: The result of the call.
 func retrying<Value: SignedInteger>(_ operation: StaticString, _ call: () -> Value) throws(SystemError) -> Value {
     while true {
         let result = call()

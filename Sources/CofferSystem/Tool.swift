@@ -1,28 +1,28 @@
 internal import CCofferShims
 internal import Glibc
 
-/// A program of the system that is asked something: it gets bytes, and answers with bytes, both through pipes.
+/// Runs a program of the system, with input and output through pipes.
 package enum Tool {
-    /// What a tool has left behind.
+    /// The result of a run.
     package struct Outcome {
-        /// How many bytes of its answer are in the buffer.
+        /// The number of bytes of output in the buffer.
         package let count: Int
-        /// Whether it says that all went well.
+        /// Whether it exited with status 0.
         package let isSuccess: Bool
-        /// What it has said on standard error: its last line.
+        /// The last line of its standard error.
         package let lastWords: String
     }
 
     private static let errorBytes = 4096
 
-    /// Runs a tool to its end.
+    /// Runs a program to its end.
     ///
     /// - Parameters:
-    ///   - path: The program; without a slash it is looked for in `$PATH`.
-    ///   - arguments: Its arguments, without its own name.
-    ///   - input: What it reads; at most as much as a pipe holds.
-    ///   - buffer: Where its answer goes; what does not fit is an error.
-    /// - Throws: ``SystemError`` where it can't be started, or answers more than there is room for.
+    ///   - path: The program; without a slash it is searched for in `$PATH`.
+    ///   - arguments: Its arguments, without its name.
+    ///   - input: Its input: not more than a pipe holds.
+    ///   - buffer: The buffer for its output; more output is an error.
+    /// - Throws: ``SystemError`` if it can't be started, or its output does not fit.
     package static func run(
         _ path: String,
         _ arguments: [String],
@@ -73,19 +73,21 @@ private struct Pipe: ~Copyable {
     init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         _ = try retrying("pipe") { unsafe pipe(&ends) }
-        // Nobody else has them: what is started gets none but its streams.
+        // They need no close-on-exec: a started program gets only its standard streams.
         source = OwnedDescriptor(owning: ends[0])
         sink = OwnedDescriptor(owning: ends[1])
     }
 
-    /// The end to read from, which tells the end once nobody else has the other one.
+    /// Closes the sink.
+    ///
+    /// The source ends when no other process has a sink.
     consuming func closingSink() -> OwnedDescriptor { source }
 }
 
 extension OwnedDescriptor {
     /// Reads to the end.
     ///
-    /// - Throws: `EFBIG` where there is more than fits.
+    /// - Throws: `EFBIG` if the content does not fit.
     fileprivate borrowing func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
         var done = 0
         while done < buffer.count {
@@ -96,7 +98,7 @@ extension OwnedDescriptor {
         throw SystemError("read", code: EFBIG)
     }
 
-    /// The last line of what there is to read, as far as it is text.
+    /// The last line of the available text.
     fileprivate borrowing func text(upTo limit: Int) throws(SystemError) -> String {
         var bytes = [UInt8](repeating: 0, count: limit)
         let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in

@@ -2,21 +2,21 @@ internal import CCofferShims
 package import CofferCore
 internal import Glibc
 
-/// Files that say what may be done, and so may be changed by root and by this process' own user only.
+/// Files that only root and this process' user may be able to write, such as configuration.
 package enum TrustedFiles {
-    /// One of them.
+    /// The path and the content of a file.
     package typealias Content = (path: String, bytes: [UInt8])
 
-    /// Reads the files of a directory whose names end in some way, in the order of the bytes of their names.
+    /// Reads the files of a directory with a suffix, in the byte order of their names.
     ///
-    /// Hidden ones are passed over. A symbolic link is followed: whoever could put it there is trusted.
+    /// Hidden files are skipped. Symbolic links are followed: only trusted users can create them there.
     ///
     /// - Parameters:
-    ///   - directory: Where they are.
-    ///   - suffix: How their names end.
-    ///   - maximum: How many bytes one may have: one more is read of those that have more.
-    /// - Returns: The paths and the contents; nothing where there is no such directory.
-    /// - Throws: `param` where somebody else may change one; `io` where one can't be read.
+    ///   - directory: The directory.
+    ///   - suffix: The suffix of the names.
+    ///   - maximum: The maximum size; a longer file is read up to one byte more.
+    /// - Returns: The paths and the contents; nothing if there is no such directory.
+    /// - Throws: `param` if another user can change a file; `io` if one can't be read.
     package static func read(
         in directory: String,
         suffix: String,
@@ -45,12 +45,12 @@ package enum TrustedFiles {
         return files
     }
 
-    /// Reads the files of directories, one directory after the other.
+    /// Reads the files of several directories, in the order given.
     ///
     /// - Parameters:
-    ///   - directories: Where they are.
-    ///   - suffix: How their names end.
-    ///   - maximum: How many bytes one may have: one more is read of those that have more.
+    ///   - directories: The directories.
+    ///   - suffix: The suffix of the names.
+    ///   - maximum: The maximum size; a longer file is read up to one byte more.
     /// - Returns: The paths and the contents.
     /// - Throws: As ``read(in:suffix:upTo:)`` for one directory.
     package static func read(
@@ -66,19 +66,19 @@ package enum TrustedFiles {
     /// Reads one file.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
-    ///   - maximum: How many bytes it may have: one more is read where it has more.
-    /// - Throws: `param` where somebody else may change it; `io` where it can't be read.
+    ///   - path: The path.
+    ///   - maximum: The maximum size; a longer file is read up to one byte more.
+    /// - Throws: `param` if another user can change it; `io` if it can't be read.
     package static func read(at path: String, upTo maximum: Int) throws(CofferError) -> Content {
         (path, try read(path, in: AT_FDCWD, path, upTo: maximum))
     }
 
-    /// Reads one file, if there is one.
+    /// Reads one file, if it exists.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
-    ///   - maximum: How many bytes it may have: one more is read where it has more.
-    /// - Returns: `nil` where there is none.
+    ///   - path: The path.
+    ///   - maximum: The maximum size; a longer file is read up to one byte more.
+    /// - Returns: `nil` if it does not exist.
     /// - Throws: As ``read(at:upTo:)``.
     package static func readIfPresent(at path: String, upTo maximum: Int) throws(CofferError) -> Content? {
         if unsafe access(path, F_OK) != 0 && errno == ENOENT { return nil }
@@ -105,7 +105,7 @@ package enum TrustedFiles {
         }
     }
 
-    /// Nothing that is not a file or a directory keeps us waiting.
+    /// Opens without blocking, whatever the type of the file.
     private static func open(_ path: String, in directory: Int32) throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(
             owning: try retrying("open") { unsafe coffer_openat(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0) }
@@ -136,7 +136,7 @@ package enum UserDatabase {
     /// The number of a user.
     ///
     /// - Parameter name: The user's name.
-    /// - Throws: `param` where there is none.
+    /// - Throws: `param` if there is no such user.
     package static func userID(named name: String) throws(CofferError) -> UInt32 {
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?

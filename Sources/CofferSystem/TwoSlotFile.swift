@@ -1,22 +1,22 @@
 internal import CofferCore
 
-/// A small file whose record is replaced in place, in room that the file has from the beginning.
+/// A small file whose record is replaced in place, in space that is allocated from the beginning.
 ///
-/// A full disk does not stop it, unless the file system never writes in place. The file has two slots, in a block of the disk
-/// each. A new record goes into the slot that does not hold the latest one, so that a write which a crash cuts off leaves the
-/// record before. Each slot has a sequence number, and a tag that the owner of the file computes.
+/// So a full disk does not stop it, unless the file system never writes in place. The file has two slots, each in its
+/// own disk block. A new record is written to the slot without the latest record, so that a crash during the write
+/// leaves the previous record. Each slot has a sequence number, and a tag that the owner of the file computes.
 package struct TwoSlotFile: Sendable {
-    /// What the file holds.
+    /// The content of the file.
     package enum Content: Equatable, Sendable {
         /// There is no file.
         case missing
-        /// The latest record that is whole.
+        /// The latest intact record.
         case record([UInt8])
-        /// No slot is whole; the bytes, as far as a file of this kind has any, for an owner who knows a former format.
+        /// No slot is intact; the bytes, for an owner that knows an earlier format.
         case damaged([UInt8])
     }
 
-    /// The bytes of a slot: as many as any usual disk writes at once.
+    /// The size of a slot: a unit that common disks write atomically.
     private static let slotBytes = 4096
     private static let byteCount = 2 * slotBytes
 
@@ -25,13 +25,13 @@ package struct TwoSlotFile: Sendable {
     private let mark: [UInt8]
     private let tag: @Sendable ([UInt8]) -> [UInt8]
 
-    /// Names a file, which need not be there.
+    /// Names a file, which may be missing.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - directory: Where it is.
-    ///   - mark: What each slot begins with: says what the file is, and its version.
-    ///   - tag: Computes the tag of the bytes of a slot before it, always of the same length.
+    ///   - directory: Its directory.
+    ///   - mark: The beginning of each slot: the type of the file, and its version.
+    ///   - tag: Computes the tag of the bytes of a slot before it; its length never varies.
     package init(
         _ name: String,
         in directory: Directory,
@@ -44,18 +44,17 @@ package struct TwoSlotFile: Sendable {
         self.tag = tag
     }
 
-    /// Reads the latest record.
     package func load() throws(SystemError) -> Content {
         guard let bytes = try directory.contents(of: name, limit: Self.byteCount + 1) else { return .missing }
         return latestSlot(of: bytes).map { .record($0.record) } ?? .damaged(bytes)
     }
 
-    /// Replaces the record: when this returns, it outlives a power cut.
+    /// Replaces the record; when this returns, it is synced.
     ///
-    /// A file that is not there, or is damaged, is made anew, which needs room on the disk.
+    /// A missing or damaged file is created, which needs disk space.
     ///
     /// - Parameter record: The new record: with its tag, some hundred bytes less than a slot.
-    /// - Throws: Why not; the record before is the latest still, or the new one is.
+    /// - Throws: Why the write is not certain: the latest record is the previous or the new one.
     package func store(_ record: [UInt8]) throws(SystemError) {
         guard let file = try directory.openForWriting(name) else { return try make(record) }
         let bytes = try file.content(upTo: Self.byteCount)
@@ -65,7 +64,7 @@ package struct TwoSlotFile: Sendable {
         do {
             try directory.synchronize(file)
         } catch {
-            // The next record has to go into the same slot, as long as the other one is all that is sure to be on the disk.
+            // Only the other slot is sure to be on the disk, so the next record must go into this one again.
             try? write(Array(bytes[offset..<(offset + Self.slotBytes)]), to: file, at: offset)
             throw error
         }
@@ -76,7 +75,7 @@ package struct TwoSlotFile: Sendable {
         unsafe try file.write(all: slot.span.bytes, at: Int64(offset))
     }
 
-    /// Makes the file, with the record in both slots.
+    /// Creates the file, with the record in both slots.
     private func make(_ record: [UInt8]) throws(SystemError) {
         let bytes = slot(record, 1) + slot(record, 2)
         unsafe try directory.replace(name, with: bytes.span.bytes)
@@ -100,7 +99,7 @@ package struct TwoSlotFile: Sendable {
         return bytes + [UInt8](repeating: 0, count: Self.slotBytes - bytes.count)
     }
 
-    /// A file of another length was not written by this one: a record is replaced in place.
+    /// A file of another size has another format.
     private func latestSlot(of bytes: [UInt8]) -> Slot? {
         guard bytes.count == Self.byteCount else { return nil }
         return [0, Self.slotBytes].compactMap { slot(at: $0, of: bytes) }.max { $0.sequence < $1.sequence }
@@ -121,7 +120,7 @@ package struct TwoSlotFile: Sendable {
     }
 }
 
-/// Compares tags without saying where they differ, by the time that it takes.
+/// Compares tags in constant time.
 private func isEqualInConstantTime(_ one: some Sequence<UInt8>, _ other: [UInt8]) -> Bool {
     zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
 }

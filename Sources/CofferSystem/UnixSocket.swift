@@ -3,15 +3,15 @@ internal import Glibc
 
 /// Stream sockets of the Unix domain.
 package enum UnixSocket {
-    /// The bytes of a socket's path that the kernel takes, without the closing NUL.
+    /// The maximum size of a socket's path, without the closing NUL.
     package static let pathBytes = 107
 
     /// Connects.
     ///
     /// - Parameters:
     ///   - path: The path of the socket.
-    ///   - isBlocking: Whether the socket blocks, now and later. One that does not is not connected, with `EAGAIN`, while too
-    ///     many wait to be accepted.
+    ///   - isBlocking: Whether the socket blocks, now and later. A non-blocking one fails with `EAGAIN` while the
+    ///     backlog of the listening socket is full.
     package static func connect(to path: String, isBlocking: Bool = true) throws(SystemError) -> OwnedDescriptor {
         let socket = try make()
         if !isBlocking { try setNonBlocking(socket) }
@@ -19,19 +19,17 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Listens at a path, for the owner only.
-    ///
-    /// A socket that nobody listens at any more is replaced.
+    /// Listens at a path, for the owner only, and replaces a stale socket.
     ///
     /// - Parameter path: The path of the socket.
-    /// - Throws: `EADDRINUSE` where somebody listens there already.
+    /// - Throws: `EADDRINUSE` if another process listens there.
     package static func listen(at path: String) throws(SystemError) -> OwnedDescriptor {
         if (try? connect(to: path)) != nil { throw SystemError("bind", code: EADDRINUSE) }
         try checkLength(of: path)
         try removeStale(path)
         let socket = try make()
-        // Before it has a path, so that it never has another mode there. The mask of the process is not ours to change: other
-        // threads make files.
+        // Set before the socket has a path, so that it never has another mode there. Changing the umask instead would
+        // affect other threads that create files.
         _ = try retrying("fchmod") { fchmod(socket.number, 0o600) }
         _ = unsafe try withAddress(path) { address, size in unsafe bind(socket.number, address, size) }
         _ = try retrying("listen") { Glibc.listen(socket.number, SOMAXCONN) }
@@ -39,7 +37,7 @@ package enum UnixSocket {
         return socket
     }
 
-    /// Removes a socket that nobody listens at; anything else in its place stays.
+    /// Removes a stale socket; any other file in its place stays.
     private static func removeStale(_ path: String) throws(SystemError) {
         var status = stat()
         if unsafe lstat(path, &status) != 0 {
@@ -50,7 +48,7 @@ package enum UnixSocket {
         if unsafe unlink(path) != 0 { throw SystemError("unlink") }
     }
 
-    /// Two sockets that are each other's peer; the first is non-blocking.
+    /// Two connected sockets; the first is non-blocking.
     package static func pair() throws(SystemError) -> Pair {
         var numbers: [Int32] = [-1, -1]
         _ = try retrying("socketpair") {
@@ -61,7 +59,7 @@ package enum UnixSocket {
         return pair
     }
 
-    /// Two sockets that are each other's peer.
+    /// Two connected sockets.
     package struct Pair: ~Copyable {
         /// The non-blocking end.
         package let server: OwnedDescriptor
@@ -70,7 +68,7 @@ package enum UnixSocket {
 
         /// Takes the pair apart.
         ///
-        /// - Parameter body: Gets both ends to own.
+        /// - Parameter body: Takes ownership of both ends.
         package consuming func split<Result, Failure: Error>(
             _ body: (consuming OwnedDescriptor, consuming OwnedDescriptor) throws(Failure) -> Result
         ) throws(Failure) -> Result {
@@ -78,18 +76,16 @@ package enum UnixSocket {
         }
     }
 
-    /// Makes a descriptor non-blocking: on an open file that nobody else shares.
-    ///
-    /// - Parameter descriptor: The descriptor.
+    /// Makes a descriptor non-blocking; no other process may share its open file.
     package static func setNonBlocking(_ descriptor: borrowing OwnedDescriptor) throws(SystemError) {
         let number = descriptor.number
         let flags = try retrying("fcntl") { fcntl(number, F_GETFL) }
         _ = try retrying("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
     }
 
-    /// Has what arrives on a socket tell who has sent it, as ``Received/sender``.
+    /// Has the kernel record the sender of each message, as ``Received/sender``.
     ///
-    /// - Parameter socket: A connection, or a listening socket: then it is so of those that it accepts.
+    /// - Parameter socket: A connection, or a listening socket, whose connections inherit the setting.
     package static func tellSenders(on socket: borrowing OwnedDescriptor) throws(SystemError) {
         let number = socket.number
         _ = try retrying("setsockopt") { coffer_pass_credentials(number) }
@@ -97,8 +93,8 @@ package enum UnixSocket {
 
     /// Accepts a connection.
     ///
-    /// - Parameter listener: A listening, non-blocking socket.
-    /// - Returns: The connection, non-blocking, or `nil` where none is waiting.
+    /// - Parameter listener: A non-blocking listening socket.
+    /// - Returns: The connection, non-blocking; `nil` if none is pending.
     package static func accept(from listener: borrowing OwnedDescriptor) throws(SystemError) -> OwnedDescriptor? {
         let number = listener.number
         do {
@@ -108,10 +104,10 @@ package enum UnixSocket {
         }
     }
 
-    /// The address that the peer of a connection has, as the kernel knows it.
+    /// The address of a connection's peer, as the kernel reports it.
     ///
     /// - Parameter socket: A connected socket.
-    /// - Returns: A path, or an abstract address behind a NUL; nothing for a peer without one.
+    /// - Returns: A path, or an abstract address that begins with a NUL; empty for an unbound peer.
     package static func peerAddress(of socket: borrowing OwnedDescriptor) throws(SystemError) -> [UInt8] {
         let number = socket.number
         var address = sockaddr_un()
@@ -159,33 +155,33 @@ package enum UnixSocket {
     }
 }
 
-/// What one receive brought.
+/// The result of a receive.
 package struct Received: ~Copyable {
-    /// The bytes that were put into the buffer; 0 when the peer has closed.
+    /// The number of bytes in the buffer; 0 if the peer has closed the connection.
     package let count: Int
-    /// A descriptor that came along.
+    /// The descriptor that was passed with them.
     package var descriptor: OwnedDescriptor?
-    /// More descriptors came than a frame may carry.
+    /// Whether more descriptors were passed than a frame may have.
     ///
-    /// They are closed.
+    /// All of them are closed.
     package let hasTooManyDescriptors: Bool
-    /// Who has sent it: the kernel joins nothing that two have sent.
+    /// The sender of the bytes: the kernel never merges those of two senders.
     ///
-    /// With the real user and group. `nil` where it was sent before ``UnixSocket/tellSenders(on:)``.
+    /// Its user and group are the real ones. `nil` for messages sent before ``UnixSocket/tellSenders(on:)``.
     package let sender: ProcessCredentials?
 }
 
 extension OwnedDescriptor {
-    /// Waits for room to send.
+    /// Waits for space to send.
     ///
-    /// - Parameter milliseconds: For how long at most.
-    /// - Returns: Whether there is room, or the peer is gone.
+    /// - Parameter milliseconds: The timeout.
+    /// - Returns: Whether there is space, or the peer has disconnected.
     package borrowing func waitForRoom(milliseconds: Int32) -> Bool {
         var wanted = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         return (try? retrying("poll") { unsafe poll(&wanted, 1, milliseconds) }) == 1
     }
 
-    /// Ends a connection, whoever else has a descriptor of it.
+    /// Ends a connection for all processes that have a descriptor of it.
     package borrowing func shutDown() { _ = shutdown(number, Int32(SHUT_RDWR)) }
 
     /// Whether the peer of a stream socket has closed it.
@@ -197,8 +193,8 @@ extension OwnedDescriptor {
 
     /// Receives bytes and a descriptor from a stream socket.
     ///
-    /// - Parameter buffer: Where to.
-    /// - Returns: What came; `nil` where nothing is waiting on a non-blocking socket.
+    /// - Parameter buffer: The buffer.
+    /// - Returns: The result; `nil` if nothing is pending on a non-blocking socket.
     package borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Received? {
         var passed: Int32 = -1
         var passedCount: Int32 = 0
@@ -232,9 +228,9 @@ extension OwnedDescriptor {
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - more: The bytes behind them. At least one byte in both.
-    ///   - descriptor: The number of a descriptor to pass with the first of them, which stays the caller's.
-    /// - Returns: The bytes sent; `nil` where there is no room on a non-blocking socket.
+    ///   - more: Further bytes. At least one of both must not be empty.
+    ///   - descriptor: A descriptor to pass with the first byte, which stays the caller's.
+    /// - Returns: The number of bytes sent; `nil` if a non-blocking socket has no space.
     package borrowing func send(
         _ bytes: RawSpan,
         _ more: RawSpan = RawSpan(),

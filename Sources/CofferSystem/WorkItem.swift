@@ -1,16 +1,18 @@
 package import CofferCore
 internal import Synchronization
 
-/// What another thread does for the loop: nothing of the loop's can be in it, which the compiler proves.
+/// Work for another thread.
+///
+/// The compiler checks that it contains nothing of the loop's thread.
 package protocol WorkItem: AnyObject, Sendable {
-    /// Does it, and keeps the outcome. Called once.
+    /// Runs the work and keeps its result; called once.
     func run()
 
-    /// Keeps an error as the outcome, in place of ``run()``.
+    /// Keeps an error as the result, instead of ``run()``.
     func fail(_ error: CofferError)
 }
 
-/// A function to be run on another thread, what it is given, and what comes of it.
+/// A function for another thread, with its input and its result.
 ///
 /// Both may be noncopyable, as secrets are.
 package final class Work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>: WorkItem {
@@ -24,10 +26,10 @@ package final class Work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendab
     private let outcome = Mutex<Outcome>(.pending)
     private let body: @Sendable (consuming Input) throws(CofferError) -> Output
 
-    /// Makes an item.
+    /// Makes a work item.
     ///
     /// - Parameters:
-    ///   - input: What the function is given; it is that thread's from then on.
+    ///   - input: The input, which the other thread will own.
     ///   - body: The function.
     package init(
         _ input: consuming sending Input,
@@ -56,7 +58,7 @@ package final class Work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendab
         }
     }
 
-    /// Takes the outcome, once.
+    /// Takes the result, once.
     ///
     /// - Throws: What the function threw.
     package func take() throws(CofferError) -> Output {

@@ -2,17 +2,17 @@ internal import CofferCore
 internal import Glibc
 internal import Synchronization
 
-/// Threads for what must not hold the event loop up: key derivation and the bodies of files.
+/// Threads for work that must not block the event loop: key derivation and the contents of files.
 ///
-/// A thread is started for work and ends soon after there is no more: nothing idles in a daemon that mostly sleeps, and
-/// requests that follow one another need not start one each. No party gets all the threads, and those that wait take turns.
+/// A thread is started for work, and ends soon after the last: an idle daemon has no threads, and successive requests
+/// share one. No party gets all threads, and waiting work is done in round robin.
 package final class WorkerPool: Sendable {
     private struct Piece: Sendable {
         let work: @Sendable () -> Void
         let party: Int
     }
 
-    /// How many threads work, and for whom.
+    /// The number of busy threads, in all and by party.
     private struct Load {
         var busy = 0
         var held: [Int: Int] = [:]
@@ -35,11 +35,11 @@ package final class WorkerPool: Sendable {
     }
 
     private struct State {
-        /// All threads, those that linger included.
+        /// All threads, including idle ones.
         var running = 0
-        /// Those that linger and that nobody has woken.
+        /// Idle threads that were not woken yet.
         var idle = 0
-        /// What those that were woken are to do.
+        /// The work for threads that were woken.
         var granted: [Piece] = []
         var load = Load()
         var waiting = FairQueue<Piece>()
@@ -53,8 +53,8 @@ package final class WorkerPool: Sendable {
     /// Makes a pool without threads.
     ///
     /// - Parameters:
-    ///   - limit: The most threads at once; further work waits.
-    ///   - lingering: The milliseconds that a thread waits for further work.
+    ///   - limit: The maximum number of threads; further work waits.
+    ///   - lingering: The milliseconds that an idle thread waits for work.
     package init(limit: Int = Limits.workerThreads, lingering: Int = 100) {
         self.limit = limit
         self.lingering = lingering
@@ -63,9 +63,9 @@ package final class WorkerPool: Sendable {
     /// Runs an item on a thread of the pool.
     ///
     /// - Parameters:
-    ///   - item: What to run. Where no thread can be had, it fails with `internal`.
-    ///   - party: For whom, among those who share the threads; 0 may have all of them.
-    ///   - end: Called on that thread when the item has an outcome.
+    ///   - item: The item. If no thread can be created, it fails with `internal`.
+    ///   - party: The party for the fair share of threads; 0 may use all of them.
+    ///   - end: Called when the item has a result, usually on that thread.
     package func submit(_ item: any WorkItem, for party: Int = 0, then end: @escaping @Sendable () -> Void) {
         let piece = Piece(
             work: {
@@ -79,12 +79,10 @@ package final class WorkerPool: Sendable {
         end()
     }
 
-    /// Does work that nobody waits for, if a thread can be had.
-    ///
-    /// - Parameter work: Runs on a thread of the pool.
+    /// Runs work without a result, if a thread can be created.
     package func start(_ work: @escaping @Sendable () -> Void) { _ = submit(Piece(work: work, party: 0)) }
 
-    /// - Returns: Whether the work is or will be done.
+    /// - Returns: Whether the work will be done.
     private func submit(_ piece: Piece) -> Bool {
         let mayStart = state.withLock { state in
             if state.load.hasRoom(for: piece.party, of: limit) { return begin(piece, &state) }
@@ -96,7 +94,7 @@ package final class WorkerPool: Sendable {
         return false
     }
 
-    /// - Returns: Whether a thread is to be started for it, because none lingers.
+    /// - Returns: Whether a thread must be started, because none is idle.
     private func begin(_ piece: Piece, _ state: inout State) -> Bool {
         state.load.add(piece)
         guard state.idle > 0 else {
@@ -127,9 +125,9 @@ package final class WorkerPool: Sendable {
         }
     }
 
-    /// Takes the next work, and has other threads do what else may be done now.
+    /// Takes the next work, and starts other work that fits now on other threads.
     ///
-    /// - Returns: `nil` where the thread counts as lingering from now on.
+    /// - Returns: `nil` if there is none: the thread counts as idle then.
     private func takeWaiting(after piece: Piece) -> Piece? {
         var others: [Piece] = []
         let own = state.withLock { state -> Piece? in
@@ -143,7 +141,7 @@ package final class WorkerPool: Sendable {
             return own
         }
         for other in others where !startThread(with: other) {
-            // It is this thread's, then, after its own.
+            // Without another thread, this one does it after its own work.
             state.withLock { state in
                 state.load.remove(other)
                 state.waiting.append(other, for: other.party)
@@ -157,18 +155,18 @@ package final class WorkerPool: Sendable {
         return state.waiting.removeFirst { load.hasRoom(for: $0, of: limit) }?.element
     }
 
-    /// - Returns: `nil` where the thread is to end.
+    /// - Returns: `nil` if the thread has to end.
     private func linger() -> Piece? {
         if !wakings.wait(milliseconds: lingering) && leave() { return nil }
         return state.withLock { $0.granted.removeFirst() }
     }
 
-    /// Ends the lingering of a thread that was not woken in time.
+    /// Removes an idle thread after its timeout.
     ///
-    /// - Returns: Whether it is to end.
+    /// - Returns: Whether it has to end.
     private func leave() -> Bool {
         let isLeaving = state.withLock { state in
-            // Where all that linger were woken, this one was, too, just after its time.
+            // If all idle threads were woken, this one was woken too, just after its timeout.
             if state.idle == 0 { return false }
             state.idle -= 1
             state.running -= 1
