@@ -7,15 +7,15 @@ internal import Glibc
 package final class LoginMonitor {
     private let loop: EventLoop
     private let monitor: OpaquePointer
-    /// A second one of the same: the monitor closes its own.
+    /// A duplicate: the monitor closes its own descriptor.
     private let descriptor: OwnedDescriptor
     private var watch: EventLoop.Watch?
 
     /// Begins to listen.
     ///
     /// - Parameters:
-    ///   - loop: The loop, on whose thread all of this is called.
-    ///   - handler: Is told that something has changed.
+    ///   - loop: The loop; the caller must be on its thread.
+    ///   - handler: Called after each change.
     init(on loop: EventLoop, _ handler: @escaping () -> Void) throws(SystemError) {
         var made: OpaquePointer?
         let code = unsafe sd_login_monitor_new("uid", &made)
@@ -41,9 +41,7 @@ package final class LoginMonitor {
 
     /// Whether a user has a session that has not ended.
     ///
-    /// What a lingering service manager runs is not a session.
-    ///
-    /// - Parameter userID: The user.
+    /// A lingering service manager is not a session.
     package static func isLoggedIn(_ userID: UInt32) -> Bool {
         var state: UnsafeMutablePointer<CChar>?
         defer { unsafe free(state) }

@@ -3,12 +3,12 @@ internal import CofferCore
 package import CofferSystem
 internal import Glibc
 
-/// Notifies of what logind announces: the machine is about to sleep, a session is locked, users log in and out.
+/// Listens to logind: the machine is about to sleep, a session is locked, users log in and out.
 ///
-/// It listens from the first unlock on. While there are keys to lose, a machine that is about to sleep has to wait until they
-/// are wiped. Without logind everything else goes on, and a connection to it is tried again while there are keys.
+/// It listens from the first unlock on. While the vault is unlocked, it delays sleep until the keys are wiped. If
+/// logind is not available, everything else works, and the connection is tried again while the vault is unlocked.
 package final class Logind {
-    /// What logind announces.
+    /// An event of logind.
     package enum Event: Equatable, Sendable {
         /// The machine is about to sleep.
         case sleep
@@ -32,21 +32,21 @@ package final class Logind {
     private var logins: LoginMonitor?
     private var retryTimer: LoopTimer?
     private var isUnlocked = false
-    /// Whether it was said that logind can't be heard, since it last could.
+    /// Whether the present failure was reported already.
     private var hasReported = false
-    /// The connection of logind: what another one says in its name does not count.
+    /// The bus name of logind's connection: signals of other senders are ignored.
     private var owner: String?
     private var ownerCall: UInt64?
     private var delayCall: UInt64?
-    /// Open while the machine is not to sleep before it was told.
+    /// The inhibitor, which delays sleep while it is open.
     private var delay: OwnedDescriptor?
 
     /// Makes a listener that does not listen yet.
     ///
     /// - Parameters:
-    ///   - loop: The loop, on whose thread all of this is called.
-    ///   - delaysSleep: Whether a machine that is about to sleep has to wait.
-    ///   - warn: Gets what is wrong, once.
+    ///   - loop: The loop; the caller must be on its thread.
+    ///   - delaysSleep: Whether to delay sleep.
+    ///   - warn: Receives each failure, once.
     package init(on loop: EventLoop, delaysSleep: Bool, warn: @escaping (String) -> Void) throws(SystemError) {
         self.loop = loop
         self.delaysSleep = delaysSleep
@@ -54,10 +54,10 @@ package final class Logind {
         retryTimer = try LoopTimer(on: loop) { [unowned self] in connect() }
     }
 
-    /// Says who gets the events.
+    /// Sets the receiver of the events.
     package func start(_ take: @escaping (Event) -> Void) { self.take = take }
 
-    /// Takes note of whether there are keys to lose: a machine that is about to sleep waits while there are.
+    /// Delays sleep while there are keys that a lock wipes.
     package func unlockedDidChange(_ isUnlocked: Bool) {
         self.isUnlocked = isUnlocked
         isUnlocked ? connect() : letSleep()
@@ -93,7 +93,7 @@ package final class Logind {
     private func lose(_ error: SystemError) {
         report(error.reason)
         (bus, logins, owner, ownerCall, delayCall) = (nil, nil, nil, nil, nil)
-        // What it gave holds as long as it lives: the bus is not it.
+        // The inhibitor stays valid without the bus.
         if isUnlocked { retryTimer?.set(BootClock.system.now + Limits.busRetryNanoseconds) }
     }
 
@@ -104,7 +104,7 @@ package final class Logind {
         warn("logind can't be heard: \(reason), \(consequence)")
     }
 
-    // MARK: What comes
+    // MARK: Messages
 
     private func receive(_ message: BusMessage) {
         if let call = message.answeredCall { return receiveAnswer(to: call, message) }
@@ -147,7 +147,7 @@ package final class Logind {
     }
 
     private func noteRefusal(_ failure: (name: String, text: String)) {
-        // Sleep has begun, and its announcement was missed.
+        // Sleep has begun, and its signal was missed.
         if failure.name == "\(Self.name).OperationInProgress" {
             take?(.sleep)
         } else {

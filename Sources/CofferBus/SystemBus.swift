@@ -3,15 +3,15 @@ internal import CofferCore
 internal import CofferSystem
 internal import Glibc
 
-/// A connection to the system's message bus, on an event loop: no call of it waits.
+/// A connection to the system bus, on an event loop; no call blocks.
 ///
-/// What comes is handed out as it is. The caller of a method knows its answer by the number of the call.
+/// Messages are delivered unchanged. The caller of a method identifies its reply by the number of the call.
 @safe
 final class SystemBus {
 
     private let loop: EventLoop
     private let bus: OpaquePointer
-    /// A second one of the same socket: sd-bus closes its own.
+    /// A duplicate: sd-bus closes its own descriptor.
     private let socket: OwnedDescriptor
     private let receive: (BusMessage) -> Void
     private let lose: (SystemError) -> Void
@@ -22,9 +22,9 @@ final class SystemBus {
     /// Begins to connect.
     ///
     /// - Parameters:
-    ///   - loop: The loop, on whose thread all of this is called.
-    ///   - receive: Gets each message that comes.
-    ///   - lose: Is told once why there is no connection any more; nothing is to be done with it then.
+    ///   - loop: The loop; the caller must be on its thread.
+    ///   - receive: Gets each message.
+    ///   - lose: Called once when the connection is lost; the bus must not be used any more then.
     init(
         on loop: EventLoop,
         receive: @escaping (BusMessage) -> Void,
@@ -60,9 +60,9 @@ final class SystemBus {
         unsafe sd_bus_close_unref(bus)
     }
 
-    /// Calls a method whose arguments are texts.
+    /// Calls a method whose arguments are strings.
     ///
-    /// - Returns: The number of the call, which its answer names.
+    /// - Returns: The number of the call, which identifies its reply.
     func call(
         _ method: String,
         of interface: String,
@@ -87,9 +87,9 @@ final class SystemBus {
         return number
     }
 
-    /// Asks for signals.
+    /// Subscribes to signals.
     ///
-    /// - Parameter rule: Which ones, as the bus reads it.
+    /// - Parameter rule: A match rule of the bus.
     func subscribe(_ rule: String) throws(SystemError) {
         _ = try call(
             "AddMatch",
@@ -116,7 +116,7 @@ final class SystemBus {
         }
     }
 
-    /// Watches for what the connection waits for now.
+    /// Watches for the events and the timeout that sd-bus needs now.
     private func follow() throws(SystemError) {
         let events = try checked("sd_bus_get_events", unsafe sd_bus_get_events(bus))
         var wanted: EventLoop.Interest = []
@@ -129,7 +129,7 @@ final class SystemBus {
         timer?.set(deadline == .max ? nil : BootClock.system.now + Self.nanoseconds(until: deadline))
     }
 
-    /// - Parameter deadline: Microseconds on the clock that stands still while the machine sleeps.
+    /// - Parameter deadline: Microseconds on the clock that stops during suspend.
     private static func nanoseconds(until deadline: UInt64) -> UInt64 {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
@@ -138,29 +138,29 @@ final class SystemBus {
     }
 }
 
-/// A message of the bus, to be read while it is handled.
+/// A message of the bus, which can be read while it is being handled.
 @safe
 struct BusMessage {
     private let message: OpaquePointer
 
     fileprivate init(_ message: OpaquePointer) { unsafe self.message = message }
 
-    /// Who has sent it: the bus tells, and not the sender.
+    /// The sender, as the bus reports it.
     var sender: String? { unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) } }
-    /// The object that a signal is about.
+    /// The object of a signal.
     var path: String? { unsafe sd_bus_message_get_path(message).map { unsafe String(cString: $0) } }
-    /// What a signal is about.
+    /// The interface of a signal.
     var interface: String? { unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) } }
-    /// What a signal says.
+    /// The name of a signal.
     var member: String? { unsafe sd_bus_message_get_member(message).map { unsafe String(cString: $0) } }
 
-    /// The call that it answers, if it answers one.
+    /// The number of the call that it replies to; `nil` if it is no reply.
     var answeredCall: UInt64? {
         var number: UInt64 = 0
         return unsafe sd_bus_message_get_reply_cookie(message, &number) >= 0 ? number : nil
     }
 
-    /// What has failed, if it says that something has.
+    /// The error, if it is one.
     var failure: (name: String, text: String)? {
         guard let error = unsafe sd_bus_message_get_error(message)?.pointee, let name = unsafe error.name else {
             return nil
@@ -168,20 +168,20 @@ struct BusMessage {
         return unsafe (String(cString: name), error.message.map { unsafe String(cString: $0) } ?? "")
     }
 
-    /// The next part, which has to be a text.
+    /// Reads the next argument, a string.
     func text() -> String? {
         var text: UnsafePointer<CChar>?
         guard unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_STRING), &text) > 0 else { return nil }
         return unsafe text.map { unsafe String(cString: $0) }
     }
 
-    /// The next part, which has to be a yes or a no.
+    /// Reads the next argument, a boolean.
     func flag() -> Bool? {
         var flag: Int32 = 0
         return unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_BOOLEAN), &flag) > 0 ? flag != 0 : nil
     }
 
-    /// The next part, which has to be a descriptor: a second one of it.
+    /// Reads the next argument, a descriptor, and duplicates it.
     func descriptor() -> OwnedDescriptor? {
         var number: Int32 = -1
         guard unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_UNIX_FD), &number) > 0 else { return nil }
@@ -189,7 +189,7 @@ struct BusMessage {
         return copy < 0 ? nil : OwnedDescriptor(owning: copy)
     }
 
-    /// A flag among the properties that have changed; `nil` where it is not among them.
+    /// The value of a changed boolean property; `nil` if it has not changed.
     func changedFlag(_ name: String, of interface: String) -> Bool? {
         guard text() == interface, enter(SD_BUS_TYPE_ARRAY, "{sv}") else { return nil }
         while enter(SD_BUS_TYPE_DICT_ENTRY, "sv") {
@@ -207,7 +207,7 @@ struct BusMessage {
     }
 }
 
-/// The result of a function of libsystemd, which says what is wrong by a negative one.
+/// Checks the result of a libsystemd function, which is a negative `errno` after a failure.
 @discardableResult
 private func checked(_ operation: StaticString, _ result: Int32) throws(SystemError) -> Int32 {
     if result < 0 { throw SystemError(operation, code: -result) }
