@@ -5,7 +5,7 @@ import CofferService
 import CofferSystem
 import Glibc
 
-/// The start of the daemon, in order: harden, read the options, take what was passed, come up, serve.
+/// The start of the daemon, in order: harden, read the options, take the passed descriptors, open the vault, serve.
 enum Daemon {
     static func main() {
         do {
@@ -28,7 +28,7 @@ enum Daemon {
             configuration.tellFault = { fault in
                 write("warning: \(fault.what)\nhint: \(fault.hint)\n", to: STDERR_FILENO)
             }
-            // Without a socket that outlives it, nobody would start it again.
+            // Only a socket that outlives the daemon can start it again.
             if !passed.sockets.isEmpty { configuration.idleExitSeconds = options.idleExitSeconds }
             let loop = try EventLoop()
             let watchdog = try Watchdog(on: loop)
@@ -85,7 +85,7 @@ enum Daemon {
         exit(error.code == .param ? EX_USAGE : EX_OSERR)
     }
 
-    /// Writes a line past the C library's streams, which other threads may hold.
+    /// Writes a line directly, not through the C library's streams, which another thread may have locked.
     static func write(_ line: Line, to descriptor: Int32) {
         var text = line.forTerminal
         _ = text.withUTF8 { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

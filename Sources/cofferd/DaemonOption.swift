@@ -1,25 +1,26 @@
 import CofferCore
 import CofferService
 
-/// An option of the daemon, and the setting of `[Service]` that does the same: said once, for the command line, the
-/// configuration, the help and the manual.
+/// An option of the daemon, with the equivalent setting of `[Service]`.
+///
+/// It is defined once, for the command line, the configuration, the help and the manual.
 struct DaemonOption: Sendable {
-    /// What an option takes, and where that goes.
+    /// The type of the value, and the function that applies it.
     enum Kind: Sendable {
-        /// Nothing; as a setting, `yes` or `no`.
+        /// No value; as a setting, `yes` or `no`.
         case flag(@Sendable (inout Options, Bool) -> Void)
         /// `yes` or `no`.
         case decision(@Sendable (inout Options, Bool) -> Void)
-        /// A whole number from 0 to a bound.
+        /// A whole number from 0 to a maximum.
         case seconds(upTo: Int = Limits.maximumLockDelaySeconds, @Sendable (inout Options, Int) -> Void)
-        /// A text that is not empty, by what it stands for.
+        /// A text that is not empty, with its placeholder.
         case text(String, @Sendable (inout Options, String) -> Void)
     }
 
     let flag: String
-    /// Its name in `[Service]` of the configuration; `nil` where it is no setting.
+    /// Its name in `[Service]` of the configuration; `nil` if it is no setting.
     let setting: String?
-    /// What it does, in one paragraph.
+    /// Its description, in one paragraph.
     let words: String
     private let kind: Kind
 
@@ -30,7 +31,7 @@ struct DaemonOption: Sendable {
         self.kind = kind
     }
 
-    /// What its value stands for; `nil` where it has none.
+    /// The placeholder of its value; `nil` if it has none.
     var value: String? {
         switch kind {
         case .flag: nil
@@ -40,16 +41,16 @@ struct DaemonOption: Sendable {
         }
     }
 
-    /// Whether it is given by a `no` of its setting.
+    /// Whether its setting must be `no` to have the same effect.
     private var isDenial: Bool { flag.hasPrefix("--no-") }
 
     // MARK: Reading
 
-    /// Takes it as it stands on the command line.
+    /// Applies the option of the command line.
     ///
     /// - Parameters:
-    ///   - text: Its value; not asked for where it has none.
-    ///   - options: What it changes.
+    ///   - text: Its value; not evaluated if the option has none.
+    ///   - options: The options to change.
     func take(_ text: @autoclosure () -> String?, into options: inout Options) throws(CofferError) {
         switch kind {
         case .flag(let set): set(&options, true)
@@ -72,7 +73,7 @@ struct DaemonOption: Sendable {
         }
     }
 
-    /// Takes it as a setting of the configuration.
+    /// Applies the setting of the configuration.
     func take(
         _ entry: ConfigurationFile.Entry,
         of file: ConfigurationFile,
@@ -100,7 +101,6 @@ struct DaemonOption: Sendable {
 
     // MARK: The table
 
-    /// All of them.
     static let all = [
         DaemonOption(
             "--config",
@@ -228,7 +228,7 @@ struct DaemonOption: Sendable {
         ),
     ]
 
-    /// What `--help` prints.
+    /// The output of `--help`.
     static var usage: Line {
         let synopsis = all.map { "[\($0.call)]" }
         let lines = all.flatMap { option in
@@ -250,12 +250,12 @@ struct DaemonOption: Sendable {
 
     private static let textColumn = 20
 
-    /// The setting that does the same, as far as it is not the option's value.
+    /// The equivalent setting, without the value.
     private var assignment: String? { setting.map { $0 + (value != nil ? "=" : isDenial ? "=no" : "=yes") } }
 
     private var call: String { value.map { "\(flag) \($0)" } ?? flag }
 
-    /// Lines of 80 columns at most.
+    /// Wraps words into lines of up to 80 columns.
     private static func wrapped(_ words: [String], indentation: Int, further: Int? = nil) -> [String] {
         var lines: [String] = []
         for word in words {

@@ -4,18 +4,19 @@ import CofferService
 import CofferSystem
 import Glibc
 
-/// The connections of service managers that wait for a credential, in the service manager's descriptor store.
+/// Stores the connections of service managers that wait for a credential, in the service manager's descriptor store.
 ///
-/// There they outlive a daemon that is killed. The next one refuses them: how much the former has answered is not known.
+/// There they outlive a daemon that is killed. The next daemon refuses them, because it does not know how much of an
+/// answer was sent.
 enum HeldConnections {
     private static let worker = WorkerPool(limit: 1)
 
-    /// The name of each in the store.
+    /// Their name in the store.
     static let name = "coffer-credential"
 
-    /// Holds connections; `nil` where there is no service manager.
+    /// Stores a connection; `nil` if there is no service manager.
     ///
-    /// A connection that has ended leaves the store by itself.
+    /// The service manager removes a connection that has ended.
     static var hold: (@Sendable (borrowing OwnedDescriptor) throws(SystemError) -> Void)? {
         if unsafe getenv("NOTIFY_SOCKET") == nil { return nil }
         return { (socket) throws(SystemError) in
@@ -25,9 +26,7 @@ enum HeldConnections {
         }
     }
 
-    /// Refuses the connections that were found there, on another thread: one that does not read is waited for.
-    ///
-    /// - Parameter passed: What of the store was passed.
+    /// Refuses the stored connections, on another thread, which may have to wait for a slow peer.
     static func refuse(_ passed: PassedDescriptors) {
         let numbers = passed.credentials
         if numbers.isEmpty { return }

@@ -4,9 +4,9 @@ import CofferSystem
 import Glibc
 import Synchronization
 
-/// Tells the journal what was done, field by field, so that it can be asked by item, unit or kind.
+/// Writes the audit to the journal, with fields, so that it can be searched by item, unit or kind.
 ///
-/// From a thread of its own: a journal that takes nothing holds nobody up, and what it does not take in time is counted.
+/// It uses its own thread: a slow journal blocks nothing, and the records that it misses are counted.
 final class Journal: Sendable {
 
     private let worker = WorkerPool(limit: 1)
@@ -17,9 +17,7 @@ final class Journal: Sendable {
         var lostCount = 0
     }
 
-    /// Tells records.
-    ///
-    /// - Parameter records: What was done.
+    /// Queues records.
     func tell(_ records: [AuditRecord]) {
         let isAccepted = backlog.withLock { backlog in
             guard backlog.batchCount < Limits.journalQueue else {
@@ -55,14 +53,14 @@ final class Journal: Sendable {
                     iov_len: text.count
                 )
             }
-            // Where there is no journal, nobody reads it.
+            // Errors are ignored: there may be no journal.
             _ = unsafe sd_journal_sendv(vectors, Int32(vectors.count))
         }
     }
 }
 
 extension AuditRecord {
-    /// What the journal is told: proto-docs/AUDIT.md has the table.
+    /// The fields of the journal, which proto-docs/AUDIT.md lists.
     fileprivate var fields: [String] {
         var fields = ["MESSAGE=\(escapedForDisplay(sentence))", "MESSAGE_ID=\(messageID)", "PRIORITY=\(priority)"]
         func add(_ name: String, _ value: (some CustomStringConvertible)?) {
@@ -77,7 +75,7 @@ extension AuditRecord {
         add("CLIENT", client?.summary)
         add("UNIT", client?.unit)
         add("USER_UNIT", client?.userUnit)
-        // Told where people look: among the lines of the unit itself, as far as the journal believes us.
+        // A refusal also appears in the log of the unit itself, if the journal accepts the field.
         if refusal != nil, let unit = client?.unit { fields.append("OBJECT_SYSTEMD_UNIT=\(unit)") }
         if refusal != nil, let unit = client?.userUnit { fields.append("USER_UNIT=\(unit)") }
         add("UID", client?.userID)
@@ -106,7 +104,7 @@ extension AuditRecord {
         return refusal == nil ? "8c2f54c1f0e44b0f8a5c6f6c2b1f7d30" : "d1b07f2a6c9e4a3db7a8f4e1965c0b52"
     }
 
-    /// By whose fault it is: nobody's, the client's, somebody's who tries what is not his, or ours.
+    /// The priority: a success, an error of the client, an attempt without rights, or an error of the daemon.
     private var priority: Int32 {
         switch refusal?.code {
         case nil: LOG_INFO

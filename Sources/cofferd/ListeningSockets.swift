@@ -4,29 +4,29 @@ import CofferService
 import CofferSystem
 import Glibc
 
-/// Where connections come from: the sockets that the service manager passed, or one of our own.
+/// The listening sockets: those that the service manager passed, or the daemon's own.
 enum ListeningSockets {
-    /// What a unit calls a socket for clients, if it gives it a name.
+    /// The name of a passed socket for clients, if it has one.
     private static let clientsName = "coffer"
 
-    /// What it calls one that service managers ask at for credentials.
+    /// The name of a passed socket for requests of credentials.
     private static let credentialsName = "credentials"
 
-    /// Who connects to a socket; `nil` where that is not known.
+    /// The peers of a passed socket; `nil` if its name is unknown.
     ///
-    /// Without a name of its own it has that of its unit, or the one that libsystemd gives it, and is one for clients. Other
-    /// names are kept for other uses: a socket that is served for the wrong one would look as if it worked.
+    /// Without a name of its own, a socket has the name of its unit, or libsystemd's default, and is for clients. Other
+    /// names are refused: a socket that is served for the wrong purpose would seem to work.
     private static func peers(at name: String) -> Peers? {
         if name == credentialsName { return .serviceManagers }
         return [clientsName, "unknown"].contains(name) || name.hasSuffix(".socket") ? .clients : nil
     }
 
-    /// Takes every listening socket.
+    /// Takes all listening sockets.
     ///
     /// - Parameters:
-    ///   - passed: What the service manager passed.
-    ///   - options: May name paths, where nothing was passed.
-    ///   - serve: Gets each socket to own, and who connects to it.
+    ///   - passed: The passed descriptors.
+    ///   - options: The options, whose paths are used if no sockets were passed.
+    ///   - serve: Takes ownership of each socket, with its peers.
     static func takeAll(
         _ passed: PassedDescriptors,
         _ options: Options,

@@ -5,31 +5,31 @@ import Glibc
 
 /// The command line of the daemon.
 ///
-/// Read by hand: a daemon that is started by its first request can't wait the milliseconds that swift-argument-parser
-/// takes, and `getopt_long` can't be called from Swift.
+/// It is parsed by hand: swift-argument-parser takes milliseconds, for which the first request of a socket-activated
+/// daemon would have to wait, and `getopt_long` can't be called from Swift.
 struct Options {
-    /// Where the configuration file is, if one was named.
+    /// The path of the configuration file, if it was given.
     var configurationPath: String?
     private(set) var configurationFile: ConfigurationFile?
-    /// Where the entitlements are, if not in the usual places.
+    /// The directory of the entitlements, if it was given.
     var entitlementPath: String?
     var socket: String?
-    /// Where service managers ask for credentials, if the service manager passes no socket for them.
+    /// The path to listen at for requests of credentials, if the service manager passes no socket for them.
     var credentialSocket: String?
     var credentialWaitSeconds = 0
     var state: String?
-    /// Whether the keys of class C are kept over a restart, in the service manager's descriptor store.
+    /// Whether the keys of class C survive a restart, in the service manager's descriptor store.
     var carriesOver = false
-    /// Whether what is done is told to the journal as well as to the vault's own audit.
+    /// Whether the audit is also written to the journal.
     var tellsJournal = true
     var lockPolicy = LockSchedule.Policy()
     var locksOnLastDisconnect = false
-    /// Seconds without a connection, after which the daemon ends; `nil` for never.
+    /// Seconds without a connection after which the daemon exits; `nil` for never.
     var idleExitSeconds: Int?
     var presencePolicy = Presence.Policy()
-    /// As a daemon is expected to, if nothing is said.
+    /// `nil` for the default, which depends on whether the daemon belongs to a login.
     var locksOnLogout: Bool?
-    /// Whether the configuration is only to be looked at.
+    /// Whether to check the configuration only.
     var isCheck = false
 
     init(_ arguments: [String]) throws {
@@ -52,7 +52,7 @@ struct Options {
 
     // MARK: The configuration
 
-    /// Looked for before anything else is read: what stands beside it comes before what is in it.
+    /// Searched for before the other options, since they override the settings in the file.
     private static func configurationPath(in arguments: [String]) -> String? {
         for (index, argument) in arguments.enumerated() {
             if argument == "--config" { return arguments.dropFirst(index + 1).first ?? "" }
@@ -65,13 +65,13 @@ struct Options {
         environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" }
     }
 
-    /// The user's own, or else the machine's.
+    /// The user's own file, or the machine's.
     private static func defaultConfigurationPath() -> String? {
         let candidates = [configurationHome(), "/etc"].compactMap { $0.map { $0 + "/coffer/cofferd.conf" } }
         return candidates.first { unsafe access($0, F_OK) == 0 }
     }
 
-    /// Reads the configuration file and takes its settings.
+    /// Reads the configuration file and applies its settings.
     private mutating func takeConfiguration() throws(CofferError) -> ConfigurationFile? {
         guard let path = configurationPath ?? Self.defaultConfigurationPath(),
             let file = try ConfigurationFile.read(at: path)
@@ -80,15 +80,14 @@ struct Options {
         return file
     }
 
-    /// Reads the configuration file again, which may have changed, come or gone.
+    /// Reads the configuration file again, which may have been changed, created or removed.
     ///
-    /// What counts at the start only is looked at, too: a file is right as a whole, or refused.
+    /// Settings that only apply at the start are checked too: a file with any error is refused.
     func rereadConfiguration() throws(CofferError) -> ConfigurationFile? {
         var options = self
         return try options.takeConfiguration()
     }
 
-    /// Reads who may do what.
     func readEntitlements() throws(CofferError) -> [Entitlement] {
         let usual = Entitlement.directories(home: Self.configurationHome())
         return try Entitlement.read(in: entitlementPath.map { [$0] } ?? usual)
@@ -120,7 +119,7 @@ struct Options {
         try option.take(entry, of: file, into: &self)
     }
 
-    /// Prints something, and ends the process.
+    /// Prints a text, and exits.
     static func leave(printing text: Line) -> Never {
         Daemon.write(text, to: STDOUT_FILENO)
         exit(0)
@@ -128,7 +127,7 @@ struct Options {
 
     // MARK: Places
 
-    /// What the server is told.
+    /// The configuration of the server.
     func configuration() throws -> Configuration {
         var configuration = Configuration(
             statePath: try statePath(),
@@ -138,7 +137,7 @@ struct Options {
         )
         configuration.locksOnLastDisconnect = locksOnLastDisconnect
         configuration.presencePolicy = presencePolicy
-        // An admin unlocks the system's vault and goes: it is there for services.
+        // An administrator unlocks the system's vault and logs out; it has to stay open for the services.
         configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)
         configuration.credentialWaitSeconds = credentialWaitSeconds
         configuration.identify = PeerUnits.identify
@@ -147,7 +146,7 @@ struct Options {
         return configuration
     }
 
-    /// Where to listen, its directory made.
+    /// The path to listen at; its directory is created.
     func socketPath() throws -> String {
         if let socket { return socket }
         let directory = Self.environment("XDG_RUNTIME_DIR").map { $0 + "/coffer" } ?? "/run/coffer"

@@ -4,18 +4,18 @@ import CofferService
 import CofferSystem
 import Glibc
 
-/// What the service manager has passed: sockets, and what an earlier daemon has left in its descriptor store.
+/// The descriptors that the service manager passed: sockets, and its descriptor store.
 struct PassedDescriptors {
-    /// The descriptors of the store that have ``DescriptorStore/name``.
+    /// Stored keys, whose name is ``DescriptorStore/name``.
     private(set) var carried: [Int32] = []
-    /// The connections of service managers that an earlier daemon has not answered to the end.
+    /// Connections of service managers that an earlier daemon has not fully answered.
     private(set) var credentials: [Int32] = []
-    /// All others, which have to be sockets, with their names.
+    /// All others, which must be sockets, with their names.
     private(set) var sockets: [(number: Int32, name: String)] = []
 
     private static let first: Int32 = 3
 
-    /// Takes all of them; to be called once.
+    /// Takes the passed descriptors; must be called once only.
     static func take() throws(SystemError) -> PassedDescriptors {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = unsafe sd_listen_fds_with_names(1, &names)
@@ -37,14 +37,12 @@ struct PassedDescriptors {
     }
 }
 
-/// The service manager's descriptor store: what is in it outlives this process, and comes back to the next one.
+/// The service manager's descriptor store, which keeps descriptors for the next daemon.
 enum DescriptorStore {
-    /// The name of what is carried over.
+    /// The name of the stored keys.
     static let name = "coffer-class-c"
 
-    /// The store as a place for keys.
-    ///
-    /// - Parameter passed: What of it was passed.
+    /// The store as a storage for keys.
     static func carryOver(_ passed: PassedDescriptors) -> CarryOver {
         if unsafe getenv("NOTIFY_SOCKET") == nil {
             report("--carry-over has no effect: cofferd was not started by a service manager that it can notify")
@@ -52,9 +50,7 @@ enum DescriptorStore {
         return CarryOver(found: found(passed.carried), keep: keep, remove: remove, report: report)
     }
 
-    /// Empties the store, where nothing is to be carried over.
-    ///
-    /// - Parameter passed: What of it was passed.
+    /// Empties the store, if no keys are to be carried over.
     static func clear(_ passed: PassedDescriptors) {
         guard !passed.carried.isEmpty else { return }
         for number in passed.carried { close(number) }

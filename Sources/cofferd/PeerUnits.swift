@@ -3,30 +3,30 @@ import CofferCore
 import CofferSystem
 import Glibc
 
-/// The units that clients belong to, as the service manager names them.
+/// The units that clients belong to, as systemd reports them.
 enum PeerUnits {
-    /// Tells who a client is.
+    /// Identifies a client.
     ///
     /// - Parameters:
-    ///   - peer: Who it is, as the kernel tells.
-    ///   - process: Its process: that of the number must be this one still when this is done.
+    ///   - peer: Its credentials, from the kernel.
+    ///   - process: Its process; the caller must check afterwards that it is still running.
     static func identify(_ peer: PeerIdentity, _ process: borrowing HeldProcess) throws(SystemError) -> ClientIdentity {
         var client = try ClientIdentity(peer, process)
-        // Of what can't be seen from here nothing is known; the number 0 stands for ourselves.
+        // The number 0 would stand for the daemon itself.
         guard let number = client.processID else { return client }
         client.unit = unsafe try name { unsafe sd_pid_get_unit(number, $0) }
         client.loginUserID = try loginUser(of: number)
-        // A program of another user in the owner's units, such as sudo's, is not the owner's; and the units of another one's
-        // service manager have the names that he likes.
+        // A program of another user in the owner's units, such as under sudo, is not the owner's. Another user's
+        // service manager can give its units any name.
         if client.userID == geteuid() && client.loginUserID == geteuid() {
             client.userUnit = unsafe try name { unsafe sd_pid_get_user_unit(number, $0) }
         }
-        // For people only: where it can't be told, nothing else depends on it.
+        // Only shown to users, so a failure is ignored.
         if client.isContained { client.machine = try? unsafe name { unsafe sd_pid_get_machine_name(number, $0) } }
         return client
     }
 
-    /// Tells who the daemon itself is.
+    /// Identifies the daemon itself.
     static func identifyDaemon() throws(SystemError) -> ClientIdentity {
         let owner = try loginUser(of: 0)
         var identity = ClientIdentity(
@@ -39,7 +39,7 @@ enum PeerUnits {
         return identity
     }
 
-    /// What is asked of a process that has none, or of a machine without systemd.
+    /// The errors for a process without a unit, or a machine without systemd.
     private static let none: Set<Int32> = [ENODATA, ENXIO, ENOMEDIUM, EOPNOTSUPP]
 
     private static func name(
@@ -55,7 +55,7 @@ enum PeerUnits {
         return unsafe found.map { unsafe String(cString: $0) }
     }
 
-    /// The user whose login, or whose service manager, a process belongs to.
+    /// The user of the login session or the service manager that a process belongs to.
     private static func loginUser(of process: pid_t) throws(SystemError) -> uid_t? {
         var owner: uid_t = 0
         let code = unsafe sd_pid_get_owner_uid(process, &owner)

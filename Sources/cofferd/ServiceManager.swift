@@ -3,22 +3,22 @@ import CofferCore
 import CofferSystem
 import Glibc
 
-/// What the service manager is told; nothing, where there is none.
+/// Notifies the service manager, if there is one.
 enum ServiceManager {
     static func tellReady() { unsafe sd_notify(0, "READY=1") }
 
     static func tellStopping() { unsafe sd_notify(0, "STOPPING=1") }
 
-    /// Says that a reload begins; ``tellReady()`` ends it.
+    /// Reports the beginning of a reload, which ``tellReady()`` ends.
     static func tellReloading() {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         unsafe sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
     }
 
-    /// Says in which state the vault is, in the line that `systemctl status` shows.
+    /// Reports the state of the vault, for the status line of `systemctl status`.
     ///
-    /// - Parameter state: The state; `nil` where the vault can't be used.
+    /// - Parameter state: The state; `nil` if the vault can't be used.
     @Sendable static func tellState(_ state: VaultState?) {
         unsafe sd_notify(0, "STATUS=\(words(for: state))")
     }
@@ -38,13 +38,14 @@ enum ServiceManager {
     }
 }
 
-/// Tells the service manager that the loop turns, twice in the time that it wants to hear of it: a daemon that is stuck is
-/// ended then, and started again.
+/// Notifies the service manager's watchdog that the loop runs, twice in each of its periods.
+///
+/// A daemon that hangs is killed and restarted.
 final class Watchdog {
     private let interval: UInt64
     private var timer: LoopTimer?
 
-    /// Makes one that runs; `nil` where the service manager does not want to hear.
+    /// Starts the notifications; `nil` if the service manager has no watchdog for this daemon.
     init?(on loop: EventLoop) throws(SystemError) {
         var microseconds: UInt64 = 0
         guard unsafe sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }

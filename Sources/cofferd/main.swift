@@ -1,2 +1,2 @@
-// One call: closures at the top level of a program belong to the main actor, and would trap on the loop's threads.
+// One call: closures at the top level of a program belong to the main actor, and would trap on other threads.
 Daemon.main()
