@@ -45,7 +45,7 @@ final class IdleExit {
         return delay == 0 && now - since >= UInt64(seconds) * 1_000_000_000
     }
 
-    /// Whether an exit loses nothing: no keys are in memory that can't be loaded again.
+    /// Whether an exit loses nothing: every key in memory can be loaded from the disk again.
     private var holdsNoKey: Bool {
         switch vault.openKeys?.state {
         case nil, .noVault, .noPasscode, .beforeFirstUnlock, .deviceKeyMissing: true

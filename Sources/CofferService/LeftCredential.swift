@@ -4,7 +4,8 @@ package import CofferSystem
 package enum LeftCredential {
     /// Refuses: sends more than a service manager accepts, and ends the connection, so that the unit does not start.
     ///
-    /// If the service manager does not read, the connection is left open: ending it early would be a valid credential.
+    /// If the service manager does not read, only this descriptor is closed, and the connection is left to its other
+    /// holder: the end of the stream before the whole refusal would make a valid credential.
     ///
     /// - Parameters:
     ///   - socket: The connection, which is non-blocking.

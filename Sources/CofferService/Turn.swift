@@ -144,7 +144,7 @@ final class Turn {
         if pollCount.isMultiple(of: Limits.requestsPerPoll) { loop.poll(milliseconds: 0) }
     }
 
-    /// Whether another tenant has requests, after a look at the sockets now and then.
+    /// Whether another tenant has requests; the sockets are polled now and then.
     private func othersWait(besides tenant: Int) -> Bool {
         pollSometimes()
         return connections.othersWait(besides: tenant) || scheduler.othersWait(besides: tenant)

@@ -3,7 +3,7 @@ internal import Glibc
 /// A file that reserves disk space, and is truncated when removals need the space.
 ///
 /// A program that records its removals could otherwise remove nothing from a full disk. Failures are ignored and
-/// retried later: work goes on without a reserve.
+/// retried later: work continues without a reserve.
 package final class DiskReserve {
     private static let stepBytes = 32 << 10
 

@@ -67,7 +67,7 @@ package final class Call {
     /// Sets the condition that ends the wait for a claim with an error.
     func waits(unless isInVain: @escaping () -> CofferError?) { self.isInVain = isInVain }
 
-    /// The error that ends the wait for a claim; `nil` while it goes on.
+    /// The error that ends the wait for a claim; `nil` while it continues.
     package var endOfWaiting: CofferError? { isCancelled ? .cancelled : isInVain() }
 
     // MARK: Cancelling
