@@ -121,7 +121,7 @@ final class Connection {
 
     /// Decodes the next frame; `nil` if the bytes are used up.
     ///
-    /// - Throws: ``FrameError`` if the stream is malformed.
+    /// - Throws: `FrameError` if the stream is malformed.
     func nextFrame(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
         let frame = try decoder.decode(bytes, at: &offset, room: buffers.room(for: tenant))
         if frame != nil { frameStart = nil }

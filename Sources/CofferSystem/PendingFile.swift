@@ -140,7 +140,8 @@ package final class PendingFile {
 
     /// Replaces an existing file, for which a nameless file needs a temporary name, since a link replaces nothing.
     ///
-    /// The name exists between two calls, during which the signals that could leave it behind are blocked. SIGKILL can't be.
+    /// The name exists between two calls, during which the signals that could leave it behind are blocked. Only SIGKILL
+    /// can't be.
     private func replace() throws(SystemError) {
         do throws(SystemError) {
             return try link(to: name)
