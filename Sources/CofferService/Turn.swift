@@ -320,7 +320,8 @@ final class Turn {
         let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
             try recheckLease(of: request, call)
-            // What was decided when it came may have changed while it waited.
+            // What was decided when it came may have changed while it waited, and a lock may be due.
+            locks.settle()
             if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) { throw refusal }
             return try vault.begin(request.method, request.params, call)
         }
