@@ -452,7 +452,8 @@ final class Turn {
         for claim in running.call.kept { vault.claims.keep(claim) }
         for claim in vault.claims.held(by: running.token) { release(claim) }
         freeClaims()
-        let waits = running.kind == .changing && vault.openCatalog?.hasChanges == true
+        let isCommitted = answer.failure == nil && running.origin?.request.method.awaitsCommit == true
+        let waits = running.kind == .changing && !isCommitted && vault.openCatalog?.hasChanges == true
         if let method = running.origin?.request.method { answer.explain { doubted($0, of: method) } }
         record(answer, isCommitted: running.kind == .reading)
         if waits { answers.append(answer) } else { deliver(answer) }
