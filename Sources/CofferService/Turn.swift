@@ -16,6 +16,7 @@ final class Turn {
     private let connections: Connections
     private let hub: EventHub
     private let audit: AuditTrail
+    private let locks: LockController
     let intake: Intake
     let responder: Responder
 
@@ -56,6 +57,7 @@ final class Turn {
         self.connections = connections
         self.hub = hub
         self.audit = audit
+        self.locks = locks
         responder = Responder(vault, connections, audit)
         intake = try Intake(vault, connections, audit, locks, responder)
         own = Caller(vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
@@ -170,7 +172,8 @@ final class Turn {
         let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
             try recheckLease(of: request, call)
-            // The state may have changed while the request waited.
+            // The state may have changed while the request waited, and a lock may be due.
+            locks.settle()
             if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) {
                 throw refusal
             }
@@ -303,7 +306,8 @@ final class Turn {
         for claim in running.call.kept { vault.claims.keep(claim) }
         for claim in vault.claims.held(by: running.token) { release(claim) }
         freeClaims()
-        let waits = running.kind == .changing && vault.openCatalog?.hasChanges == true
+        let isCommitted = answer.failure == nil && running.origin?.request.method.awaitsCommit == true
+        let waits = running.kind == .changing && !isCommitted && vault.openCatalog?.hasChanges == true
         if let method = running.origin?.request.method { answer.explain { responder.doubted($0, of: method) } }
         responder.record(answer)
         if waits { answers.append(answer) } else { responder.deliver(answer) }

@@ -51,4 +51,12 @@ extension Vault: MethodHandler {
 extension Method {
     /// Whether it concerns the authentication of a connection.
     package var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
+
+    /// Whether it waits by itself for the commit of what it has changed: what is done then rests on no other commit.
+    package var awaitsCommit: Bool {
+        switch self {
+        case .fileAllocate, .fileClose, .fileOpen, .fileSync, .fileTruncate, .fileWrite: true
+        default: false
+        }
+    }
 }

@@ -69,15 +69,20 @@ struct RawConnection: ~Copyable {
         payload: [UInt8] = [],
         passing number: Int32? = nil
     ) throws {
-        let json = Request(id: .integer(nextID), method: method.rawValue, params: params).serialized()
-        methods[.integer(nextID)] = method
-        nextID += 1
-        let bytes = FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
+        let bytes = frame(method, params, payload: payload)
         var done = 0
         while done < bytes.count {
             let rest = bytes.span.bytes.extracting(droppingFirst: done)
             done += try socket.send(rest, passing: done == 0 ? number : nil) ?? 0
         }
+    }
+
+    /// The frame of the next request.
+    mutating func frame(_ method: CofferWire.Method, _ params: JSONObject, payload: [UInt8] = []) -> [UInt8] {
+        let json = Request(id: .integer(nextID), method: method.rawValue, params: params).serialized()
+        methods[.integer(nextID)] = method
+        nextID += 1
+        return FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
     }
 
     /// Sends bytes as they are.

@@ -82,11 +82,13 @@ import Testing
         }
         let name = try #require(paths.first).split(separator: "/").last?.prefix(32) ?? ""
         let id = stride(from: 0, to: 32, by: 2).compactMap { UInt8(name.dropFirst($0).prefix(2), radix: 16) }
-        func read(_ suffix: String) throws -> [UInt8]? {
-            let path = "\(blobs)/\(name.prefix(2))/\(name)\(suffix)"
-            return FileManager.default.contents(atPath: path).map { Array($0) }
+        // The final path comes first, as the page says.
+        func read(_ suffix: String) -> [UInt8]? {
+            [String(name.prefix(2)), "staging"].lazy
+                .compactMap { FileManager.default.contents(atPath: "\(blobs)/\($0)/\(name)\(suffix)") }.first
+                .map { Array($0) }
         }
-        return (id, try read(""), try read(".overlay"))
+        return (id, read(""), read(".overlay"))
     }
 
     /// The header of the page, with another id.

@@ -77,7 +77,8 @@ extension Vault {
         if handle.isWriter {
             handle.isWriter = false
             file.hasWriter = false
-            freedClaims.append(.writer(of: file))
+            // A request that fails gives back by itself what it has claimed. Twice would make two of those who wait writers.
+            if handle.isRegistered { freedClaims.append(.writer(of: file)) }
         }
         file.handleCount -= 1
         handle.store?.close(file)

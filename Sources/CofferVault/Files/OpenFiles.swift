@@ -103,10 +103,9 @@ extension Vault {
             )
         }
         let file = try make(params, in: group, store)
-        return .committed {
-            file.handleCount += 1
-            return try next(file, true)
-        }
+        // The writer's place is taken before anybody else finds the file: from here on the open fails with the commit only.
+        file.handleCount += 1
+        return try next(file, true)
     }
 
     private func make(_ params: FileOpenParameters, in group: String, _ store: FileStore) throws -> OpenFile {

@@ -1,0 +1,146 @@
+import CofferCore
+import CofferTestSupport
+import CofferVault
+import CofferWire
+import Testing
+
+/// Handlers are functions: they are tested without a daemon, step by step.
+@Suite struct HandlerTests {
+    private let stepper: Stepper
+
+    init() throws { stepper = try Stepper() }
+
+    private static let content = pseudoRandomBytes(150_000)
+
+    @Test func `a small item is stored at once, stays with the commit, and is fetched`() throws {
+        let put = try stepper.begin(.itemPut, ["name": "k"], [1, 2, 3])
+        #expect(put.wait == nil)
+        #expect(put.failure == nil)
+        #expect(stepper.vault.openCatalog?.hasChanges == true)
+        try stepper.commit()
+        #expect(stepper.vault.openCatalog?.hasChanges == false)
+        let get = try stepper.begin(.itemGet, ["name": "k"])
+        #expect(get.wait == nil)
+        #expect(get.payload == [1, 2, 3])
+        #expect(stepper.vault.openCatalog?.hasChanges == false, "who reads changes nothing")
+    }
+
+    @Test func `the content of a file is written by a thread, and is there when that is done`() throws {
+        let put = try stepper.begin(.itemPut, ["name": "f", "asFile": true], Self.content)
+        #expect(put.wait == .work)
+        #expect(stepper.vault.openCatalog?.hasChanges == false)
+        let early = try stepper.perform(.itemGet, ["name": "f"])
+        #expect(early.failure?.code == .itemNotFound)
+        put.goOn()
+        #expect(put.wait == nil)
+        #expect(put.failure == nil)
+        try stepper.commit()
+        let get = try stepper.perform(.itemGet, ["name": "f"])
+        let isWhole = get.payload == Self.content
+        #expect(isWhole)
+    }
+
+    @Test func `a request that is cancelled while a thread works for it leaves nothing`() throws {
+        let put = try stepper.begin(.itemPut, ["name": "f", "asFile": true], Self.content)
+        #expect(put.wait == .work)
+        put.call.cancel()
+        put.finish()
+        #expect(put.failure?.code == .userCanceled)
+        #expect(stepper.vault.openCatalog?.hasChanges == false)
+        let get = try stepper.perform(.itemGet, ["name": "f"])
+        #expect(get.failure?.code == .itemNotFound)
+    }
+
+    @Test func `a lock between two steps ends what wants the key, and nothing else`() throws {
+        let puts = try [ProtectionClass.complete, .completeUntilFirstUserAuthentication].map { protectionClass in
+            try stepper.begin(
+                .itemPut,
+                [
+                    "name": .string(protectionClass.rawValue), "asFile": true,
+                    "protection": .string(protectionClass.rawValue),
+                ],
+                Self.content
+            )
+        }
+        #expect(puts.map(\.wait) == [.work, .work])
+        stepper.lock()
+        for put in puts { put.finish() }
+        #expect(puts.map { $0.failure?.code } == [.interactionNotAllowed, nil])
+        try stepper.commit()
+        let list = try stepper.perform(.itemList)
+        #expect(list.result?["items"]?.arrayValue?.count == 1)
+    }
+
+    @Test func `a file is written by one at a time, and read by all`() throws {
+        let first = try stepper.perform(.fileOpen, ["name": "f", "access": "write", "create": true])
+        #expect(first.failure == nil)
+        let refused = try stepper.perform(.fileOpen, ["name": "f", "access": "write"])
+        #expect(refused.failure?.code == .notAvailable)
+        let reader = try stepper.perform(.fileOpen, ["name": "f"])
+        #expect(reader.failure == nil)
+        #expect(stepper.owner.handles.count == 2)
+        let close = try stepper.perform(.fileClose, ["handle": first.result?["handle"] ?? .null])
+        #expect(close.failure == nil)
+        let second = try stepper.perform(.fileOpen, ["name": "f", "access": "write"])
+        #expect(second.failure == nil)
+        #expect(stepper.owner.handles.count == 2)
+    }
+
+    @Test func `two writes of a file come one after the other, and a sync after what came before it`() throws {
+        let handle = try stepper.perform(.fileOpen, ["name": "f", "access": "readWrite", "create": true]).result?[
+            "handle"
+        ]
+        let params: JSONObject = ["handle": handle ?? .null, "offset": 0]
+        let (one, two) = (
+            try stepper.begin(.fileWrite, params, [1, 1, 1]), try stepper.begin(.fileWrite, params, [2, 2])
+        )
+        guard case .claim(let claim) = one.wait else { throw CofferError(.internal, "it claims nothing") }
+        #expect(two.wait == .claim(claim))
+        one.goOn()
+        #expect(one.wait == .work)
+        two.goOn()
+        #expect(two.wait == .claim(claim), "the first one has the file")
+        one.goOn()
+        #expect(one.wait == nil)
+        two.finish()
+        #expect(two.failure == nil)
+        let sync = try stepper.begin(.fileSync, ["handle": handle ?? .null])
+        var waits: [Begun.Wait?] = []
+        while sync.wait != nil {
+            waits.append(sync.wait)
+            sync.goOn()
+        }
+        #expect(waits == [.claim(claim), .work, .commit])
+        #expect(sync.failure == nil)
+        let read = try stepper.perform(.fileRead, ["handle": handle ?? .null, "offset": 0, "length": 10])
+        #expect(read.payload == [2, 2, 1])
+    }
+
+    @Test func `a handle of class A that is locked between the claim and the write writes nothing`() throws {
+        let opened = try stepper.perform(
+            .fileOpen,
+            ["name": "f", "access": "write", "create": true, "class": .string(ProtectionClass.complete.rawValue)]
+        )
+        let write = try stepper.begin(.fileWrite, ["handle": opened.result?["handle"] ?? .null], [1])
+        stepper.lock()
+        write.finish()
+        #expect(write.failure?.code == .interactionNotAllowed)
+        let stat = try stepper.perform(.fileStat, ["name": "f"])
+        #expect(stat.result?["bytes"] == 0)
+    }
+
+    @Test func `an open that fails gives back the place of its handle and that of the writer`() throws {
+        let name: JSONObject = ["name": "f", "access": "write", "create": true]
+        let opened = try stepper.perform(.fileOpen, name)
+        _ = try stepper.perform(.fileClose, ["handle": opened.result?["handle"] ?? .null])
+        let cut = try stepper.begin(.fileOpen, ["name": "f", "access": "write", "truncate": true])
+        #expect(cut.wait != nil)
+        #expect(stepper.owner.handles.count == 1, "the one that is being opened counts")
+        cut.call.cancel()
+        cut.finish()
+        #expect(stepper.owner.handles.count == (cut.failure == nil ? 1 : 0))
+        if cut.failure == nil { _ = try stepper.perform(.fileClose, ["handle": cut.result?["handle"] ?? .null]) }
+        let again = try stepper.perform(.fileOpen, name)
+        #expect(again.failure == nil)
+    }
+}
