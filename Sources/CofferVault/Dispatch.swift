@@ -52,7 +52,7 @@ extension Method {
     /// Whether it concerns the authentication of a connection.
     package var isOfContext: Bool { self == .contextAuthenticate || self == .contextEnd }
 
-    /// Whether it waits by itself for the commit of what it has changed: what is done then rests on no other commit.
+    /// Whether its handler waits for the commit itself: its answer depends on no later commit.
     package var awaitsCommit: Bool {
         switch self {
         case .fileAllocate, .fileClose, .fileOpen, .fileSync, .fileTruncate, .fileWrite: true

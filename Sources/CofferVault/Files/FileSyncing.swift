@@ -77,7 +77,7 @@ extension Vault {
         if handle.isWriter {
             handle.isWriter = false
             file.hasWriter = false
-            // A request that fails gives back by itself what it has claimed. Twice would make two of those who wait writers.
+            // A request that fails releases its claims itself: a second release would admit two writers.
             if handle.isRegistered { freedClaims.append(.writer(of: file)) }
         }
         file.handleCount -= 1

@@ -103,7 +103,7 @@ extension Vault {
             )
         }
         let file = try make(params, in: group, store)
-        // The writer's place is taken before anybody else finds the file: from here on the open fails with the commit only.
+        // The writer's claim is taken before another client can find the file: only the commit can still fail.
         file.handleCount += 1
         return try next(file, true)
     }
