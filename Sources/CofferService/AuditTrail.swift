@@ -39,13 +39,15 @@ final class AuditTrail {
     ///
     /// - Parameters:
     ///   - items: The items that it concerned; if empty, those that its parameters name.
-    ///   - isCommitted: Whether its changes are committed already.
+    ///   - stands: Whether its success does not depend on the commit of this turn.
+    ///   - mayChange: Whether it may have changed something.
     ///   - failure: The error of the answer, if it is one.
     func note(
         _ request: PendingRequest,
         of connection: Connection,
         _ items: [AuditedItem] = [],
-        isCommitted: Bool = false,
+        stands: Bool = false,
+        mayChange: Bool = true,
         failure: CofferError?
     ) {
         guard keepsRecords, request.method.isAudited || failure?.code == .missingEntitlement else { return }
@@ -63,12 +65,12 @@ final class AuditTrail {
                 refusal: failure.map { AuditedRefusal($0) },
                 reason: waited.map { waited in granted.map { "\(waited); \($0)" } ?? waited } ?? granted
             ),
-            isAnswered: isCommitted && failure == nil
+            isAnswered: stands && failure == nil
         )
         // Written at once: the record explains why a unit does not start.
         if connection.credential != nil { isDue = true }
         // The change may have been committed turns ago: the answer waits for its record.
-        if !isCommitted && !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) {
+        if mayChange && !Gate.verbs(for: request.method, request.params).isSubset(of: [.read, .audit]) {
             isDue = true
         }
     }

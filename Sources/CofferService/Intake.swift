@@ -170,8 +170,8 @@ final class Intake {
             }
         } catch {
             let error = responder.doubted(error, of: request.method)
-            audit.note(request, of: connection, failure: error)
             responder.fail(error, request.id, connection, number)
+            audit.note(request, of: connection, failure: error)
             return connection.remove(request)
         }
         begin(request, connection, number)

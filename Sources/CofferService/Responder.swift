@@ -19,17 +19,30 @@ final class Responder {
     }
 
     /// Records the result of a request in the audit, so that it is part of the turn's commit.
-    func record(_ answer: Answer) {
-        guard let origin = answer.running.origin else { return }
-        let failure = answer.failure ?? refusal(of: answer, origin)
-        let isCommitted = answer.running.kind == .reading
-        audit.note(origin.request, of: origin.connection, answer.items, isCommitted: isCommitted, failure: failure)
+    ///
+    /// - Parameter stands: Whether its success does not depend on that commit.
+    func record(_ answer: Answer, stands: Bool) {
+        guard let origin = answer.running.origin, origin.connection.credential == nil else { return }
+        note(answer, of: origin, stands: stands)
+    }
+
+    private func note(_ answer: Answer, of origin: Running.Origin, stands: Bool) {
+        audit.note(
+            origin.request,
+            of: origin.connection,
+            answer.items,
+            stands: stands,
+            mayChange: answer.running.kind == .changing,
+            failure: answer.failure ?? refusal(of: answer, origin)
+        )
     }
 
     /// Ends a request: queues its answer, and lets the requests that waited for it start.
     func deliver(_ answer: Answer) {
         guard let origin = answer.running.origin else { return }
         let (request, connection, number) = (origin.request, origin.connection, origin.number)
+        // Whether the unit waits for its credential is known behind this, and then nothing is recorded.
+        defer { if connection.credential != nil { note(answer, of: origin, stands: true) } }
         let isOpen = connections[number] === connection
         if answer.running.kind == .changing { connection.waitsForTurn = true }
         if isOpen {

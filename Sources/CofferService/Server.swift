@@ -118,6 +118,8 @@ package final class Server {
 
     /// Serves until ``shutDownSoon()`` or ``shutDown()``.
     package func run() {
+        // What came up may be due to end, or have something to record.
+        if !isStopped { takeTurn() }
         while !isStopped {
             loop.poll(milliseconds: turn.mustGoOn || isToShutDown ? 0 : -1)
             loop.dispatch()

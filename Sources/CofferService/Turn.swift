@@ -306,11 +306,11 @@ final class Turn {
         for claim in running.call.kept { vault.claims.keep(claim) }
         for claim in vault.claims.held(by: running.token) { release(claim) }
         freeClaims()
-        let isCommitted = answer.failure == nil && running.origin?.request.method.awaitsCommit == true
-        let waits = running.kind == .changing && !isCommitted && vault.openCatalog?.hasChanges == true
-        if let method = running.origin?.request.method { answer.explain { responder.doubted($0, of: method) } }
-        responder.record(answer)
-        if waits { answers.append(answer) } else { responder.deliver(answer) }
+        let method = running.origin?.request.method
+        let stands = running.kind == .reading || answer.failure == nil && method?.awaitsCommit == true
+        if let method { answer.explain { responder.doubted($0, of: method) } }
+        responder.record(answer, stands: stands)
+        if !stands && vault.openCatalog?.hasChanges == true { answers.append(answer) } else { responder.deliver(answer) }
     }
 
     /// Cancels requests of a connection.

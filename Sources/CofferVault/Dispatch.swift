@@ -54,9 +54,10 @@ extension Method {
 
     /// Whether its handler waits for the commit itself: its answer depends on no later commit.
     package var awaitsCommit: Bool {
-        switch self {
-        case .fileAllocate, .fileClose, .fileOpen, .fileSync, .fileTruncate, .fileWrite: true
-        default: false
+        switch claim {
+        // The keybag has a commit of its own.
+        case .barrier, .keys, .changes(.handle): true
+        default: self == .fileOpen
         }
     }
 }

@@ -67,7 +67,9 @@ struct Explanation {
             let bit: UInt64 = 1 << UInt64(index)
             bind(request, in: model, done: done)
             if request.answer == nil && !isCut {
-                if !request.operation.waits || model.granted[request.number] != nil { continue }
+                let isDecided = model.granted[request.number] != nil || model.refused[request.number] != nil
+                if !request.operation.waits || isDecided { continue }
+                for next in model.refusing(request) { visit(next, done: done | bit) }
             } else if request.answer == nil {
                 // It may have been refused, too.
                 visit(model, done: done | bit)
@@ -98,7 +100,8 @@ struct Explanation {
     /// Lets a request find the file for which it waits.
     private mutating func bind(_ request: SentRequest, in model: VaultModel, done: UInt64) {
         guard case .open(let name, let opening) = request.operation, opening.waits, model.bound[request.number] == nil,
-            let node = model.items[name], model.writer(of: node) != nil, model.granted[request.number] == nil
+            let node = model.items[name], model.writer(of: node) != nil, model.granted[request.number] == nil,
+            model.refused[request.number] == nil
         else { return }
         visit(model.changed { $0.bound[request.number] = node }, done: done)
     }

@@ -52,6 +52,10 @@ extension VaultModel {
             let fits = request.answer.map { $0.refusal == nil && grant.fits($0) } ?? true
             return fits ? [changed { $0.granted[request.number] = nil }] : []
         }
+        if let code = refused[request.number] {
+            let fits = request.answer?.refusal?.code == code
+            return fits ? [changed { $0.refused[request.number] = nil }] : []
+        }
         guard let code = request.answer?.refusal?.code else { return done(request) }
         let isRefused =
             (code == .userCanceled && request.isCanceled)
@@ -60,6 +64,17 @@ extension VaultModel {
         if !isRefused { return [] }
         if code == .diskFull && request.operation.mayBeHalfDone { return [self] + done(request) }
         return [changed { $0.bound[request.number] = nil }]
+    }
+
+    /// What the vault may be when a waiting opening was refused, and its answer is still on its way.
+    func refusing(_ request: SentRequest) -> [VaultModel] {
+        let codes: [ErrorCode] = [.itemNotFound, .interactionNotAllowed, .notAvailable, .param]
+        return codes.filter { refuses(request, $0) }.map { code in
+            changed {
+                $0.refused[request.number] = code
+                $0.bound[request.number] = nil
+            }
+        }
     }
 
     /// Where a lock may stand in the way, for reasons that the tables of the semantics tell and this model does not.
@@ -146,19 +161,20 @@ extension VaultModel {
         case .cancel: return [self]
         case .lock: return locked()
         case .unlock: return [changed { $0.state = .unlocked }]
-        case .erase: return [changed { $0 = VaultModel(.noVault, granted: $0.granted) }]
+        case .erase: return [changed { $0 = VaultModel(.noVault, granted: $0.granted, refused: $0.refused) }]
         case .initialize: return []
         }
     }
 
-    private init(_ state: VaultState, granted: [Int: Grant]) {
+    private init(_ state: VaultState, granted: [Int: Grant], refused: [Int: ErrorCode]) {
         self.init(state)
         self.granted = granted
+        self.refused = refused
     }
 
     private func doneWithoutVault(_ request: SentRequest) -> [VaultModel] {
         switch request.operation {
-        case .initialize: [VaultModel(.unlocked, granted: granted)]
+        case .initialize: [VaultModel(.unlocked, granted: granted, refused: refused)]
         case .status: request.answer.map { $0.result["state"] == "noVault" } ?? true ? [self] : []
         case .cancel, .close: [self]
         default: []

@@ -11,6 +11,8 @@ struct VaultModel: Hashable {
     var handles: [Int: Handle] = [:]
     /// What is open for requests that waited, and whose answer was not seen yet.
     var granted: [Int: Grant] = [:]
+    /// The waiting openings that were refused, and whose answers are on their way.
+    var refused: [Int: ErrorCode] = [:]
     /// What requests wait for that have found their file, whatever its name is by now.
     var bound: [Int: Int] = [:]
 
@@ -120,7 +122,7 @@ struct VaultModel: Hashable {
     func restarted() -> VaultModel {
         changed { copy in
             copy.handles = [:]
-            (copy.granted, copy.bound) = ([:], [:])
+            (copy.granted, copy.refused, copy.bound) = ([:], [:], [:])
             if copy.state != .noVault { copy.state = .beforeFirstUnlock }
             for (number, node) in copy.nodes where node.kept.count > 1 { copy.nodes[number]?.isUncertain = true }
         }
