@@ -2,30 +2,30 @@ public import CofferCore
 internal import CofferSystem
 
 extension ErrorCode {
-    /// The connection broke before the answer came: it is not known whether the change happened.
+    /// The connection broke before the answer: the change may have been made or not.
     ///
-    /// This library makes it; it never travels. Look at what is stored before you try again.
+    /// This library creates it; it is never sent. Read the stored state before you repeat the change.
     public static let outcomeUnknown = ErrorCode(rawValue: "outcomeUnknown")
 }
 
 extension CofferError {
-    /// The answer where nobody listens.
+    /// The error if no daemon listens.
     static func unreachable(_ socketPath: String, _ reason: SystemError) -> CofferError {
         CofferError(
             .notAvailable,
             "can't reach the daemon at \(quotedForDisplay(socketPath)): \(reason.reason)",
             hint: "start it: 'systemctl --user start cofferd.socket', or 'cofferd' by hand",
-            // Too many wait there to be let in.
+            // The daemon's backlog of connections is full.
             retry: reason.wouldBlock ? .afterDelay(seconds: 1) : .never
         )
     }
 
-    /// What ends a call whose connection broke.
+    /// The error of a call whose connection broke.
     static func connectionBroken(_ reason: String) -> CofferError {
         CofferError(.notAvailable, "the connection to the daemon is broken: \(reason)", hint: "repeat the command")
     }
 
-    /// What ends a change whose connection broke before the answer came.
+    /// The error of a change whose connection broke before the answer.
     static func outcomeUnknown(_ method: String, _ reason: CofferError) -> CofferError {
         CofferError(
             .outcomeUnknown,
@@ -34,25 +34,25 @@ extension CofferError {
         )
     }
 
-    /// What ends a call outside of its client's time.
+    /// The error of a call after its client was closed.
     static let clientClosed = CofferError(
         .notAvailable,
         "the connection to the daemon is closed",
         hint: "use the client inside of 'withConnection' only"
     )
 
-    /// What ends the use of something that was bound to a connection.
+    /// The error of a handle whose connection broke.
     static let boundToConnection = CofferError(
         .notAvailable,
         "the open file has ended with the connection to the daemon that it was opened on",
         hint: "open it again"
     )
 
-    /// What ends a call whose content is not as long as the answer says.
+    /// The error of a transfer whose size differs from that in the answer.
     static func wrongCount(announced: Int64, _ received: Int64) -> CofferError {
         CofferError(.protocolViolation, "the daemon announces \(announced) bytes, and sent \(received)")
     }
 
-    /// What ends a call whose task was cancelled.
+    /// The error of a call whose task was cancelled.
     static let cancelled = CofferError(.userCanceled, "the call was cancelled")
 }

@@ -1,10 +1,10 @@
 internal import CofferCore
 
-/// The events that nobody has asked for yet, as many as a client holds for somebody who looks elsewhere.
+/// The events that a client has received and not taken.
 ///
-/// Where there are more, those that came first stay, and the last one counts what came behind them.
+/// When the buffer is full, the oldest events stay, and its last entry counts the dropped ones.
 struct EventBuffer {
-    /// More than a client that asks for events leaves between two looks at them.
+    /// Larger than any backlog of a client that takes its events regularly.
     private static let capacity = 1024
 
     private var events: [VaultEvent] = []
@@ -16,17 +16,17 @@ struct EventBuffer {
         events.append(.eventsMissed(last.toldCount + event.toldCount))
     }
 
-    /// Takes the oldest one.
+    /// Removes and returns the oldest event.
     mutating func takeFirst() -> VaultEvent? { events.isEmpty ? nil : events.removeFirst() }
 }
 
 extension VaultEvent {
-    /// How many events it stands for.
+    /// The number of events that it represents.
     fileprivate var toldCount: Int {
         if case .eventsMissed(let count) = self { count } else { 1 }
     }
 
-    /// What has to be asked for to be told of it.
+    /// The selection that a subscription needs for this event.
     var selection: EventSelection {
         switch self {
         case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,

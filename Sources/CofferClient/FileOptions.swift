@@ -3,28 +3,28 @@ package import CofferWire
 
 /// How a file is opened.
 public struct FileOpenOptions: OptionSet, Sendable {
-    /// The bits.
+    /// The bits of the set.
     public let rawValue: Int
 
-    /// The options of some bits.
+    /// Makes a set from its bits.
     ///
     /// - Parameter rawValue: The bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// A file that does not exist is made.
+    /// Create the file if it does not exist.
     public static let create = FileOpenOptions(rawValue: 1)
-    /// A file that exists is refused; goes with ``create``.
+    /// Fail if the file exists; used with ``create``.
     public static let exclusive = FileOpenOptions(rawValue: 2)
-    /// The file is empty to begin with.
+    /// Empty the file.
     public static let truncate = FileOpenOptions(rawValue: 4)
-    /// Everything is written at the end.
+    /// Write at the end only.
     public static let append = FileOpenOptions(rawValue: 8)
-    /// Waits until nobody else writes the file.
+    /// Wait until no other handle writes the file.
     public static let wait = FileOpenOptions(rawValue: 16)
 }
 
 extension FileOpenParameters {
-    /// The parameters of opening a file with some options.
+    /// The parameters that open a file with these options.
     init(_ name: ItemName, _ access: FileAccess, _ options: FileOpenOptions, _ protectionClass: ProtectionClass?) {
         self.init(
             name: name,
@@ -40,7 +40,7 @@ extension FileOpenParameters {
 }
 
 extension FileProtectParameters {
-    /// The parameters of changing the class of a file, or of what a scope says of a directory.
+    /// The parameters that change the class of a file, or of a directory as the scope says.
     package init(
         _ name: ItemName,
         _ protectionClass: ProtectionClass,

@@ -1,20 +1,20 @@
-/// How often and how soon a client connects again when its connection breaks.
+/// How often and how soon a client reconnects when its connection breaks.
 ///
-/// Whatever it says, a request that changes something is sent once only.
+/// With every policy, a request that changes something is sent only once.
 public struct ReconnectPolicy: Hashable, Sendable {
-    /// How many connections are tried, one after the other, before a call fails.
+    /// The number of consecutive attempts before a call fails.
     public let attempts: Int
-    /// How long it waits before the first; twice as long before each further one.
+    /// The delay before the first attempt, which doubles with each further one.
     public let firstDelay: Duration
-    /// The longest that it waits.
+    /// The maximum delay.
     public let maximumDelay: Duration
 
     /// Makes a policy.
     ///
     /// - Parameters:
-    ///   - attempts: How many connections are tried; with none, a call fails with its connection.
-    ///   - firstDelay: How long it waits before the first.
-    ///   - maximumDelay: The longest that it waits.
+    ///   - attempts: The number of consecutive attempts; with 0, a call fails when its connection breaks.
+    ///   - firstDelay: The delay before the first attempt.
+    ///   - maximumDelay: The maximum delay.
     public init(
         attempts: Int,
         firstDelay: Duration = .milliseconds(10),
@@ -25,16 +25,16 @@ public struct ReconnectPolicy: Hashable, Sendable {
         self.maximumDelay = max(.zero, maximumDelay)
     }
 
-    /// Tries for about ten seconds: longer than a daemon takes to restart.
+    /// Retries for about ten seconds, which is longer than a restart of the daemon.
     public static let standard = ReconnectPolicy(attempts: 16)
-    /// A call fails when its connection breaks.
+    /// Never reconnects.
     public static let never = ReconnectPolicy(attempts: 0)
 
-    /// How long to wait before an attempt.
+    /// The delay before an attempt.
     ///
     /// - Parameter attempt: Its number, from 0.
     func delay(before attempt: Int) -> Duration {
-        // Far above any delay that is not cut off, and far from overflow.
+        // The exponent is bounded to prevent an overflow; the maximum delay applies far earlier.
         min(maximumDelay, firstDelay * (1 << min(attempt, 20)))
     }
 }

@@ -1,13 +1,13 @@
 public import CofferCore
 public import CofferWire
 
-/// What a call brought back.
+/// The result of a call and its payload.
 public struct Returned<Value: Sendable>: Sendable {
     /// The result.
     public let value: Value
-    /// The bytes that came with it; none where the method gives none.
+    /// The payload; empty if the method returns none.
     public let payload: Secret
-    /// The number of the connection that it came on: a handle means something on that one only.
+    /// The connection on which it arrived; a handle is valid only there.
     public let epoch: Int
 
     package init(value: Value, payload: Secret, epoch: Int) {
@@ -23,7 +23,7 @@ public struct Returned<Value: Sendable>: Sendable {
         self.init(value: try Parameters.coding.result(answer.json), payload: answer.payload, epoch: answer.epoch)
     }
 
-    /// The payload, where it has the bytes that the result announces, and no more than were wanted.
+    /// The payload, after its size was checked against the announced and the requested one.
     func payload(of announced: Int64, atMost wanted: Int = .max) throws(CofferError) -> Secret {
         guard announced == payload.count else { throw .wrongCount(announced: announced, Int64(payload.count)) }
         guard announced <= wanted else {
@@ -34,10 +34,10 @@ public struct Returned<Value: Sendable>: Sendable {
 }
 
 extension Returned<KeychainPage> {
-    /// The secret of each item of the page; `nil` where it did not come.
+    /// The secret of each item of the page; `nil` if it was not returned.
     ///
-    /// - Returns: As many as the page has items.
-    /// - Throws: `protocolViolation` where the payload is not as long as the items say.
+    /// - Returns: One entry for each item.
+    /// - Throws: `protocolViolation` if the size of the payload differs from the sum of the items.
     public func secrets() throws(CofferError) -> [Secret?] {
         let announced = value.items.compactMap(\.byteCount).reduce(0, +)
         let payload = try payload(of: Int64(announced))
@@ -59,12 +59,12 @@ extension Returned<KeychainPage> {
 }
 
 extension Secret {
-    /// Checks the size of what came with an answer.
+    /// Checks the size of a payload.
     ///
     /// - Parameters:
-    ///   - count: The bytes that it has to have.
-    ///   - what: What it is, for the error.
-    /// - Throws: `protocolViolation` where it has another size.
+    ///   - count: The required size.
+    ///   - what: The noun for the error.
+    /// - Throws: `protocolViolation` if the size differs.
     package func ofSize(_ count: Int, _ what: String) throws(CofferError) -> Secret {
         if self.count == count { return self }
         throw CofferError(.protocolViolation, "the daemon's answer has no \(what) of \(count) bytes")

@@ -2,23 +2,23 @@ public import CofferCore
 package import CofferMemory
 internal import CofferWire
 
-/// Bytes that must not be seen: what goes into the vault, and what comes out of it.
+/// Secret bytes that are stored in the vault or come from it.
 ///
-/// They live in locked memory that no core dump holds, never change, and are wiped when the last reference to them goes.
-/// There is no description and no conversion: they are read where they lie, through ``withBytes(_:)``. What copies them to
-/// ordinary memory, where nothing wipes them, says so by its name.
+/// They are in locked memory, which is excluded from core dumps, never change, and are wiped with the last
+/// reference. There is no description and no conversion: ``withBytes(_:)`` reads them in place. Functions
+/// that copy them to ordinary memory, which is not wiped, have "expose" in their names.
 @safe
 public final class Secret: Sendable, CustomReflectable {
-    /// The bytes; `nil` where there are none, which costs no locked memory.
+    /// The bytes; `nil` for none, which uses no locked memory.
     package let content: SecretBytes?
 
-    /// Takes bytes over that are in locked memory already.
+    /// Takes ownership of bytes in locked memory.
     package init(_ content: consuming SecretBytes?) { self.content = content }
 
-    /// Copies bytes from ordinary memory, which the caller has to wipe where it matters.
+    /// Copies bytes from ordinary memory, which the caller wipes if necessary.
     ///
     /// - Parameter bytes: The bytes.
-    /// - Throws: `internal` where memory for secrets can't be locked.
+    /// - Throws: `internal` if memory for secrets can't be locked.
     public convenience init(copying bytes: RawSpan) throws(CofferError) {
         var content: SecretBytes?
         do {
@@ -29,12 +29,12 @@ public final class Secret: Sendable, CustomReflectable {
         self.init(content)
     }
 
-    /// Has bytes written straight into locked memory: no other copy comes to be.
+    /// Writes bytes directly into locked memory, without another copy.
     ///
     /// - Parameters:
-    ///   - capacity: The most bytes.
+    ///   - capacity: The maximum number of bytes.
     ///   - body: Appends the bytes.
-    /// - Throws: `internal` where memory for secrets can't be locked; what `body` throws.
+    /// - Throws: `internal` if memory for secrets can't be locked; the error of `body`.
     public convenience init(
         capacity: Int,
         initializingWith body: (inout OutputRawSpan) throws(CofferError) -> Void
@@ -50,32 +50,33 @@ public final class Secret: Sendable, CustomReflectable {
         self.init(memory)
     }
 
-    /// Copies a text that is in ordinary memory already, where nothing wipes it: a literal in a test, say.
+    /// Copies a text that is already in ordinary memory, which is not wiped; for example a literal in a test.
     ///
-    /// - Parameter text: The text, as UTF-8.
-    /// - Throws: `internal` where memory for secrets can't be locked.
+    /// - Parameter text: The text, which is stored as UTF-8.
+    /// - Throws: `internal` if memory for secrets can't be locked.
     public convenience init(exposed text: String) throws(CofferError) {
         let bytes = Array(text.utf8)
         try unsafe self.init(copying: bytes.span.bytes)
     }
 
-    /// Puts two secrets behind one another, as the payload of `passcode.change` has them.
+    /// Concatenates two secrets, as the payload of `passcode.change`.
     ///
     /// - Parameters:
-    ///   - given: The passcode, or the recovery key.
+    ///   - given: The passcode or the recovery key.
     ///   - new: The new passcode.
-    /// - Throws: `dataTooLarge` where one has more than 65,535 bytes; `internal` where memory for secrets can't be locked.
+    /// - Throws: `dataTooLarge` if one exceeds 65,535 bytes; `internal` if memory for secrets can't be
+    ///   locked.
     public convenience init(given: Secret, new: Secret) throws(CofferError) {
         self.init(try CountedPayload.encode(given.content, new.content))
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { content.byteCount }
 
-    /// Reads the bytes where they lie.
+    /// Reads the bytes in place.
     ///
-    /// - Parameter body: Gets the bytes, for as long as it runs.
-    /// - Returns: What `body` returns.
+    /// - Parameter body: Gets the bytes, which are valid only during the call.
+    /// - Returns: The result of `body`.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -85,10 +86,10 @@ public final class Secret: Sendable, CustomReflectable {
         }
     }
 
-    /// Compares in a time that depends on the counts only.
+    /// Compares two secrets in a time that depends only on their sizes.
     ///
     /// - Parameter other: The secret to compare with.
-    /// - Returns: Whether the bytes are the same.
+    /// - Returns: Whether the bytes are equal.
     public func isEqual(to other: Secret) -> Bool {
         switch content {
         case .none: return other.count == 0
@@ -100,20 +101,20 @@ public final class Secret: Sendable, CustomReflectable {
         }
     }
 
-    /// Copies the bytes to ordinary memory, where nothing wipes them.
+    /// Copies the bytes to ordinary memory, which is not wiped.
     ///
     /// - Returns: The bytes.
     public func exposeBytes() -> [UInt8] {
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     }
 
-    /// Copies the bytes to ordinary memory as a text, where nothing wipes it.
+    /// Copies the bytes to ordinary memory as a text, which is not wiped.
     ///
-    /// - Returns: The text; `nil` where the bytes are not UTF-8.
+    /// - Returns: The text; `nil` if the bytes are not UTF-8.
     public func exposeText() -> String? {
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) } }
     }
 
-    /// Nothing: whatever prints or dumps a value finds no bytes in it.
+    /// Empty, so that printing or dumping a value reveals no bytes.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

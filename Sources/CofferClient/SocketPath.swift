@@ -1,19 +1,20 @@
-/// Where a daemon's socket usually is.
+/// The usual paths of a daemon's socket.
 public enum SocketPath {
     /// The socket of the system's daemon.
     public static let system = "/run/coffer/coffer.sock"
 
-    /// The socket that the environment names, the user's own, or the system's: as `coffer` looks for it.
+    /// The socket that the environment names, or that of the user, or that of the system, in the order of
+    /// `coffer`.
     ///
-    /// This library reads no environment by itself.
+    /// This library itself does not read the environment.
     ///
-    /// - Parameter environment: The variables, such as `ProcessInfo.processInfo.environment`.
+    /// - Parameter environment: The variables, for example `ProcessInfo.processInfo.environment`.
     public static func usual(in environment: [String: String]) -> String { candidates { environment[$0] }[0] }
 
-    /// Where to look, the likeliest place first.
+    /// The possible paths, the preferred one first.
     ///
-    /// - Parameter variable: The value of a variable of the environment.
-    /// - Returns: One at least; one that was named is looked at alone.
+    /// - Parameter variable: Returns the value of an environment variable.
+    /// - Returns: At least one path; a path in `COFFER_SOCKET` is the only one.
     package static func candidates(_ variable: (String) -> String?) -> [String] {
         func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
         if let path = value("COFFER_SOCKET") { return [path] }

@@ -3,7 +3,7 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// What is shown for items whose access control asks for a passcode or a password.
+/// The factors for items whose access control requires authentication.
 struct AuthenticationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the passcode, if an item asks for it, from this descriptor.", valueName: "number"))
     var passcodeFd: Int32?
@@ -16,9 +16,9 @@ struct AuthenticationOptions: ParsableArguments {
     )
     var applicationPasswordFd: Int32?
 
-    /// Reads what was given by descriptors.
+    /// Reads the factors that were given as descriptors.
     ///
-    /// Before connecting: a descriptor that is read later may be the connection itself.
+    /// This happens before connecting: a descriptor that is read later may be the connection itself.
     func readGiven() throws(CofferError) -> GivenFactors {
         let passcode = try passcodeFd.map { (number) throws(CofferError) in try SecretInput.passcode(from: number) }
         let password = try applicationPasswordFd.map { (number) throws(CofferError) in
@@ -27,7 +27,7 @@ struct AuthenticationOptions: ParsableArguments {
         return GivenFactors(passcode: passcode, applicationPassword: password)
     }
 
-    /// Connects and carries a request out, and again with what its item asks for.
+    /// Connects and performs a request, and repeats it after the authentication that its item requires.
     func perform<Result>(
         on connection: ConnectionOptions,
         _ request: (BlockingClient) throws(CofferError) -> Result
@@ -57,20 +57,20 @@ extension AccessControl {
     }
 }
 
-/// What was given by descriptors, to be shown where an item asks for it.
+/// The factors that were given as descriptors.
 struct GivenFactors {
     let passcode: Secret?
     let applicationPassword: Secret?
 
-    /// For how long what is shown is good: for the requests of one verb, whose connection ends with it.
+    /// How long a factor is valid: for the requests of one verb, whose connection ends with it.
     private static let reuseSeconds = 60
 
-    /// Carries a request out, and again with what its item asks for.
+    /// Performs a request, and repeats it after the authentication that its item requires.
     ///
     /// - Parameters:
     ///   - client: The connection.
-    ///   - request: The request; nothing has happened where it is refused.
-    /// - Returns: What it returns.
+    ///   - request: The request; if it is refused, it has changed nothing.
+    /// - Returns: The result of the request.
     func satisfy<Result>(
         _ client: BlockingClient,
         _ request: () throws(CofferError) -> Result
@@ -82,7 +82,7 @@ struct GivenFactors {
             } catch {
                 guard error.code == .interactionRequired, let need = error.need else { throw error }
                 let wanted = factors(for: need)
-                // What was shown and is asked for again does not help.
+                // A factor that was presented and is still required does not help.
                 guard shown.isDisjoint(with: wanted) else { throw error }
                 for factor in AuthenticationFactor.allCases where wanted.contains(factor) {
                     try show(factor, to: client, refusal: error)
@@ -92,7 +92,7 @@ struct GivenFactors {
         }
     }
 
-    /// Shows a new application password, which an item is to be bound to: a person types it twice.
+    /// Presents a new application password, to which an item is bound; a person types it twice.
     func showNewApplicationPassword(to client: BlockingClient) throws(CofferError) {
         let password =
             if let applicationPassword { applicationPassword } else { try SecretInput.askNew("application password") }
@@ -104,7 +104,7 @@ struct GivenFactors {
         case .passcode: [.passcode]
         case .applicationPassword: [.applicationPassword]
         case .passcodeAndApplicationPassword: [.passcode, .applicationPassword]
-        // The one that was given; a person is asked for the passcode.
+        // The factor that was given as a descriptor; otherwise the prompt is for the passcode.
         case .passcodeOrApplicationPassword:
             passcode == nil && applicationPassword != nil ? [.applicationPassword] : [.passcode]
         }
@@ -133,7 +133,7 @@ struct GivenFactors {
         try client.call(params, payload: secret)
     }
 
-    /// Asks a person; where there is none, what was refused is what there is to say.
+    /// Prompts; without a terminal, the refusal itself is the error.
     private static func ask(_ prompt: Line, orElse refusal: CofferError) throws(CofferError) -> Secret {
         guard (try? SecretInput.openTerminal(orElse: "")) != nil else { throw refusal }
         return Secret(try SecretInput.ask(prompt, limit: Limits.passcodeBytes))

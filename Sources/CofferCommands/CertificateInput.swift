@@ -1,14 +1,15 @@
 package import CofferCore
 package import CofferMemory
 
-/// Certificates as people have them, as the daemon wants them: in DER.
+/// Converts certificates from the usual file formats to DER, which the daemon requires.
 package enum CertificateInput {
-    /// Gives a certificate's DER, whether it comes in DER or in PEM.
+    /// Returns the DER of a certificate that is given as DER or PEM.
     ///
-    /// - Parameter input: All of a file. What begins like DER is passed on as it is, for the daemon to judge; anything else
-    ///   has to be PEM, and its first block of a CERTIFICATE counts. A private key beside it stays here.
+    /// - Parameter input: The whole file. Input that begins like DER is passed on unchecked, and the daemon
+    ///   checks it. Any other input must be PEM, of which the first CERTIFICATE block is used; a private key
+    ///   in the same file is not sent.
     /// - Returns: The DER.
-    /// - Throws: `param` where there is no certificate, or a block is malformed, with its line.
+    /// - Throws: `param` with the line if there is no certificate, or a block is malformed.
     package static func der(from input: consuming SecretBytes) throws(CofferError) -> SecretBytes {
         let isDER = input.withBytes { bytes in bytes.byteCount > 0 && bytes.byte(at: 0) == 0x30 }
         if isDER { return input }

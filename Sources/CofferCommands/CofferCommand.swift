@@ -30,7 +30,7 @@ package struct CofferCommand: ParsableCommand {
 
     package init() {}
 
-    /// Runs the program and ends it with the exit code of what happened.
+    /// Runs the program and exits with the code of the result.
     package static func run() -> Never {
         ProcessHardening.ignoreWriteSignals()
         do {
@@ -55,7 +55,7 @@ package struct CofferCommand: ParsableCommand {
         }
     }
 
-    /// What is wrong with the arguments, told as every other error is.
+    /// Converts an error of the argument parser to the form of all other errors.
     private static func misuse(_ error: any Error) -> CofferError {
         let help = fullMessage(for: error).firstMatch(of: /See '([^']+)'/).map { String($0.1) } ?? "coffer --help"
         let text = Self.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -4,29 +4,29 @@ internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-/// The option of verbs that destroy what nothing brings back.
+/// The option of verbs that destroy data irrecoverably.
 package struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask.")
     var yes = false
 
     package init() {}
 
-    /// Prepares to ask, where that is to be done.
+    /// Opens the terminal, if a confirmation is required.
     ///
-    /// - Throws: `param` at once where there is no terminal.
+    /// - Throws: `param` if there is no terminal.
     func prepare() throws(CofferError) -> Confirmation {
         Confirmation(terminal: yes ? nil : Terminal(try SecretInput.openTerminal(orElse: "say --yes to do without")))
     }
 }
 
-/// The terminal, with one owner.
+/// A terminal that is shared by reference.
 private final class Terminal {
     let descriptor: OwnedDescriptor
 
     init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 }
 
-/// What a person is told before something is lost, and what the person says to it.
+/// The warning before data is destroyed, and the confirmation.
 struct Confirmation {
     private let terminal: Terminal?
     private let output: Output
@@ -36,15 +36,15 @@ struct Confirmation {
         output = terminal.map { Output(descriptor: $0.descriptor.number) } ?? .standardError
     }
 
-    /// Tells, where the person who is asked reads it.
+    /// Prints a line where the prompt appears.
     func say(_ line: Line) { output.line(line) }
 
-    /// Asks.
+    /// Prompts for the confirmation.
     ///
     /// - Parameters:
-    ///   - word: What has to be typed.
-    ///   - refusal: What did not happen where it was not.
-    /// - Throws: `param` where something else was typed.
+    ///   - word: The word to type.
+    ///   - refusal: The error text if it was not typed.
+    /// - Throws: `param` if something else was typed.
     func ask(for word: String, orElse refusal: String) throws(CofferError) {
         guard let terminal else { return }
         let answer = try TerminalPrompt(

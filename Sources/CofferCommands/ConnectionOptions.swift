@@ -3,7 +3,7 @@ internal import CofferClient
 internal import CofferCore
 internal import Glibc
 
-/// How the daemon is found.
+/// The options that select the daemon.
 package struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
     var socket: String?
@@ -13,14 +13,14 @@ package struct ConnectionOptions: ParsableArguments {
 
     package init() {}
 
-    /// Connects: to the socket named, that of the environment, the user's own, or the system's.
+    /// Connects to the given socket, or that of the environment, or the user's, or the system's.
     func connect() throws(CofferError) -> BlockingClient {
         if let socket { return try BlockingClient(socketPath: socket) }
         let candidates = SocketPath.candidates(environment)
         do throws(CofferError) {
             return try .connect(toFirstOf: candidates)
         } catch {
-            // A service manager that has our socket would have started the daemon.
+            // If the service manager owned the socket, it would have started the daemon.
             guard candidates.count > 1, !noStart, let runtime = environment("XDG_RUNTIME_DIR"),
                 !exists("\(runtime)/systemd/private")
             else { throw error }
@@ -31,17 +31,18 @@ package struct ConnectionOptions: ParsableArguments {
     private func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }
 
-/// A variable of the environment; `nil` where it is not set or empty.
+/// A variable of the environment; `nil` if it is unset or empty.
 func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
 }
 
-/// Where the person's own configuration is: `$XDG_CONFIG_HOME`, or `$HOME/.config`; `nil` where neither is set.
+/// The directory of the user's configuration: `$XDG_CONFIG_HOME`, or `$HOME/.config`; `nil` if neither is
+/// set.
 var configurationHome: String? { environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" } }
 
-/// Whether a verb prints for people or for programs.
+/// Whether a verb prints text or JSON.
 package struct FormatOptions: ParsableArguments {
     @Flag(help: "Print JSON: members may be added, and never change their meaning.")
     var json = false
@@ -52,8 +53,8 @@ package struct FormatOptions: ParsableArguments {
 extension ItemName {
     /// Reads a name from the command line.
     ///
-    /// - Throws: `param` where it is no name, or was not UTF-8: Swift has put U+FFFD in the place of what it could not read,
-    ///   and two names would become one.
+    /// - Throws: `param` if it is not a name, or was not UTF-8. Swift replaces invalid bytes by U+FFFD, so
+    ///   that two different names would become equal.
     init(argument: String) throws(CofferError) {
         if argument.unicodeScalars.contains("\u{FFFD}") {
             throw CofferError(.param, "bad name: it is not UTF-8", hint: "a name is a path such as 'github.com/token'")

@@ -3,7 +3,7 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// What lets a person in: the passcode, or a recovery key in its place.
+/// The credential that opens the vault: the passcode or a recovery key.
 package struct CredentialOptions: ParsableArguments {
     @OptionGroup var passcode: PasscodeOptions
 
@@ -21,20 +21,20 @@ package struct CredentialOptions: ParsableArguments {
         }
     }
 
-    /// Which of the two it is.
+    /// The kind of the credential.
     var kind: Credential { recoveryKey || recoveryKeyFd != nil ? .recoveryKey : .passcode }
 
-    /// Reads what was given by a descriptor; `nil` where it is to be asked for.
+    /// Reads the credential from its descriptor; `nil` if the verb has to prompt.
     ///
-    /// Before connecting: a descriptor that is read later may be the connection itself.
+    /// This happens before connecting: a descriptor that is read later may be the connection itself.
     func readGiven() throws(CofferError) -> Secret? {
         guard let recoveryKeyFd else { return try passcode.readGiven() }
         return try SecretInput.recoveryKey(from: recoveryKeyFd)
     }
 
-    /// Asks for it.
+    /// Prompts for the credential.
     ///
-    /// - Parameter status: Tells whether a passcode would be looked at: nobody types one for nothing.
+    /// - Parameter status: Says whether a passcode may be tried at all; if not, there is no prompt.
     func ask(_ status: VaultStatus) throws(CofferError) -> Secret {
         guard kind == .passcode else { return try SecretInput.askRecoveryKey() }
         if status.attemptsEnded {
@@ -56,7 +56,7 @@ package struct CredentialOptions: ParsableArguments {
     }
 }
 
-/// Where a new passcode comes from, and what it is to cost.
+/// The source of a new passcode, and the cost of its key derivation.
 package struct NewPasscodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the new passcode from this descriptor.", valueName: "number"))
     var newPasscodeFd: Int32?
@@ -69,7 +69,7 @@ package struct NewPasscodeOptions: ParsableArguments {
 
     package init() {}
 
-    /// Reads what was given by a descriptor; `nil` where it is to be asked for.
+    /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
     func readGiven() throws(CofferError) -> Secret? {
         try newPasscodeFd.map { (number) throws(CofferError) in
             try SecretInput.passcode(from: number, "the new passcode")
@@ -78,15 +78,15 @@ package struct NewPasscodeOptions: ParsableArguments {
 }
 
 extension SecretInput {
-    /// More than groups, spaces and line ends make of a recovery key.
+    /// More than the groups, spaces and line ends of any recovery key.
     private static let recoveryKeyLimit = 256
 
-    /// A recovery key up to the end of a descriptor.
+    /// Reads a recovery key to the end of a descriptor.
     static func recoveryKey(from number: Int32) throws(CofferError) -> Secret {
         Secret(try readAll(from: number, limit: recoveryKeyLimit, "the recovery key"))
     }
 
-    /// Asks for a recovery key, without echo: a mistyped one is told from a wrong one.
+    /// Prompts for a recovery key without echo; its checksum distinguishes a mistyped one from a wrong one.
     static func askRecoveryKey() throws(CofferError) -> Secret {
         Secret(try ask("Recovery key (not shown): ", limit: recoveryKeyLimit))
     }

@@ -3,12 +3,12 @@ internal import CofferCore
 internal import CofferSystem
 internal import Glibc
 
-/// Starts `cofferd` for a user who has no service manager to do it.
+/// Starts `cofferd` for a user without a service manager.
 enum DaemonLauncher {
     private static let attempts = 250
     private static let pauseMicroseconds: UInt32 = 20_000
 
-    /// Starts the daemon, which listens at the user's own socket, and waits for it, five seconds at most.
+    /// Starts the daemon on the user's socket and waits until it answers, at most five seconds.
     static func startAndConnect(to socketPath: String) throws(CofferError) -> BlockingClient {
         Output.standardError.line("coffer: starting cofferd, which goes on running; --no-start forbids it")
         let daemon: DetachedProcess
@@ -29,7 +29,7 @@ enum DaemonLauncher {
         throw CofferError(.notAvailable, "cofferd did not come up", hint: "run 'cofferd' by hand to see why")
     }
 
-    /// The daemon beside this program; else the one in `$PATH`.
+    /// The daemon in the directory of this program, or else in `$PATH`.
     private static func programPath() -> String {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count - 1)

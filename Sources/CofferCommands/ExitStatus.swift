@@ -2,20 +2,20 @@ package import CofferCore
 
 /// The exit codes of `coffer`, after `sysexits.h`.
 ///
-/// proto-docs/CLI.md has the table; a code never changes its meaning.
+/// proto-docs/CLI.md has the table; the meaning of a code never changes.
 package enum ExitStatus: Int32, CaseIterable, Error {
     case done = 0
     /// The command line is wrong.
     case usage = 64
     /// Stored data is damaged or was tampered with.
     case damaged = 65
-    /// There is no such item.
+    /// The item does not exist.
     case notFound = 66
     /// The daemon can't be reached, or there is no vault yet.
     case unavailable = 69
-    /// A bug of ours.
+    /// An internal error.
     case bug = 70
-    /// It exists already.
+    /// The item exists already.
     case exists = 73
     /// Input or output failed; the disk may be full.
     case io = 74
@@ -23,12 +23,13 @@ package enum ExitStatus: Int32, CaseIterable, Error {
     case locked = 75
     /// The peer broke the protocol, or speaks another version.
     case `protocol` = 76
-    /// Not allowed: wrong passcode, missing entitlement, authentication wanted.
+    /// Denied: wrong passcode, missing entitlement, or authentication required.
     case denied = 77
 
     /// The exit code for an error.
     ///
-    /// - Parameter code: The error's code; one that this build does not know is a matter of versions.
+    /// - Parameter code: The code of the error; an unknown one comes from another version, and is a protocol
+    ///   error.
     package init(_ code: ErrorCode) {
         switch code {
         case .itemNotFound: self = .notFound

@@ -1,18 +1,19 @@
 package import CofferCore
 package import CofferMemory
 
-/// A key as people have it, as the daemon wants it: its raw bytes, and what they are.
+/// Converts a key from the usual file formats to its raw bytes and type, which the daemon requires.
 ///
-/// Read are PKCS#8 (RFC 8410) and public keys of X.509, in PEM or DER, and private keys of OpenSSH without a passphrase.
+/// It reads PKCS#8 (RFC 8410) and public keys of X.509, in PEM or DER, and private keys of OpenSSH without a
+/// passphrase.
 package struct KeyInput: ~Copyable {
-    /// The raw bytes, or all that was given where it says nothing of itself.
+    /// The raw bytes, or the whole input if its format is unknown.
     package let bytes: SecretBytes
-    /// What the key says of itself; `nil` where it came as it is.
+    /// The type that the format records; `nil` for raw bytes.
     package let kind: Kind?
 
-    /// What a key says of itself.
+    /// The type that the format of a key records.
     package struct Kind: Equatable, Sendable {
-        /// What it is used for.
+        /// The algorithm.
         package let type: KeyType
         /// Whether it is the private half.
         package let isPrivate: Bool
@@ -22,15 +23,15 @@ package struct KeyInput: ~Copyable {
             self.isPrivate = isPrivate
         }
 
-        /// Its class, as an attribute has it.
+        /// The class, as a value of the attribute.
         package var keyClass: String { isPrivate ? "private" : "public" }
     }
 
     /// Reads a key.
     ///
-    /// - Parameter input: All of a file. 32 bytes are a key as they stand; what is neither DER nor PEM is passed on as it is, for
-    ///   the daemon to judge. Of a PEM text the first block that holds a key counts.
-    /// - Throws: `param` where the key is encrypted, of another kind, or malformed.
+    /// - Parameter input: The whole file. 32 bytes are a raw key. Input that is neither DER nor PEM is passed
+    ///   on unchecked, and the daemon checks it. Of a PEM text, the first block with a key is used.
+    /// - Throws: `param` if the key is encrypted, of another type, or malformed.
     package init(from input: consuming SecretBytes) throws(CofferError) {
         let isDER = input.withBytes { bytes in bytes.byteCount > 0 && bytes.byte(at: 0) == 0x30 }
         let isPEM = input.withBytes { bytes in bytes.contains("-----BEGIN ") }
@@ -52,7 +53,7 @@ package struct KeyInput: ~Copyable {
         self.kind = kind
     }
 
-    /// Takes the bytes out.
+    /// Consumes the value and returns its bytes.
     package consuming func takeBytes() -> SecretBytes { bytes }
 
     private static func decode(_ input: borrowing SecretBytes, labelled label: String?) throws(CofferError) -> KeyInput
@@ -99,7 +100,7 @@ extension PEM.Subject {
     )
 }
 
-/// Why a key can't be taken.
+/// The reason for refusing a key.
 private enum Fault: Error {
     case encrypted
     case otherKind
@@ -114,7 +115,7 @@ private enum Fault: Error {
     }
 }
 
-/// Where a key's raw bytes are in what was given.
+/// The location of the raw key in the input.
 private struct FoundKey {
     let place: Range<Int>
     let kind: KeyInput.Kind
@@ -129,7 +130,7 @@ private struct FoundKey {
             let type = try Self.algorithm(&fields, in: bytes)
             let bits = try fields.next(0x03, in: bytes)
             try fields.finish()
-            // The first byte counts the bits that are not used.
+            // The first byte is the number of unused bits.
             guard bits.count == KeyType.keyBytes + 1, bytes.byte(at: bits.lowerBound) == 0 else { throw .malformed }
             self.init(place: bits.dropFirst().startIndex..<bits.upperBound, kind: .init(type: type, isPrivate: false))
             return
@@ -172,7 +173,7 @@ private struct FoundKey {
 
     // MARK: OpenSSH
 
-    /// The form of `PROTOCOL.key` of OpenSSH: one key, and no cipher.
+    /// The format of OpenSSH's `PROTOCOL.key`: one key, without a cipher.
     init(openSSH bytes: RawSpan) throws(Fault) {
         guard bytes.begins(with: "openssh-key-v1\0") else { throw .malformed }
         var fields = Strings(15..<bytes.byteCount)
@@ -209,7 +210,7 @@ private struct FoundKey {
     }
 }
 
-/// DER, one element behind the other, each by the place of its content.
+/// Reads consecutive elements of DER, and returns the range of each content.
 private struct Elements {
     private var place: Int
     private let end: Int
@@ -226,7 +227,7 @@ private struct Elements {
         var length = Int(bytes.byte(at: place + 1))
         var content = place + 2
         if length >= 0x80 {
-            // Of these keys none fills more than two bytes of length.
+            // The length of these keys never needs more than two bytes.
             let digits = length - 0x80
             guard (1...2).contains(digits), end - content >= digits else { throw .malformed }
             length = (0..<digits).reduce(0) { $0 << 8 | Int(bytes.byte(at: content + $1)) }
@@ -241,7 +242,7 @@ private struct Elements {
     func finish() throws(Fault) { if place != end { throw .malformed } }
 }
 
-/// The strings of SSH, each behind its length in four bytes.
+/// Reads the strings of SSH, each after its length in four bytes.
 private struct Strings {
     private var place: Int
     private let end: Int
@@ -266,7 +267,7 @@ private struct Strings {
 
     func finish() throws(Fault) { if place != end { throw .malformed } }
 
-    /// Makes sure that nothing is left but what fills the last block: 1, 2, 3 and on.
+    /// Checks that only the padding of the last block remains: 1, 2, 3 and so on.
     func finishPadding(in bytes: RawSpan) throws(Fault) {
         guard end - place < 8, (0..<(end - place)).allSatisfy({ Int(bytes.byte(at: place + $0)) == $0 + 1 }) else {
             throw .malformed
@@ -275,7 +276,7 @@ private struct Strings {
 }
 
 extension RawSpan {
-    /// Whether bytes are at a place.
+    /// Whether the bytes are at an offset.
     private func has(_ letters: [UInt8], at place: Int) -> Bool {
         byteCount - place >= letters.count && letters.indices.allSatisfy { byte(at: place + $0) == letters[$0] }
     }

@@ -2,9 +2,9 @@ internal import CofferCore
 internal import CofferSystem
 internal import Glibc
 
-/// Which vault the password of the login unlocks: a file of the person's own.
+/// The vault that the login password unlocks, recorded in a file of the user.
 ///
-/// It names the vault, so that no other one is ever given that password.
+/// The file has the vault's ID, so that the password is never sent to another vault.
 struct LoginMark {
     private let folder: String
     private var path: String { folder + "/login-vault" }
@@ -16,7 +16,7 @@ struct LoginMark {
         folder = home + "/coffer"
     }
 
-    /// The vault; `nil` where the login unlocks none.
+    /// The vault; `nil` if the login unlocks none.
     func read() throws(CofferError) -> ItemID? {
         do throws(SystemError) {
             switch try OwnedDescriptor(openingIfPresent: path) {
@@ -30,7 +30,7 @@ struct LoginMark {
         }
     }
 
-    /// Has the login unlock a vault.
+    /// Enables the unlock at login for a vault.
     func write(_ vaultID: ItemID) throws(CofferError) {
         do throws(SystemError) {
             _ = try Directory(makingPath: folder)
@@ -42,7 +42,7 @@ struct LoginMark {
         try file.finish()
     }
 
-    /// Has the login unlock none.
+    /// Disables the unlock at login.
     func remove() throws(CofferError) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw SystemError("unlink").cofferError("can't remove \(quotedForDisplay(path))")

@@ -3,15 +3,15 @@ internal import Glibc
 
 /// Points in time on the command line.
 enum Moment {
-    /// Which way a time without a date is counted.
+    /// Whether a time without a date is in the future or in the past.
     enum Direction: String {
         case fromNow = "from now"
         case ago
     }
 
-    /// Reads `2027-01-31`, `2027-01-31T12:00:00Z`, or a time from now, or ago, such as `30d`.
+    /// Reads `2027-01-31`, `2027-01-31T12:00:00Z`, or a time relative to now, such as `30d`.
     ///
-    /// - Returns: Milliseconds since 1970; a day without a time of day begins at midnight, UTC.
+    /// - Returns: Milliseconds since 1970; a date without a time is midnight, UTC.
     /// - Throws: `param` for anything else.
     static func milliseconds(
         _ text: String,
@@ -36,7 +36,7 @@ enum Moment {
     /// The time of the wall clock, in milliseconds since 1970.
     private static var now: Int64 { Int64(time(nil)) * 1000 }
 
-    /// Reads a length of time such as `90s`, `10m`, `2h`, `30d` or `4w`.
+    /// Reads a duration such as `90s`, `10m`, `2h`, `30d` or `4w`.
     ///
     /// - Returns: Seconds; `nil` for anything else.
     static func seconds(_ text: String) -> Int64? {
@@ -57,7 +57,7 @@ enum Moment {
         unsafe fields.tm_min = parts[4]
         unsafe fields.tm_sec = parts[5]
         let seconds = unsafe timegm(&fields)
-        // What does not exist has been carried over to what does.
+        // `timegm` normalises a time that does not exist.
         let found = unsafe [
             fields.tm_year + 1900, fields.tm_mon + 1, fields.tm_mday, fields.tm_hour, fields.tm_min, fields.tm_sec,
         ]

@@ -7,24 +7,24 @@ internal import Synchronization
 
 /// Standard output or standard error.
 ///
-/// The thing asked for goes to the first, all else to the second. Nothing else writes to either: what a terminal would obey is
-/// escaped here, by ``Line`` and by JSON, and the bytes of a secret that was asked for go out as they are.
+/// The requested data goes to the first, everything else to the second, and only through this type. ``Line``
+/// and JSON escape what a terminal would interpret; the bytes of a requested secret are written unchanged.
 struct Output {
     static let standardOutput = Output(descriptor: STDOUT_FILENO)
     static let standardError = Output(descriptor: STDERR_FILENO)
 
     let descriptor: Int32
 
-    /// Whether a person reads along.
+    /// Whether it is a terminal.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// What could not be written to standard output: looked at when the verb has ended.
+    /// The first error of writing to standard output, which is checked when the verb has ended.
     private static let firstFailure = Mutex<SystemError?>(nil)
 
-    /// Why something of the output is missing, if it is.
+    /// The error if some output was lost.
     static var failure: SystemError? { firstFailure.withLock { $0 } }
 
-    /// Writes a part of a line.
+    /// Writes part of a line.
     func write(_ part: Line) { write(text: isTerminal ? part.forTerminal : part.forPipe) }
 
     private func write(text: String) {
@@ -44,9 +44,10 @@ struct Output {
     /// Writes a line.
     func line(_ line: Line) { write(line + "\n") }
 
-    /// Writes a value as JSON, on a line of its own.
+    /// Writes a value as JSON, on one line.
     ///
-    /// What a terminal would obey is written as JSON's escapes, which mean the same: it can be inside strings only.
+    /// What a terminal would interpret can only be inside strings, and is written as equivalent escapes of
+    /// JSON.
     func line(_ json: JSONObject) {
         let bytes = JSONValue.object(json).serialized()
         let text = String(decoding: bytes, as: UTF8.self)
@@ -54,13 +55,13 @@ struct Output {
         write(text: (isPlain ? text : text.unicodeScalars.reduce(into: "") { $0 += $1.escapedInJSON }) + "\n")
     }
 
-    /// Writes a secret that was asked for, on a line of its own, without a copy that nobody wipes.
+    /// Writes a requested secret on one line, without a copy in ordinary memory.
     func line(_ secret: Secret) throws(CofferError) {
         try secret.write(to: descriptor, "the output")
         write("\n")
     }
 
-    /// Says what failed, why, and what to do.
+    /// Writes an error and its hint.
     func write(_ error: CofferError) {
         line("error: \(error.message)")
         if let hint = error.hint {
@@ -72,7 +73,7 @@ struct Output {
 }
 
 extension Unicode.Scalar {
-    /// The scalar as it is, or by its number in UTF-16.
+    /// The scalar itself, or its escape in UTF-16.
     fileprivate var escapedInJSON: String {
         guard isUnseen else { return String(self) }
         return UTF16.encode(self).map { units in units.reduce(into: "") { $0 += Self.escape($1) } } ?? ""

@@ -3,19 +3,20 @@ internal import CofferCore
 internal import CofferSystem
 internal import Glibc
 
-/// A file that a verb writes: it is in its place when all of its content is there, for its owner only, and otherwise not at all.
+/// A file that a verb writes: it appears when its content is complete, with access for its owner only.
 ///
-/// Every verb that writes to a file does it so: whatever ends the program leaves no half of a secret behind.
+/// Every verb that writes a file uses this type, so that no interrupted program leaves part of a secret
+/// behind.
 struct OutputFile {
     private let path: String
     private let file: PendingFile
 
-    /// Makes a file that replaces the one that is there.
+    /// Makes a file that replaces an existing one.
     ///
-    /// It is made before what goes into it is asked for, so that a bad path is found out while nothing has happened.
+    /// It is created before its content is requested, so that a bad path fails before anything has happened.
     init(_ path: String) throws(CofferError) { try self.init(path, .isReplaced) }
 
-    /// Makes a file that must not be there yet.
+    /// Makes a file that must not exist.
     init(new path: String) throws(CofferError) { try self.init(path, .isKept) }
 
     private init(_ path: String, _ existing: PendingFile.Existing) throws(CofferError) {
@@ -30,7 +31,7 @@ struct OutputFile {
     /// The descriptor to write to.
     var number: Int32 { file.number }
 
-    /// Puts a text into it.
+    /// Writes a text.
     func write(_ text: String) throws(CofferError) {
         do throws(SystemError) {
             try unsafe file.write(all: Array(text.utf8).span.bytes)
@@ -39,7 +40,7 @@ struct OutputFile {
         }
     }
 
-    /// Writes all of the content, and a line end, and puts the file in place, synced.
+    /// Writes the whole content and a line end, syncs the file and moves it to its path.
     func finish(_ content: Secret) throws(CofferError) {
         do throws(SystemError) {
             try content.withBytes { (bytes) throws(SystemError) in try file.write(all: bytes) }
@@ -50,7 +51,7 @@ struct OutputFile {
         try finish()
     }
 
-    /// Puts the file in place, synced.
+    /// Syncs the file and moves it to its path.
     func finish() throws(CofferError) {
         do throws(SystemError) { try file.finish() } catch { throw Self.failure(error, path) }
     }

@@ -3,24 +3,24 @@ internal import CofferMemory
 
 /// The blocks of a PEM text, as RFC 7468 has them, with lines of up to 76 characters.
 struct PEM {
-    /// What is looked for in a text.
+    /// What to find in a text.
     struct Subject {
-        /// What it is, for a sentence.
+        /// The noun for error texts.
         let name: String
-        /// The labels of the blocks that it may be in.
+        /// The labels of the possible blocks.
         let labels: [String]
-        /// What to give instead of what is malformed.
+        /// The hint if it is malformed.
         let hint: String
     }
 
-    /// A block that was found.
+    /// A decoded block.
     struct Block: ~Copyable {
         /// Its label.
         let label: String
-        /// What is in it.
+        /// Its content.
         let bytes: SecretBytes
 
-        /// Takes the bytes out.
+        /// Consumes the value and returns its bytes.
         consuming func takeBytes() -> SecretBytes { bytes }
     }
 
@@ -34,15 +34,17 @@ struct PEM {
     private var place = 0
     private var lineNumber = 0
 
+    /// Begins to read a text.
+    ///
     /// - Parameters:
-    ///   - byteCount: The bytes of the text.
-    ///   - subject: What is looked for in it.
+    ///   - byteCount: The size of the text.
+    ///   - subject: What to find in it.
     init(_ byteCount: Int, _ subject: Subject) {
         self.byteCount = byteCount
         self.subject = subject
     }
 
-    /// Decodes the first block with a label of the subject; what is in front of it is passed over.
+    /// Decodes the first block with a label of the subject, and skips everything before it.
     consuming func block(in text: RawSpan) throws(CofferError) -> Block {
         guard byteCount > 0 else { throw refusal("the input is empty") }
         var others: [String] = []
@@ -63,7 +65,7 @@ struct PEM {
         throw refusal("it has no block of a \(subject.labels.joined(separator: " or a ")), but \(found)")
     }
 
-    /// The lines of a block, by their numbers, up to its end.
+    /// The numbered lines of a block.
     private mutating func block(
         _ label: String,
         from began: Int,
@@ -84,7 +86,7 @@ struct PEM {
         throw refusal("the block \(quotedForDisplay(label)) of line \(began) has no end")
     }
 
-    /// Strict base64: nothing but its alphabet, padded, and no bits left over.
+    /// Strict base64: padded, without other characters or unused bits.
     private func decode(
         _ lines: [(number: Int, range: Range<Int>)],
         of label: String,
@@ -174,7 +176,7 @@ struct PEM {
 }
 
 extension RawSpan {
-    /// A byte of a text that was given.
+    /// A byte of the text.
     func byte(at place: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) }
 
     /// Whether a line begins with a mark.

@@ -1,26 +1,26 @@
 internal import CofferCore
 internal import CofferWire
 
-/// A result that prints itself: what a verb shows is said in one place, for people and for programs.
+/// A result with one text form and one JSON form, which all verbs use.
 protocol Printable {
     /// What `--json` prints, on one line.
     var json: JSONObject { get }
-    /// What is printed for people.
+    /// The lines for a person.
     var text: [Line] { get }
 }
 
 extension FormatOptions {
-    /// Shows a result in the form that was asked for.
+    /// Prints a result in the requested format.
     func show(_ result: some Printable, to output: Output = .standardOutput) {
         json ? output.line(result.json) : output.lines(result.text)
     }
 
-    /// Shows a result whose words depend on the verb.
+    /// Prints a result whose text depends on the verb.
     func show(_ json: JSONObject, _ text: Line..., to output: Output = .standardOutput) {
         self.json ? output.line(json) : output.lines(text)
     }
 
-    /// Shows what only a person wants to know.
+    /// Prints a line that only a person needs.
     func say(_ text: Line) {
         if !json { Output.standardOutput.line(text) }
     }
@@ -31,14 +31,14 @@ extension Output {
         for line in lines { self.line(line) }
     }
 
-    /// Tells a person what the daemon has to say of a change that it has made.
+    /// Prints the daemon's warnings about a change.
     static func warn(_ warnings: [String]) {
         for warning in warnings { standardError.line("warning: \(warning)") }
     }
 }
 
 extension [Line] {
-    /// Values under each other, each behind what it is; those that are not there are left out.
+    /// Aligns labelled values in lines, and omits missing ones.
     init(width: Int, indentation: Int = 0, _ fields: [(label: String, value: Line?)]) {
         self = fields.compactMap { label, value in
             let space = String(repeating: " ", count: Swift.max(1, width - label.count - 1))
@@ -52,10 +52,11 @@ extension String {
     func padded(to width: Int) -> String { self + String(repeating: " ", count: Swift.max(0, width - count)) }
 }
 
-/// Asks for page after page.
+/// Requests all pages.
 ///
 /// - Parameters:
-///   - ask: Asks for the page at a position; `nil` is the beginning. Returns the next position; `nil` at the end.
+///   - ask: Requests the page at a position, and returns the next position; `nil` is the beginning and the
+///     end.
 func forEachPage<Position>(
     _ ask: (Position?) throws(CofferError) -> Position?
 ) throws(CofferError) {
@@ -63,9 +64,9 @@ func forEachPage<Position>(
     repeat { position = try ask(position) } while position != nil
 }
 
-/// Does something with each, and goes on after a failure, as rm does it.
+/// Calls a closure for each element and continues after a failure, as rm does.
 ///
-/// - Throws: The exit code of the first failure; each was told.
+/// - Throws: The exit code of the first failure; every failure was printed.
 func forEachGoingOn<Element>(_ elements: [Element], _ body: (Element) throws(CofferError) -> Void) throws(ExitStatus) {
     var first: CofferError?
     for element in elements {

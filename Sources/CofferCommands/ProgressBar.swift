@@ -1,7 +1,7 @@
 internal import CofferCore
 internal import CofferSystem
 
-/// Shows how far a transfer has come, with its rate and the time left, once it has lasted half a second: on a terminal only.
+/// Shows the progress of a transfer, its rate and the time left, on a terminal, after half a second.
 final class ProgressBar {
     private static let delay: UInt64 = 500_000_000
 
@@ -10,7 +10,9 @@ final class ProgressBar {
     private let start: UInt64
     private var isShown = false
 
-    /// - Returns: `nil` where nobody would see it.
+    /// Makes a bar.
+    ///
+    /// - Returns: `nil` if the output is not a terminal.
     init?(to output: Output = .standardError, clock: BootClock = .system) {
         guard output.isTerminal else { return nil }
         self.output = output
@@ -26,13 +28,13 @@ final class ProgressBar {
         output.write("\r\u{1B}[K\(Self.text(done, total, seconds: Double(elapsed) / 1e9))")
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     func finish() {
         if isShown { output.write("\r\u{1B}[K") }
         isShown = false
     }
 
-    /// The bar in words, such as `512 MiB of 2.0 GiB (25 %), 400 MiB/s, 4 s left`.
+    /// The text of the bar, such as `512 MiB of 2.0 GiB (25 %), 400 MiB/s, 4 s left`.
     static func text(_ done: Int64, _ total: Int64?, seconds: Double) -> String {
         let rate = Double(done) / max(seconds, 0.001)
         let speed = "\(ByteCount.text(Int64(rate)))/s"
@@ -43,7 +45,7 @@ final class ProgressBar {
     }
 }
 
-/// Numbers of bytes for people.
+/// Formats numbers of bytes.
 enum ByteCount {
     /// At most three digits and a binary unit, such as `64 MiB`.
     static func text(_ count: Int64) -> String {

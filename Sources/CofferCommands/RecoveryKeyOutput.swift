@@ -3,7 +3,7 @@ internal import CofferClient
 internal import CofferCore
 internal import Glibc
 
-/// Where a recovery key that was made goes: to standard output, on a line of its own, or to a file.
+/// The destination of a new recovery key: a line of standard output, or a file.
 package struct RecoveryKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write the recovery key to this file, which must not exist yet.", valueName: "file")
@@ -12,23 +12,23 @@ package struct RecoveryKeyOptions: ParsableArguments {
 
     package init() {}
 
-    /// Refuses a JSON object that would have to stand beside the key on standard output.
+    /// Refuses JSON if the key would be on standard output as well.
     func validate(with format: FormatOptions, declining: String) throws {
         guard format.json, recoveryKeyFile == nil else { return }
         throw ValidationError("a recovery key is never inside JSON: give --recovery-key-file FILE\(declining)")
     }
 
-    /// Makes the place for the key, before the key is made.
+    /// Opens the destination before the key is made.
     func open() throws(CofferError) -> RecoveryKeyOutput {
         RecoveryKeyOutput(file: try recoveryKeyFile.map { (path) throws(CofferError) in try OutputFile(new: path) })
     }
 }
 
-/// The place for a recovery key.
+/// The destination of a recovery key.
 struct RecoveryKeyOutput {
     fileprivate let file: OutputFile?
 
-    /// Delivers the key, and says what happened: where the key is on standard output, the words are not.
+    /// Writes the key and prints what happened, on standard error if the key is on standard output.
     func deliver(_ key: Secret, after words: String) throws(CofferError) {
         guard key.count > 0 else {
             throw CofferError(
@@ -51,10 +51,10 @@ struct RecoveryKeyOutput {
         }
     }
 
-    /// Where words belong that are not the key.
+    /// The output that the key is not written to.
     var words: Output { file == nil ? .standardError : .standardOutput }
 
-    /// What a person should know about the key.
+    /// Advice about the key.
     static let advice =
         "keep the recovery key apart from this machine: it opens the vault without the passcode, and is not shown again"
 }

@@ -3,9 +3,9 @@ internal import CofferCore
 internal import CofferMemory
 internal import CofferSystem
 
-/// A device key in the form that `systemd-creds` gives it: it opens on one machine only, and may lie anywhere.
+/// A device key that `systemd-creds` has sealed: it opens only on one machine, and may be stored anywhere.
 struct SealedKey {
-    /// What it takes to open one.
+    /// What is required to open it.
     enum Holder: String, CaseIterable, ExpressibleByArgument {
         /// The machine's chip, if it has one, and its disk; or its disk alone.
         case auto
@@ -17,17 +17,17 @@ struct SealedKey {
         case hostAndChip = "host+tpm2"
     }
 
-    /// The name that the service manager gives it by, and that is sealed in.
+    /// The credential name in the service manager, which is sealed with the key.
     static let credentialName = "device-key"
-    /// The bytes of the key itself.
+    /// The size of the key.
     static let keyBytes = 32
-    /// The most that a sealed key has: one with a chip's part has about a kilobyte.
+    /// The maximum size of a sealed key; with a TPM it has about a kilobyte.
     private static let sealedBytes = 16 << 10
 
-    /// The sealed form.
+    /// The sealed bytes.
     let bytes: [UInt8]
 
-    /// Reads one; `nil` where there is no such file.
+    /// Reads a sealed key; `nil` if the file does not exist.
     init?(at path: String) throws(CofferError) {
         do {
             guard let file = try OwnedDescriptor(openingIfPresent: path) else { return nil }
@@ -37,7 +37,7 @@ struct SealedKey {
         }
     }
 
-    /// Seals a key, so that it opens again here and now.
+    /// Seals a key and checks that it opens on this machine.
     init(_ key: borrowing SecretBytes, to holder: Holder) throws(CofferError) {
         var failure: CofferError?
         for option in Self.chipOptions(of: holder) {
@@ -55,9 +55,10 @@ struct SealedKey {
         throw failure ?? CofferError(.internal, "nothing was sealed")
     }
 
-    /// What else the chip is to look at: nothing, for firmware changes with every update.
+    /// The PCRs that the TPM checks: none, because firmware changes with every update.
     ///
-    /// systemd 252 can seal so, and not open it again. The register for debugging never changes, and comes to the same.
+    /// systemd 252 can seal without a PCR, but not open the result. The debug PCR 16 never changes and is
+    /// equivalent.
     private static func chipOptions(of holder: Holder) -> [[String]] {
         holder == .host ? [[]] : [["--tpm2-pcrs="], ["--tpm2-pcrs=16"]]
     }
@@ -76,9 +77,9 @@ struct SealedKey {
         bytes = Array(sealed.prefix(count))
     }
 
-    /// The key.
+    /// Opens the key.
     ///
-    /// - Throws: `decode` where it does not open here.
+    /// - Throws: `decode` if it does not open on this machine.
     func opened() throws(CofferError) -> SecretBytes {
         var key: SecretBytes
         do { key = try SecretBytes(zeros: Self.keyBytes + 1) } catch { throw .noSecretMemory }
@@ -94,7 +95,7 @@ struct SealedKey {
         return key
     }
 
-    /// Whether the machine has a chip that firmware, kernel and systemd can use.
+    /// Whether the machine has a TPM that firmware, kernel and systemd support.
     static var hasChip: Bool {
         var nothing: [UInt8] = [0]
         let outcome = unsafe nothing.withUnsafeMutableBytes { buffer in

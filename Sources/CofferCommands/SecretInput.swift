@@ -5,22 +5,23 @@ internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-/// Where a passcode comes from: never from an argument or the environment.
+/// The source of a passcode, which is never an argument or a variable of the environment.
 package struct PasscodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the passcode from this descriptor.", valueName: "number"))
     var passcodeFd: Int32?
 
     package init() {}
 
-    /// Reads the passcode that was given by a descriptor; `nil` where it is to be asked for.
+    /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
     func readGiven() throws(CofferError) -> Secret? {
         try passcodeFd.map { (number) throws(CofferError) in try SecretInput.passcode(from: number) }
     }
 }
 
-/// Reads secrets into memory that is locked and wiped.
+/// Reads secrets into locked memory, which is wiped.
 enum SecretInput {
-    /// A passcode up to the end of a descriptor, less one line end: what `echo` and here-strings add.
+    /// Reads a passcode to the end of a descriptor, without a final line end, which `echo` and here-strings
+    /// append.
     static func passcode(from number: Int32, _ subject: String = "the passcode") throws(CofferError) -> Secret {
         var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
         let endsLine = passcode.withBytes { bytes in
@@ -31,7 +32,7 @@ enum SecretInput {
         return Secret(passcode)
     }
 
-    /// Reads until there are so many bytes, or the descriptor ends.
+    /// Reads up to a limit, or to the end of the descriptor.
     static func readAll(from number: Int32, limit: Int, _ subject: String) throws(CofferError) -> SecretBytes {
         var bytes: SecretBytes
         do { bytes = try SecretBytes(zeros: limit) } catch { throw .noSecretMemory }
@@ -49,7 +50,7 @@ enum SecretInput {
         return bytes
     }
 
-    /// Opens a file, or standard input where none is named.
+    /// Opens a file, or standard input if there is no path.
     static func open(_ path: String?) throws(CofferError) -> OwnedDescriptor {
         guard let path else { return try duplicate(STDIN_FILENO, "can't read standard input") }
         let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -60,7 +61,7 @@ enum SecretInput {
         return OwnedDescriptor(owning: number)
     }
 
-    /// A descriptor of its own for what another one has open.
+    /// Duplicates a descriptor.
     static func duplicate(_ number: Int32, _ failure: String) throws(CofferError) -> OwnedDescriptor {
         do {
             return OwnedDescriptor(owning: try SystemError.check("dup", fcntl(number, F_DUPFD_CLOEXEC, 3)))
@@ -69,9 +70,9 @@ enum SecretInput {
         }
     }
 
-    /// Asks on the terminal, without echo.
+    /// Prompts on the terminal, without echo.
     ///
-    /// - Throws: `param` at once where there is no terminal: a prompt that nobody sees would hang.
+    /// - Throws: `param` if there is no terminal.
     static func ask(_ prompt: Line, limit: Int) throws(CofferError) -> SecretBytes {
         let terminal = try openTerminal(
             orElse:
@@ -81,16 +82,16 @@ enum SecretInput {
         return try TerminalPrompt(text: prompt, limit: limit, isShown: false, terminal: terminal.number).ask()
     }
 
-    /// Opens the terminal that the program was started from.
+    /// Opens the controlling terminal.
     ///
-    /// - Throws: `param` where there is none, with the way to do without it.
+    /// - Throws: `param` with the hint if there is none.
     static func openTerminal(orElse hint: String) throws(CofferError) -> OwnedDescriptor {
         let number = unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else { throw CofferError(.param, "there is no terminal to ask on", hint: hint) }
         return OwnedDescriptor(owning: number)
     }
 
-    /// Asks for a new passcode, or a password: a person types it twice.
+    /// Prompts twice for a new passcode or password.
     static func askNew(_ what: String = "passcode") throws(CofferError) -> Secret {
         let first = Secret(try ask("New \(what): ", limit: Limits.passcodeBytes))
         let second = Secret(try ask("Repeat \(what): ", limit: Limits.passcodeBytes))
@@ -102,11 +103,11 @@ enum SecretInput {
 }
 
 extension Secret {
-    /// Writes the bytes as they are, without a copy that nobody wipes.
+    /// Writes the bytes unchanged, without a copy in ordinary memory.
     ///
     /// - Parameters:
-    ///   - descriptor: Where to.
-    ///   - what: What they are, for a sentence.
+    ///   - descriptor: The destination.
+    ///   - what: The noun for error texts.
     func write(to descriptor: Int32, _ what: String = "the content") throws(CofferError) {
         let target = try SecretInput.duplicate(descriptor, "can't write \(what)")
         do {

@@ -3,31 +3,32 @@ internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-/// A question on the terminal.
+/// A prompt on the terminal.
 ///
-/// Whatever ends or stops the program meanwhile finds the terminal as it was, as with readpassphrase(3).
+/// If a signal ends or stops the program, the settings of the terminal are restored first, as in
+/// readpassphrase(3).
 struct TerminalPrompt {
-    /// SIGCONT is among them because a shell may have turned the echo on while the program was stopped.
+    /// SIGCONT is included because a shell may have enabled the echo while the program was stopped.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT]
 
-    /// What is asked.
+    /// The prompt.
     let text: Line
-    /// The most bytes of an answer.
+    /// The maximum size of an answer.
     let limit: Int
     /// Whether the terminal shows the answer.
     let isShown: Bool
     /// The terminal.
     let terminal: Int32
 
-    /// Asks; and asks again where the program was stopped and goes on.
+    /// Prompts, and prompts again after the program was stopped and continued.
     ///
     /// - Returns: A line, without its end.
-    /// - Throws: `param` where the input ended before the line did, or the line is too long.
+    /// - Throws: `param` if the input ended before the line, or the line is too long.
     func ask() throws(CofferError) -> SecretBytes {
         var signal: Int32 = 0
         while true {
             if let answer = try askOnce(interruptedBy: &signal) { return answer }
-            // The Swift runtime has a handler for it, which shows memory.
+            // The handler of the Swift runtime would print memory.
             if signal == SIGQUIT { Glibc.signal(SIGQUIT, SIG_DFL) }
             raise(signal)
         }
@@ -58,9 +59,9 @@ struct TerminalPrompt {
         return bytes
     }
 
-    /// In its usual mode a terminal gives a line at a time, line end included.
+    /// Reads one line; in its canonical mode a terminal delivers a whole line at a time.
     ///
-    /// - Returns: The bytes of the line; `nil` where a signal came before its end.
+    /// - Returns: The size of the line; `nil` if a signal arrived first.
     private func fill(
         _ bytes: inout SecretBytes,
         _ held: borrowing HeldSignals,
@@ -77,7 +78,7 @@ struct TerminalPrompt {
                 return unsafe (count, buffer[place])
             }
             if outcome.0 < 0 { throw SystemError("read") }
-            // Half of a passcode would count as a wrong one.
+            // An incomplete passcode would count as a wrong one.
             if outcome.0 == 0 { return Self.endsEarly }
             if outcome.1 == UInt8(ascii: "\n") { return place }
             place += 1
@@ -103,7 +104,7 @@ struct TerminalPrompt {
         return settings
     }
 
-    /// What was typed before is forgotten: it is no answer to what is asked next.
+    /// Changes the settings and discards earlier input, which does not answer this prompt.
     private func set(_ settings: termios) throws(CofferError) {
         var settings = settings
         guard unsafe tcsetattr(terminal, TCSAFLUSH, &settings) == 0 else {

@@ -2,9 +2,9 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 
-/// The credentials that a unit loads, as its service manager knows them.
+/// The credentials that a unit loads, according to its service manager.
 struct UnitCredentials {
-    /// What the unit calls a credential, and where it comes from.
+    /// The ID of a credential and the path of its source.
     struct Source {
         let id: String
         let path: String
@@ -13,15 +13,15 @@ struct UnitCredentials {
     private static let answerBytes = 256 << 10
     private static let manager = "org.freedesktop.systemd1"
 
-    /// Those that it loads as they are.
+    /// Credentials that are loaded unencrypted.
     let loaded: [Source]
 
-    /// Asks the service manager.
+    /// Queries the service manager.
     ///
     /// - Parameters:
-    ///   - unit: The unit, named in full.
-    ///   - isOwners: Whether it is one of the user's own service manager.
-    /// - Throws: `itemNotFound` where there is no such unit; `notAvailable` where there is no service manager.
+    ///   - unit: The full name of the unit.
+    ///   - isOwners: Whether it belongs to the user's service manager.
+    /// - Throws: `itemNotFound` if the unit does not exist; `notAvailable` if there is no service manager.
     init(of unit: String, isOwners: Bool) throws(CofferError) {
         let bus = isOwners ? "--user" : "--system"
         let found = try Self.ask([
@@ -48,7 +48,7 @@ struct UnitCredentials {
 
     private static let isNotUnderstood = CofferError(.internal, "what 'busctl' has answered is not understood")
 
-    /// What the service manager answers.
+    /// Sends a query to the service manager.
     private static func ask(_ arguments: [String]) throws(CofferError) -> JSONValue? {
         var answer = [UInt8](repeating: 0, count: answerBytes)
         let outcome = unsafe answer.withUnsafeMutableBytes { buffer in

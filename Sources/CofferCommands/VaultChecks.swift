@@ -2,20 +2,20 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// What a verb looks at before a person types for nothing. The daemon decides again.
+/// Checks before a prompt, so that a person does not type in vain. The daemon checks again.
 extension VaultStatus {
-    /// Refuses where there is no vault.
+    /// Throws if there is no vault.
     func requireVault() throws(CofferError) {
         if state == .noVault {
             throw CofferError(.notAvailable, "there is no vault yet", hint: "make one with 'coffer init'")
         }
     }
 
-    /// Refuses where the device key of the vault is missing.
+    /// Throws if the device key of the vault is missing.
     ///
     /// - Parameters:
-    ///   - client: Asked whether a recovery key opens the vault: nobody is sent to look for one that never was.
-    ///   - replacesDeviceKey: Whether the verb does without the device key where there is a recovery key.
+    ///   - client: Queried for recovery keys, so that the hint names one only if it exists.
+    ///   - replacesDeviceKey: Whether the verb works without the device key if a recovery key exists.
     func requireDeviceKey(_ client: BlockingClient, replacesDeviceKey: Bool = false) throws(CofferError) {
         guard state == .deviceKeyMissing else { return }
         let hasRecoveryKey = try client.hasRecoveryKey()
@@ -29,18 +29,18 @@ extension VaultStatus {
         )
     }
 
-    /// What may be the matter where the device key is missing.
+    /// The possible reasons of a missing device key.
     static let deviceKeyMissing =
         "the file 'device.key', or the credential 'device-key' of the service manager, is not here, "
         + "or the vault comes from another machine"
-    /// How a vault with a recovery key gets another device key.
+    /// How a recovery key replaces the device key.
     static let replacingDeviceKey = "'coffer passcode change --recovery-key' does that, with a new passcode"
-    /// What a vault without a recovery key is without its device key.
+    /// The hint if there is no recovery key.
     static let noReplacement = "the vault has no recovery key, so nothing else opens it"
 
-    /// Refuses where there is no passcode.
+    /// Throws if the vault has no passcode.
     ///
-    /// - Parameter consequence: What can't be done then.
+    /// - Parameter consequence: What is impossible therefore.
     func requirePasscode(orElse consequence: String) throws(CofferError) {
         try requireVault()
         if state == .noPasscode {
@@ -54,12 +54,12 @@ extension VaultStatus {
 }
 
 extension VaultFault: Printable {
-    /// What is wrong, and what to do.
+    /// The fault and its hint.
     var text: [Line] { ["fault: \(what)", "hint: \(hint)"] }
 }
 
 extension BlockingClient {
-    /// Whether a recovery key opens the vault.
+    /// Whether the vault has a recovery key.
     func hasRecoveryKey() throws(CofferError) -> Bool {
         try call(SlotListParameters()).value.slots.contains { $0.kind == .recoveryKey }
     }

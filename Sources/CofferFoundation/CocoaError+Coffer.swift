@@ -2,23 +2,23 @@ internal import CofferClient
 public import CofferCore
 public import Foundation
 
-/// How a call touches a file, for the code of its error.
+/// How a call uses a file, which selects the code of its error.
 enum FileUse {
     case reading, writing
 
-    /// The code where Coffer's error has none of Foundation's.
+    /// The code for errors of Coffer that have no equivalent in Foundation.
     fileprivate var unknown: CocoaError.Code { self == .reading ? .fileReadUnknown : .fileWriteUnknown }
 }
 
 extension CocoaError {
-    /// What Coffer said, for an error of this library; `nil` for any other.
+    /// The underlying error of Coffer; `nil` if the error is not from this library.
     public var cofferError: CofferError? { unsafe userInfo[NSUnderlyingErrorKey] as? CofferError }
 
-    /// Tells an error of Coffer in Foundation's words.
+    /// Converts an error of Coffer to one of Foundation.
     ///
     /// - Parameters:
-    ///   - error: What Coffer said, which stays underneath.
-    ///   - use: What was being done.
+    ///   - error: The error, which becomes the underlying error.
+    ///   - use: What the call did.
     ///   - path: The file or the directory.
     init(_ error: CofferError, _ use: FileUse, at path: String) {
         var info: [String: Any] = [
@@ -28,7 +28,7 @@ extension CocoaError {
         self.init(error.cocoaCode.map { Code(rawValue: $0) } ?? use.unknown, userInfo: info)
     }
 
-    /// What Foundation has and Coffer has not: refused, so that nobody believes it was done.
+    /// The error for a feature of Foundation that Coffer does not have, so that it is never ignored silently.
     init(unsupported what: String, at path: String) {
         let error = CofferError(.param, "can't \(what) in Coffer", hint: "proto-docs/FOUNDATION.md says what there is")
         self.init(
@@ -41,10 +41,10 @@ extension CocoaError {
 }
 
 extension CofferURL {
-    /// Does something with a file or a directory.
+    /// Performs an operation on a file or a directory.
     ///
     /// - Parameters:
-    ///   - use: What is being done, for the code of an error.
+    ///   - use: What the operation does, for the code of an error.
     ///   - body: Gets a connection and the name.
     /// - Throws: `CocoaError`.
     func perform<Result>(

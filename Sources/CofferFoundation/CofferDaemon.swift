@@ -4,24 +4,24 @@ internal import CofferWire
 public import Foundation
 internal import Synchronization
 
-/// The daemon that everything in this library speaks to, and the part of its vault that this program lives in.
+/// The daemon that this library uses, and the directory of this program in its vault.
 ///
-/// It can be used from every thread: each call takes a connection of its own. A request that was sent is never sent again:
-/// when the daemon goes in the middle, the call fails with `notAvailable`, and the next one connects anew.
+/// It can be used from every thread: each call uses a connection of its own. A request is never sent twice:
+/// if the daemon stops during a call, the call fails with `notAvailable`, and the next one reconnects.
 public final class CofferDaemon: Sendable {
     /// The directory, at the root of the file store, that ``CofferFileManager/urls(for:in:)`` begins with.
     public let container: String
     private let socketPath: String?
     private let idle = Mutex<[IdleClient]>([])
-    /// More connections than there are threads that use them at once are of no use.
+    /// Idle connections above this number are closed: more threads seldom call at the same time.
     private static let maximumIdle = 4
 
-    /// Names a daemon; nothing is connected before it is used.
+    /// Describes a daemon; the first call connects.
     ///
     /// - Parameters:
-    ///   - socketPath: Its socket; if none is named, the one that `coffer` takes: that of `COFFER_SOCKET`, the user's own,
+    ///   - socketPath: Its socket; `nil` takes that of `coffer`: the one in `COFFER_SOCKET`, or the user's,
     ///     or the system's. No daemon is started.
-    ///   - container: The directory of this program's files; named after the program if nothing is said.
+    ///   - container: The directory for the files of this program; by default its name.
     public init(socketPath: String? = nil, container: String = ProcessInfo.processInfo.processName) {
         self.socketPath = socketPath
         self.container = container
@@ -30,23 +30,24 @@ public final class CofferDaemon: Sendable {
     private static let standard = Mutex(CofferDaemon())
     @TaskLocal private static var scoped: CofferDaemon?
 
-    /// The one that is used where ``with(_:_:)`` names no other.
+    /// The daemon in use, unless ``with(_:_:)`` selects another.
     public static var shared: CofferDaemon {
         get { scoped ?? standard.withLock { $0 } }
         set { standard.withLock { $0 = newValue } }
     }
 
-    /// Uses another daemon in a part of the program, and in the tasks that it makes.
+    /// Selects another daemon for a part of the program and the tasks that it starts.
     ///
     /// - Parameters:
     ///   - daemon: The daemon.
     ///   - body: The part of the program.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     public static func with<Result>(_ daemon: CofferDaemon, _ body: () throws -> Result) rethrows -> Result {
         try $scoped.withValue(daemon, operation: body)
     }
 
-    /// Whether items of every protection can be used now, as of `UIApplication`; false where the daemon can't be reached.
+    /// Whether items of every protection are available now, as in `UIApplication`; false if the daemon can't
+    /// be reached.
     public var isProtectedDataAvailable: Bool {
         let state = try? perform { (client) throws(CofferError) in try client.status().state }
         return state == .unlocked || state == .locking || state == .noPasscode
@@ -54,9 +55,9 @@ public final class CofferDaemon: Sendable {
 
     // MARK: Connections
 
-    /// Does something with a connection that nobody else uses meanwhile.
+    /// Performs an operation with exclusive use of a connection.
     ///
-    /// - Parameter body: Gets the connection, for as long as it runs.
+    /// - Parameter body: Gets the connection, which is valid only during the call.
     func perform<Result>(
         _ body: (BlockingClient) throws(CofferError) -> Result
     ) throws(CofferError) -> Result {
@@ -66,17 +67,17 @@ public final class CofferDaemon: Sendable {
             giveBack(client)
             return result
         } catch {
-            // What failed so may have left the connection in the middle of an answer.
+            // After these errors, the connection may be in the middle of an answer.
             if error != .broken && error != .nonsense { giveBack(client) }
             throw error
         }
     }
 
-    /// Takes a connection that the caller keeps.
+    /// Removes a connection from the pool for the caller, or makes one.
     func takeClient() throws(CofferError) -> BlockingClient {
         while let client = idle.withLock({ $0.popLast() })?.client {
-            // Asking for the end of what was shown on it tells whether the daemon is still there, and changes nothing:
-            // only then is it safe to send what must not be sent twice.
+            // Ending the authentication context changes nothing else and shows that the daemon still
+            // answers. Only then may the caller send a request that must not be repeated.
             if (try? client.call(ContextEndParameters()).value) != nil { return client }
         }
         return try connect()
@@ -94,9 +95,9 @@ public final class CofferDaemon: Sendable {
     }
 }
 
-/// A connection that waits for the next one who needs it.
+/// A connection in the pool.
 private struct IdleClient: @unchecked Sendable {
-    // Sendable: it is used by the one thread that has taken it out.
+    // Sendable: only the thread that has taken it from the pool uses it.
     let client: BlockingClient
 }
 
@@ -106,11 +107,11 @@ extension CofferError {
 }
 
 extension Data {
-    /// Hands bytes out to where nobody wipes them.
+    /// Copies a secret to ordinary memory, which is not wiped.
     init(exposing secret: Secret) {
         self = secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
     }
 
-    /// Takes its bytes, which nobody wipes.
+    /// Copies the bytes to locked memory; the original is not wiped.
     var secret: Secret { get throws(CofferError) { try Secret(copying: bytes) } }
 }

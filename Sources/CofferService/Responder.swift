@@ -23,17 +23,17 @@ final class Responder {
     /// - Parameter stands: Whether its success does not depend on that commit.
     func record(_ answer: Answer, stands: Bool) {
         guard let origin = answer.running.origin, origin.connection.credential == nil else { return }
-        note(answer, of: origin, stands: stands)
+        note(answer, of: origin, answer.failure ?? refusal(of: answer, origin), stands: stands)
     }
 
-    private func note(_ answer: Answer, of origin: Running.Origin, stands: Bool) {
+    private func note(_ answer: Answer, of origin: Running.Origin, _ failure: CofferError?, stands: Bool) {
         audit.note(
             origin.request,
             of: origin.connection,
             answer.items,
             stands: stands,
             mayChange: answer.running.kind == .changing,
-            failure: answer.failure ?? refusal(of: answer, origin)
+            failure: failure
         )
     }
 
@@ -41,17 +41,18 @@ final class Responder {
     func deliver(_ answer: Answer) {
         guard let origin = answer.running.origin else { return }
         let (request, connection, number) = (origin.request, origin.connection, origin.number)
-        // Whether the unit waits for its credential is known behind this, and then nothing is recorded.
-        defer { if connection.credential != nil { note(answer, of: origin, stands: true) } }
+        let failure = answer.failure ?? refusal(of: answer, origin)
         let isOpen = connections[number] === connection
         if answer.running.kind == .changing { connection.waitsForTurn = true }
         if isOpen {
-            if let failure = answer.failure ?? refusal(of: answer, origin) {
+            if let failure {
                 fail(failure, request.id, connection, number)
             } else if let reply = answer.takeReply() {
                 send(reply, request.id, connection, number)
             }
         }
+        // A unit whose credential was refused may wait now, and then nothing is recorded.
+        if connection.credential != nil { note(answer, of: origin, failure, stands: true) }
         if request.usesContext { connection.caller.context.endRequest() }
         connection.remove(request)
         if isOpen {

@@ -310,7 +310,8 @@ final class Turn {
         let stands = running.kind == .reading || answer.failure == nil && method?.awaitsCommit == true
         if let method { answer.explain { responder.doubted($0, of: method) } }
         responder.record(answer, stands: stands)
-        if !stands && vault.openCatalog?.hasChanges == true { answers.append(answer) } else { responder.deliver(answer) }
+        let waits = !stands && vault.openCatalog?.hasChanges == true
+        if waits { answers.append(answer) } else { responder.deliver(answer) }
     }
 
     /// Cancels requests of a connection.

@@ -2,7 +2,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// A few cases of each campaign, with the same seed each time: `packaging/campaign` runs more of them.
+/// A few cases of each campaign, with a fixed seed; `packaging/campaign` runs more of them.
 @Suite struct CampaignTests {
     @Test func `a call that fails is told by its code, and neither loses anything nor does half of it`() throws {
         try run("calls", 10)

@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 
 extension BlockingClient {
-    /// Every item, by its name, and how many are damaged.
+    /// All items by name, and the number of damaged ones.
     func listAll() throws -> (items: [String: ItemInfo], damagedCount: Int) {
         var items: [String: ItemInfo] = [:]
         var damagedCount = 0
@@ -20,7 +20,7 @@ extension BlockingClient {
         return (items, damagedCount)
     }
 
-    /// All that a check finds.
+    /// All findings of a check.
     func checkAll(repairs: Bool = false) throws -> [Finding] {
         var findings: [Finding] = []
         var cursor: String?
@@ -32,7 +32,7 @@ extension BlockingClient {
         return findings
     }
 
-    /// All that is wrong with the audit.
+    /// All findings of a verification of the audit.
     func verifyAll() throws -> [String] {
         var findings: [String] = []
         var number: Int64? = 0
@@ -53,10 +53,10 @@ extension BlockingClient {
 }
 
 extension DaemonProcess {
-    /// What a daemon is started with, so that it ends with the campaign, however that ends.
+    /// Makes the daemon end with the campaign, even after a crash.
     static let endingWithUs = ["/usr/bin/setpriv", "--pdeathsig", "KILL"]
 
-    /// Connects without holding each answer against `openrpc.json`, which takes longer than the answer.
+    /// Connects without checking each answer against `openrpc.json`, which takes longer than the answer.
     func connectUnchecked() throws -> BlockingClient { try BlockingClient(socketPath: socketPath) }
 
     /// The contents in the state directory, by their ids.
@@ -67,7 +67,7 @@ extension DaemonProcess {
         )
     }
 
-    /// Throws where something is left over of what was begun, or removed.
+    /// Throws if staged or removed contents are left over.
     func expectNothingLeft(files fileCount: Int) throws {
         let contents = try contentIDs()
         try expect(contents.count == fileCount, "\(contents.count) contents are there, for \(fileCount) files")
@@ -77,7 +77,7 @@ extension DaemonProcess {
         try expect(!names.contains { $0.hasSuffix(".new") }, "left in the state directory: \(names)")
     }
 
-    /// Throws where the daemon has ended.
+    /// Throws if the daemon has ended.
     func expectAlive() throws {
         if let ending { throw Fault("the daemon has ended: \(ending)") }
     }

@@ -5,9 +5,10 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// Calls of the daemon that fail, once or from there on.
+/// System calls of the daemon that fail, once or persistently.
 ///
-/// What was refused has not happened, what was answered is there, and all goes on when the fault ends.
+/// A refused request has had no effect, an acknowledged one is stored, and the daemon continues when the
+/// fault ends.
 enum CallsCampaign {
     static func run(_ report: Report) throws {
         let preload = try Preload()
@@ -26,7 +27,7 @@ enum CallsCampaign {
         }
     }
 
-    /// What the daemon is doing.
+    /// The activity during which a call fails.
     fileprivate enum Scene: CaseIterable { case work, initialization, passcodeChange, start }
 
     fileprivate struct Failure: CustomStringConvertible {
@@ -39,10 +40,10 @@ enum CallsCampaign {
             "\(kind) \(number)\(isLasting ? " and all behind it" : "") with \(code == ENOSPC ? "ENOSPC" : "EIO")"
         }
 
-        /// What a request may be refused with for it.
+        /// The permitted refusals.
         var codes: Set<ErrorCode> {
             if code == EIO { return [.io] }
-            // SQLite tells no sync from another: it failed.
+            // SQLite reports a full disk during a sync as a failed sync.
             return kind == .sync ? [.diskFull, .io] : [.diskFull]
         }
     }
@@ -96,7 +97,7 @@ enum CallsCampaign {
             try daemon.connect().makeVault(passcode: passcode)
         }
 
-        /// Steps that nothing disturbs.
+        /// Steps without a fault.
         private func workInPeace(_ count: Int) throws {
             let client = try daemon.connectUnchecked()
             for _ in 0..<count {
@@ -176,7 +177,7 @@ enum CallsCampaign {
             daemon.kill()
             arm()
             try daemon.launch()
-            // It refuses, or ends, or is not concerned.
+            // The start is refused, or the daemon ends, or the fault does not affect it.
             _ = try? daemon.awaitListening()
             if let ending = daemon.ending {
                 try expectOrder(ending)
@@ -205,7 +206,9 @@ enum CallsCampaign {
             guard case .exit = ending else { throw Fault("the daemon has ended: \(ending)") }
         }
 
-        /// - Parameter isFinal: Whether what was open is closed now.
+        /// Compares the vault with the expectation.
+        ///
+        /// - Parameter isFinal: Whether all files are closed.
         private func check(isFinal: Bool) throws {
             let client = try daemon.connect()
             let listed = try client.listAll()

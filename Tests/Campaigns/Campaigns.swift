@@ -1,10 +1,10 @@
 import Foundation
 
-/// `packaging/campaign`: attacks on a real daemon, by chance and with a seed.
+/// `packaging/campaign`: random attacks on a real daemon, reproducible by their seed.
 enum Campaigns {
     private struct Campaign: Sendable {
         let name: String
-        /// How many cases there are where no number is given.
+        /// The default number of cases.
         let usualCount: Int
         let run: @Sendable (Report) throws -> Void
     }

@@ -6,7 +6,7 @@ import CofferWire
 /// An item as it was stored.
 struct Stored {
     var content: [UInt8]
-    /// `nil` where that is not known.
+    /// `nil` if it is unknown.
     var protection: Protection?
 
     func fits(_ other: Stored) -> Bool {
@@ -18,26 +18,26 @@ extension Stored: CustomStringConvertible {
     var description: String { "\(content.count) bytes \(content.prefix(4)), \(protection.map { "\($0)" } ?? "?")" }
 }
 
-/// What some requests change: an item that is `nil` is gone.
+/// The changes of some requests; `nil` removes the item.
 typealias Changes = [String: Stored?]
 
-/// What has to be there of some items, and what may be.
+/// The required and the permitted state of some items.
 struct Expectation {
-    /// What was acknowledged.
+    /// The acknowledged state.
     var known: [String: Stored] = [:]
-    /// What a request without an answer may have done: any of these changes, as a whole.
+    /// The possible changes of an unanswered request, each as a whole.
     var alternatives: [Changes] = []
-    /// What items may be besides, each by itself.
+    /// Further permitted states of single items.
     var open: [String: [Stored?]] = [:]
 
     mutating func apply(_ changes: Changes) { for (name, stored) in changes { known[name] = stored } }
 
-    /// Compares what is there with what was acknowledged.
+    /// Compares the vault with the acknowledged state.
     ///
     /// - Parameters:
-    ///   - items: The items that are listed.
-    ///   - names: Those that are read; all if nothing is said.
-    /// - Returns: What was read.
+    ///   - items: The listed items.
+    ///   - names: The items to read; `nil` for all.
+    /// - Returns: The items that were read.
     func check(
         _ client: BlockingClient,
         _ items: [String: ItemInfo],
@@ -79,7 +79,7 @@ struct Expectation {
         )
     }
 
-    /// Takes what was read for what is there from now on.
+    /// Makes the state that was read the known one.
     mutating func settle(_ read: Changes) {
         for name in Set(alternatives.flatMap(\.keys)).union(open.keys) { known[name] = read[name] ?? nil }
         alternatives = []
@@ -92,10 +92,10 @@ struct Expectation {
     }
 }
 
-/// What a writer did, and where in a recording.
+/// The changes of a writer, with their positions in a recording.
 struct Journal {
     struct Entry {
-        /// How far the recording was before the request, and when its answer had come.
+        /// The positions before the request and after its answer.
         let start: Int64
         let end: Int64
         let changes: Changes
@@ -105,7 +105,7 @@ struct Journal {
 
     var entries: [Entry] = []
 
-    /// What has to be there of all that was answered before a place in the recording.
+    /// The expectation of everything that was answered before a position.
     func expectation(at position: Int64) -> Expectation {
         var expectation = Expectation()
         for entry in entries {

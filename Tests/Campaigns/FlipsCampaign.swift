@@ -1,9 +1,9 @@
 import CofferTestSupport
 import Foundation
 
-/// Bytes of the state directory that are others: flipped, zeroed, cut off or added.
+/// Changed bytes in the state directory: flipped, zeroed, truncated or appended.
 ///
-/// What is damaged is named, or does not matter. It is never a wrong content, and nothing is missing without a word.
+/// Damage is reported or has no effect. It never changes a content, and no item is missing without a report.
 enum FlipsCampaign {
     static func run(_ report: Report) throws {
         var random = report.generator(of: .max)
@@ -33,14 +33,14 @@ enum FlipsCampaign {
         }
     }
 
-    /// The catalog and its log as often as all others together.
+    /// Picks the catalog and its log as often as all other files together.
     private static func pickFile(_ statePath: String, _ random: inout Generator) throws -> String {
         let paths = try filePaths(in: statePath)
         let catalog = paths.filter { $0.hasPrefix("vault.sqlite") }
         return random.chance(0.5) ? random.pick(catalog) : random.pick(paths)
     }
 
-    /// What is done to a file.
+    /// A change of a file.
     private struct Change: CustomStringConvertible {
         let description: String
         private let bytes: [UInt8]
@@ -71,7 +71,7 @@ enum FlipsCampaign {
             self.bytes = bytes
         }
 
-        /// Writes it into the file as it is there: owner and mode stay.
+        /// Writes the change in place, which keeps owner and mode.
         func make(at path: String) throws {
             let file = try FileHandle(forWritingTo: URL(filePath: path))
             try file.truncate(atOffset: 0)

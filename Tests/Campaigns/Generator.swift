@@ -1,8 +1,8 @@
-/// Numbers by chance that a seed makes again: splitmix64.
+/// Reproducible pseudorandom numbers: splitmix64.
 struct Generator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Begins at a seed; other parts give other numbers.
+    /// Makes a generator from a seed; each combination of parts gives other numbers.
     init(seed: UInt64, _ parts: UInt64...) {
         state = seed
         for part in parts { state = next() ^ (part &* 0xd129_0d3f_7a5b_c3e9) }
@@ -16,23 +16,23 @@ struct Generator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 on, below a bound.
+    /// A number from 0 up to, but not including, a bound.
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// Whether something happens that has a chance.
+    /// True with a given probability.
     mutating func chance(_ part: Double) -> Bool { Double(below(1 << 30)) < part * Double(1 << 30) }
 
-    /// One of some values.
+    /// A random element.
     mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
 
-    /// Bytes that no other call gives.
+    /// Bytes that differ from those of every other call.
     mutating func content(_ count: Int) -> [UInt8] {
-        // Made from the pool by an offset: a loop over each byte would take longer than what is attacked.
+        // Taken from the pool at an offset: generating each byte would take longer than the attack.
         let start = below(Self.pool.count - count)
         return Array(Self.pool[start..<(start + count)])
     }
 
-    /// A number of bytes as secrets and files have it: often few, and often about the edge of a chunk.
+    /// A realistic size: often small, and often near the boundary of a chunk.
     mutating func size(upTo most: Int) -> Int {
         let edges = [0, 1, 2, 100, 4096, 65_535, 65_536, 65_537, 131_072].filter { $0 <= most }
         return chance(0.4) ? pick(edges) : below(chance(0.5) ? most + 1 : min(most, 4000) + 1)

@@ -5,20 +5,20 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// Changes of the passcode and of the slots, until the daemon goes.
+/// Changes the passcode and the slots until the daemon ends.
 final class KeyChanges: @unchecked Sendable {
     // Sendable: one thread at a time.
     private var random: Generator
     private var passcode: String?
     private var slotCount = 2
-    /// What a change without an answer may have left.
+    /// The possible result of an unanswered change.
     private var pending: (passcode: String?, slotCount: Int)?
 
     init(_ seed: UInt64) { random = Generator(seed: seed) }
 
     /// Changes keys.
     ///
-    /// - Returns: How many changes were acknowledged.
+    /// - Returns: The number of acknowledged changes.
     func work(_ client: BlockingClient) throws -> Int {
         var count = 0
         while true {
@@ -65,7 +65,7 @@ final class KeyChanges: @unchecked Sendable {
         pending = nil
     }
 
-    /// Unlocks after a restart, and finds out what became of the last change.
+    /// Unlocks after a restart, and determines the result of the last change.
     func unlock(_ client: BlockingClient) throws {
         let isLocked = try client.status().state == .beforeFirstUnlock
         let slots = try client.keyslots().count

@@ -5,9 +5,9 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// A daemon that is killed at random instants, under writers and in its start.
+/// A daemon that is killed at random instants, during writes and during its start.
 ///
-/// What was acknowledged is there, nothing is half done, and nothing is left over.
+/// Acknowledged changes are stored, no change is incomplete, and no file is left over.
 final class KillsCampaign {
     private let daemon: DaemonProcess
     private let writers: [Writer]
@@ -22,7 +22,7 @@ final class KillsCampaign {
                 campaign = current
                 try current.kill(number, report)
             }
-            // What follows a fault would tell of it again.
+            // After a fault, the same vault would report it again.
             if !isGood || number % 250 == 249 { campaign = nil }
         }
     }
@@ -90,7 +90,7 @@ final class KillsCampaign {
 }
 
 extension Generator {
-    /// A seed for others, without going on.
+    /// A seed for writers, without advancing the generator.
     fileprivate var seedOfWriters: UInt64 {
         var copy = self
         return copy.next()

@@ -1,7 +1,7 @@
-/// A fault that is known and not yet mended: it is counted, and told at the end of each run.
+/// A known fault that is not fixed yet: it is counted, and reported at the end of each run.
 struct KnownFault: Sendable {
     let campaign: String
-    /// A part of what the campaign says of it.
+    /// A part of the fault's text.
     let pattern: String
     let sentence: String
 

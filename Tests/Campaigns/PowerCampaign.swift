@@ -5,9 +5,10 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// Power that goes at any instant, on disks that lose what was not synced.
+/// Power cuts at any instant, on disks that lose what was not synced.
 ///
-/// A real daemon's calls are recorded. Of the record the disks are made that a cut could leave, and a real daemon opens each.
+/// The system calls of a real daemon are recorded. From the recording, the possible disks after a cut are
+/// made, and a real daemon opens each.
 enum PowerCampaign {
     private static let casesOfRecording = 40
 
@@ -28,9 +29,10 @@ enum PowerCampaign {
 
     private static func cut(_ recording: Recording, _ random: inout Generator, _ report: Report) throws {
         let ends = recording.disk.ends
-        // Half of the cuts are at an answer and leave the least that POSIX promises: where a sync is missing, it is found there.
+        // Half of the cuts are at an answer and leave the minimum that POSIX guarantees, which detects
+        // missing syncs.
         let isWorst = random.chance(0.5)
-        // At an answer, where all of it has to be there, or between any two calls.
+        // At an answer, when everything acknowledged must be there, or between any two calls.
         let position = isWorst || random.chance(0.5) ? random.pick(recording.answers) : Int64(random.pick(ends))
         let loss = isWorst ? .everything : random.pick(RecordedDisk.Loss.allCases)
         let entries = isWorst ? .eachDirectory : random.pick(RecordedDisk.Entries.allCases)
@@ -47,13 +49,13 @@ enum PowerCampaign {
     }
 }
 
-/// A daemon that was at work, what it did to its files, and what it answered meanwhile.
+/// The recorded calls of a daemon, and its answers.
 private struct Recording {
     let disk: RecordedDisk
-    /// How far the recording was when each answer had come.
+    /// The position of each answer in the recording.
     let answers: [Int64]
     private let writers: [Writer]
-    /// Passcodes, and how far the recording was before and behind the change to each.
+    /// Passcodes, with the positions before and after the change to each.
     private let passcodes: [(start: Int64, end: Int64, passcode: String)]
 
     private static let stepsOfWriter = 25
@@ -108,7 +110,7 @@ private struct Recording {
         return passcodes
     }
 
-    /// Opens what a cut has left, and throws where something is missing that was answered before.
+    /// Opens the state after a cut, and throws if an acknowledged change is missing.
     func check(_ directory: TemporaryDirectory, at position: Int64, _ report: Report) throws {
         let daemon = try DaemonProcess(in: directory, launchedBy: DaemonProcess.endingWithUs)
         let client = try daemon.connectUnchecked()

@@ -1,12 +1,12 @@
 import CofferTestSupport
 import Foundation
 
-/// The library that stands between a daemon and the C library: `Tests/CampaignPreload/preload.c`.
+/// The library that intercepts the daemon's calls of the C library: `Tests/CampaignPreload/preload.c`.
 final class Preload {
     private let directory: TemporaryDirectory
     private let library: String
 
-    /// Compiles it.
+    /// Compiles the library.
     init() throws {
         directory = try TemporaryDirectory()
         library = directory.appending("preload.so")
@@ -18,13 +18,13 @@ final class Preload {
         try expect(compiled.status == 0, "cc: \(compiled.errors)")
     }
 
-    /// What starts a daemon with the library in it.
+    /// The command that starts a daemon with the library.
     ///
     /// - Parameters:
     ///   - statePath: The state directory.
-    ///   - control: What the library is told.
-    ///   - logPath: Where records go.
-    ///   - isQuick: Whether syncs and the stretching of passcodes cost next to nothing.
+    ///   - control: The shared memory that controls the library.
+    ///   - logPath: The path of the recording.
+    ///   - isQuick: Whether syncs and key derivation cost next to nothing.
     func launcher(
         statePath: String,
         _ control: Control,
@@ -39,9 +39,9 @@ final class Preload {
     }
 }
 
-/// What the library is told, and tells: memory that is shared with it.
+/// Memory that is shared with the library, for commands and counters.
 final class Control {
-    /// Calls that can fail; the numbers are those of the library.
+    /// The calls that can fail, with the library's numbers.
     enum Kind: Int32, CaseIterable {
         case write = 1
         case sync = 2
@@ -68,9 +68,9 @@ final class Control {
 
     deinit { munmap(words, Self.byteCount) }
 
-    /// Has a call fail.
+    /// Makes a call fail.
     ///
-    /// - Parameter number: Which one of its kind from now on, from 1 on.
+    /// - Parameter number: The index of the call among those of its kind from now, from 1.
     func fail(_ kind: Kind, _ number: Int, with code: Int32, isLasting: Bool) {
         words[1] = 0
         (words[0], words[2], words[3]) = (kind.rawValue, code, isLasting ? 1 : 0)
@@ -78,13 +78,13 @@ final class Control {
         words[1] = Int32(number)
     }
 
-    /// Has no call fail any more.
+    /// Stops the failures.
     func endFailing() { words[1] = 0 }
 
-    /// How many calls have failed.
+    /// The number of failed calls.
     var failedCount: Int { Int(words[5]) }
 
-    /// How many bytes the recording has.
+    /// The size of the recording in bytes.
     var position: Int64 {
         UnsafeRawPointer(words).load(fromByteOffset: 24, as: Int64.self)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a daemon did to its state directory, in its order.
+/// The operations of a daemon on its state directory, in order.
 struct RecordedDisk {
-    /// What is lost of what was not synced.
+    /// How much of the unsynced data is lost.
     enum Loss: CaseIterable {
         case everything
         case byChance
@@ -10,9 +10,9 @@ struct RecordedDisk {
 
     /// When an entry of a directory is on the disk.
     enum Entries: CaseIterable {
-        /// In the order of the changes, all of them with the sync of any directory: a journal.
+        /// In order, and all of them with the sync of any directory: a journal.
         case journaled
-        /// With the sync of its own directory: all that POSIX says.
+        /// With the sync of its own directory: the minimum of POSIX.
         case eachDirectory
     }
 
@@ -36,10 +36,10 @@ struct RecordedDisk {
     private let records: [Record]
     private let root: UInt64
 
-    /// How many bytes the recording has.
+    /// The size of the recording in bytes.
     var byteCount: Int { bytes.count }
 
-    /// The places between two records.
+    /// The positions between two records.
     var ends: [Int] { records.map(\.end) }
 
     /// Reads a recording.
@@ -81,33 +81,33 @@ struct RecordedDisk {
 
     // MARK: A power cut
 
-    /// A file or a directory, and what was done to it.
+    /// A file or a directory, and the operations on it.
     private final class Node {
         var changes: [Record] = []
-        /// So many of the changes are on the disk.
+        /// The number of synced changes.
         var syncedCount = 0
-        /// What is in a directory, by all that was done.
+        /// The current entries of a directory.
         var live: [String: Node] = [:]
         var entryChanges: [EntryChange] = []
         var syncedEntryCount = 0
-        /// What is in a directory after the cut.
+        /// The entries of a directory after the cut.
         var kept: [String: Node] = [:]
         let isDirectory: Bool
 
         init(isDirectory: Bool) { self.isDirectory = isDirectory }
     }
 
-    /// A change of the entries of one directory, which happens as a whole or not.
+    /// An atomic change of the entries of one directory.
     private struct EntryChange {
         let directory: Node
         let entries: [String: Node?]
     }
 
-    /// Makes the state directory that a power cut leaves.
+    /// Makes the state directory after a power cut.
     ///
     /// - Parameters:
-    ///   - position: Where in the recording the power goes.
-    ///   - path: A directory to make; it must not be there.
+    ///   - position: The position of the cut in the recording.
+    ///   - path: The path of the new directory, which must not exist.
     func cut(at position: Int, _ loss: Loss, _ entries: Entries, _ random: inout Generator, into path: String) throws {
         let keep = loss == .everything ? 0 : random.pick([0.3, 0.5, 0.7])
         var history = History(root: root, bytes: bytes)
@@ -123,7 +123,7 @@ struct RecordedDisk {
         let root = Node(isDirectory: true)
         private var nodes: [UInt64: Node]
         private var directories: [Node] = []
-        /// Changes of entries in their order; a rename from one directory to another is two at once.
+        /// The changes of entries, in order; a rename between two directories is two changes at once.
         private var journal: [[EntryChange]] = []
         private var journaledCount = 0
         private let bytes: [UInt8]
@@ -189,14 +189,14 @@ struct RecordedDisk {
             for (name, node) in change.entries { change.directory.kept[name] = node }
         }
 
-        /// What is in the journal, and some of what follows, in its order.
+        /// Keeps the journal and some of the following changes, in order.
         func keepOrdered(_ part: Double, _ random: inout Generator) {
             var count = journaledCount
             while count < journal.count, random.chance(part) { count += 1 }
             for changes in journal.prefix(count) { changes.forEach(keep) }
         }
 
-        /// What each directory has synced, and some of the rest.
+        /// Keeps the synced changes of each directory, and some of the others.
         func keepEach(_ part: Double, _ random: inout Generator) {
             for directory in directories {
                 for (number, change) in directory.entryChanges.enumerated()
@@ -222,7 +222,7 @@ struct RecordedDisk {
             }
         }
 
-        /// What a file has: all that was synced, and some of the rest.
+        /// The content of a file: the synced data, and some of the rest.
         private func content(of node: Node, _ part: Double, _ random: inout Generator) -> [UInt8] {
             var content: [UInt8] = []
             for (number, change) in node.changes.enumerated() {
@@ -230,7 +230,7 @@ struct RecordedDisk {
                 guard isSynced || random.chance(part) else { continue }
                 switch change.kind {
                 case .write:
-                    // Of what was not synced a few sectors may be there.
+                    // Some sectors of an unsynced write may be on the disk.
                     let sectors = (change.rest.count + 511) / 512
                     let isTorn = !isSynced && random.chance(0.3)
                     let count = isTorn ? min(random.below(sectors + 1) * 512, change.rest.count) : change.rest.count

@@ -1,26 +1,26 @@
 import CofferCore
 import Foundation
 
-/// What must not be.
+/// A violation of what a campaign expects.
 struct Fault: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Throws where something must not be.
+/// Throws a fault if a condition is false.
 func expect(_ holds: Bool, _ fault: @autoclosure () -> String) throws {
     if !holds { throw Fault(fault()) }
 }
 
-/// An error as a line tells it.
+/// An error as one line.
 func inWords(_ error: any Error) -> String {
     (error as? CofferError).map { "\($0.code.rawValue): \($0.message)" } ?? "\(error)"
 }
 
-/// Counts what was tried, and tells what was bad.
+/// Counts the cases and prints the faults.
 final class Report {
-    /// Number and seed of the campaign.
+    /// The number of cases, and the seed.
     let count: Int
     let seed: UInt64
     private let name: String
@@ -38,15 +38,15 @@ final class Report {
         self.only = only
     }
 
-    /// The numbers of the cases.
+    /// The indices of the cases.
     var cases: Range<Int> { only.map { $0..<($0 + 1) } ?? 0..<count }
 
-    /// The numbers by chance of a case, the same whichever cases came before.
+    /// The generator of a case, which does not depend on earlier cases.
     func generator(of number: Int) -> Generator { Generator(seed: seed, UInt64(number)) }
 
     /// Runs a case.
     ///
-    /// - Returns: Whether nothing was bad.
+    /// - Returns: Whether it found no fault.
     @discardableResult func attempt(_ number: Int, _ body: () throws -> Void) -> Bool {
         triedCount += 1
         current = number
@@ -58,7 +58,7 @@ final class Report {
         return badCount == before
     }
 
-    /// Tells of a fault, if it is not a known one.
+    /// Prints a fault, unless it is a known one.
     func add(_ text: String) {
         let known = KnownFault.all.firstIndex { $0.campaign == name && text.contains($0.pattern) }
         if let known { return leftOut[known] += 1 }
@@ -72,7 +72,7 @@ final class Report {
         }
     }
 
-    /// Counts something that the last line tells.
+    /// Adds to a figure of the last line.
     func tally(_ figure: String, _ count: Int = 1) { figures[figure, default: 0] += count }
 
     /// Prints the figures.
@@ -89,12 +89,12 @@ final class Report {
     }
 }
 
-/// Ends the campaign when a request stays without an answer.
+/// Ends the campaign if a request gets no answer.
 final class Watchdog: @unchecked Sendable {
     static let seconds = 120
     static let shared = Watchdog()
 
-    // Sendable: all of it is behind the lock.
+    // Sendable: the lock guards all of it.
     private let lock = NSLock()
     private var deadline: ContinuousClock.Instant?
     private var text = ""

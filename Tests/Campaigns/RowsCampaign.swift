@@ -4,7 +4,7 @@ import Foundation
 
 /// Impossible values in every column of every table.
 ///
-/// A daemon answers or names the damage. It stays alive, and other items are what they were.
+/// The daemon answers or reports the damage. It continues to run, and other items are unchanged.
 enum RowsCampaign {
     static func run(_ report: Report) throws {
         var random = report.generator(of: .max)
@@ -51,7 +51,7 @@ enum RowsCampaign {
         try repair(vault, daemon, found)
     }
 
-    /// A repair ends, and does no harm to what was whole.
+    /// Repairs the vault, which must succeed and must not change intact rows.
     private static func repair(
         _ vault: SampleVault,
         _ daemon: DaemonProcess,
@@ -71,11 +71,11 @@ enum RowsCampaign {
         let type: String
         let isRequired: Bool
 
-        /// How many items a damaged row of it may take along.
+        /// The maximum number of items that a damaged row affects.
         func mostItems(of count: Int) -> Int {
             switch table {
             case "catalog_settings", "schema_migrations": count
-            // A directory has those in it: five at the most.
+            // A directory has at most five entries.
             case "file_nodes": 5
             case "keychain_items", "file_chunks", "keychain_history", "keychain_tags": 1
             default: 0
@@ -83,13 +83,13 @@ enum RowsCampaign {
         }
     }
 
-    /// A value, as SQL says it.
+    /// A value as an SQL expression.
     struct Value: CustomStringConvertible {
         let description: String
-        /// The type that it has; nothing where it follows the column's.
+        /// Its type; empty if it is that of the column.
         let type: String
 
-        /// Whether a strict table takes it.
+        /// Whether a strict table accepts it.
         func fits(_ column: Column) -> Bool {
             if type == "NULL" { return !column.isRequired }
             return type.isEmpty || column.type == type || column.type == "ANY"
@@ -112,7 +112,7 @@ enum RowsCampaign {
     }
 }
 
-/// A database as anybody opens it who has SQLite.
+/// A plain connection to the database.
 private final class RawDatabase {
     private var handle: OpaquePointer?
 
@@ -123,7 +123,7 @@ private final class RawDatabase {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// The columns of the tables that have rows.
+    /// The columns of all tables with rows.
     func columns() throws -> [RowsCampaign.Column] {
         try rows(
             """
@@ -137,11 +137,11 @@ private final class RawDatabase {
 
     /// Writes a value into a row.
     ///
-    /// - Returns: Whether the table takes it.
+    /// - Returns: Whether the table accepts it.
     func put(_ value: RowsCampaign.Value, into column: RowsCampaign.Column, _ random: inout Generator) throws -> Bool {
         let (table, name) = (column.table, column.name)
         let count = Int(try rows("SELECT count(*) FROM \(table)")[0][0]) ?? 0
-        // By their primary key: some tables have no row number.
+        // By primary key, because some tables have no row number.
         let keys = try rows("SELECT name FROM pragma_table_info('\(table)') WHERE pk > 0 ORDER BY pk").map { $0[0] }
         let key = keys.isEmpty ? "rowid" : keys.joined(separator: ", ")
         let sql = value.description.replacing("$", with: name).replacing("!", with: name).replacing("@", with: table)

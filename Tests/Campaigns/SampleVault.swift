@@ -5,9 +5,9 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// A vault that has something of everything, and what is in it.
+/// A vault with all kinds of content, and a record of it.
 struct SampleVault {
-    /// How the daemon that made it has ended.
+    /// How the daemon that made it ended.
     enum Ending: CaseIterable { case killed, stopped }
 
     let directory: TemporaryDirectory
@@ -30,7 +30,7 @@ struct SampleVault {
         contents = filling.contents
         formerSecrets = filling.formerSecrets
         random = filling.random
-        // A wrong one, so that there is something in the file that counts them.
+        // A wrong passcode, so that the file of attempts has content.
         _ = try client.lock(graceSeconds: 0)
         _ = try Outcome { try client.unlock("wrong") }
         switch ending {
@@ -39,7 +39,7 @@ struct SampleVault {
         }
     }
 
-    /// Puts items into a vault, and keeps what they are.
+    /// Stores items in a vault, and records them.
     private struct Filling {
         let client: BlockingClient
         var random: Generator
@@ -93,33 +93,33 @@ struct SampleVault {
 }
 
 extension SampleVault {
-    /// What a daemon on a damaged copy of the vault gives.
+    /// The findings of a daemon on a damaged copy of the vault.
     final class Inspection {
-        /// Items that are refused, by the code, and those that are missing though nothing refuses them.
+        /// Refused items with their codes, and items that are missing without a refusal.
         var refused: [String: ErrorCode] = [:]
         var missing: [String] = []
-        /// What names damage, of the vault as a whole.
+        /// Reports of damage to the vault as a whole.
         var named: [String] = []
 
         var hasNothing: Bool { refused.isEmpty && missing.isEmpty && named.isEmpty }
     }
 
-    /// Throws where a daemon finds anything wrong with the vault as it was made.
+    /// Throws if a daemon finds a fault in the undamaged vault.
     func expectWhole() throws {
         let directory = try copyState(statePath)
         let found = try inspect(try DaemonProcess(in: directory, launchedBy: DaemonProcess.endingWithUs))
         try expect(found.hasNothing, "a vault that nobody damaged: \(found.refused), \(found.missing), \(found.named)")
     }
 
-    /// Asks a daemon for all that is in the vault.
+    /// Reads everything in the vault.
     ///
-    /// - Parameter wasRepaired: Whether damaged rows were moved out of the way.
-    /// - Throws: A fault where something is another than it was, or the daemon ends, or tells of a fault of its own.
+    /// - Parameter wasRepaired: Whether damaged rows were moved to quarantine.
+    /// - Throws: A fault if something has changed, or the daemon ends or reports an internal error.
     func inspect(_ daemon: DaemonProcess, wasRepaired: Bool = false) throws -> Inspection {
         do {
             return try ask(daemon, wasRepaired)
         } catch let error as CofferError {
-            // It ends after its connections.
+            // The daemon ends after its connections.
             for _ in 0..<100 where daemon.ending == nil && error.isBrokenConnection { usleep(10_000) }
             try daemon.expectAlive()
             throw Fault("\(error.code.rawValue): \(error.message)")
@@ -141,7 +141,7 @@ extension SampleVault {
                     isPart,
                     "former values of '\(name)' are others: \(read.map(\.count)), not \(values.map(\.count))"
                 )
-                // Their order is that of row numbers, which are bound to nothing.
+                // Their order is that of row numbers, which are not authenticated.
                 if !values.allSatisfy(read.contains) { found.missing.append("\(name), before") }
             }
             if let code { found.refused["\(name), before"] = code }
@@ -149,7 +149,7 @@ extension SampleVault {
         try look(client, found, wasRepaired)
         try daemon.expectAlive()
         for (name, code) in found.refused where code == .itemNotFound { found.missing.append(name) }
-        // What a repair has put into the quarantine is named there.
+        // A repair reports the rows that it moved to quarantine.
         try expect(
             found.missing.isEmpty || !found.named.isEmpty || wasRepaired,
             "\(found.missing.sorted()) missing, and nothing says so"
@@ -161,7 +161,7 @@ extension SampleVault {
         try note("list", found) {
             let listed = try client.listAll()
             var strangers = Set(listed.items.keys).subtracting(contents.keys)
-            // What a repair has found a place for.
+            // A repair gives recovered items new names.
             if wasRepaired { strangers = strangers.filter { !$0.hasPrefix("recovered-") } }
             try expect(strangers.isEmpty, "\(strangers.sorted()) are listed, and nobody stored them")
             for name in contents.keys where listed.items[name] == nil { found.missing.append(name) }
@@ -190,7 +190,7 @@ extension SampleVault {
             let text: SecretBytes? = try SecretBytes(recoveryKey)
             _ = try client.unlock(recoveryKey: text)
         }
-        // Too many wrong ones, as a damaged count of them has it: the recovery key opens.
+        // A damaged counter may have ended the attempts: the recovery key still opens the vault.
         guard let code else { return true }
         try expect(code == .decode, "the vault does not open: \(code.rawValue)")
         found.named.append("unlock: \(code.rawValue)")
@@ -203,7 +203,7 @@ extension SampleVault {
 
     /// The code of a refusal.
     ///
-    /// - Throws: Faults, and refusals that a damaged vault is no reason for.
+    /// - Throws: Faults, and refusals that damage does not explain.
     private func refusal(_ body: () throws -> Void) throws -> ErrorCode? {
         do {
             try body()
@@ -221,6 +221,6 @@ extension SampleVault {
 }
 
 extension CofferError {
-    /// Whether a daemon has gone in the middle of a request.
+    /// Whether the daemon ended during a request.
     fileprivate var isBrokenConnection: Bool { message.hasPrefix("the connection to the daemon is broken") }
 }

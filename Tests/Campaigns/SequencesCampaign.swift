@@ -1,9 +1,9 @@
 import CofferTestSupport
 import Foundation
 
-/// Sequences of operations by chance, of three clients at once, beside a model.
+/// Random sequences of operations of three concurrent clients, compared with a model.
 ///
-/// Each answer is one that the model allows in some order of the requests that were under way, and each request has one.
+/// Every request is answered, and the model permits the answers in some order of the concurrent requests.
 enum SequencesCampaign {
     static func run(_ report: Report) throws {
         let preload = try Preload()
@@ -20,7 +20,7 @@ enum SequencesCampaign {
         }
     }
 
-    /// A state directory with an empty vault: to make one takes longer than to copy it.
+    /// A state directory with an empty vault, because a copy is faster than a new vault.
     private static func template(_ preload: Preload) throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         let launcher = preload.launcher(

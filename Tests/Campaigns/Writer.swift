@@ -5,20 +5,20 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// Changes items of its own until the daemon goes, and knows what has to be there then.
+/// Changes its own items until the daemon ends, and records what must be stored then.
 final class Writer: @unchecked Sendable {
     // Sendable: one thread at a time.
     let prefix: String
     private(set) var expectation = Expectation()
     private(set) var journal = Journal()
-    /// How far a recording is.
+    /// The current position in the recording.
     private let position: () -> Int64
     private var random: Generator
     private var touched: Set<String> = []
     private var count = 0
-    /// How far the recording was before what is uncertain was begun.
+    /// The position before the first uncertain change.
     private var start: Int64?
-    /// Whether what is uncertain was written through a handle, which a later sync may keep.
+    /// Whether the uncertain change was written through a handle, so that a later sync may keep it.
     private var isWriting = false
 
     private var known: [String: Stored] { expectation.known }
@@ -29,9 +29,9 @@ final class Writer: @unchecked Sendable {
         self.position = position
     }
 
-    /// Changes items until the daemon goes.
+    /// Changes items until the daemon ends.
     ///
-    /// - Returns: How many changes were acknowledged.
+    /// - Returns: The number of acknowledged changes.
     func work(_ client: BlockingClient) throws -> Int {
         count = 0
         while true {
@@ -50,7 +50,8 @@ final class Writer: @unchecked Sendable {
             try step(client)
             return nil
         } catch let error as CofferError {
-            // What was refused has not happened; but what was written through a handle may be synced when it goes.
+            // A refused change has no effect, except that writes through a handle may be synced when it
+            // closes.
             if isWriting {
                 for (name, stored) in expectation.alternatives.joined() {
                     expectation.open[name, default: []].append(stored)
@@ -76,9 +77,9 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Remembers what a request may do, sends it, and takes its answer down.
+    /// Records the possible changes of a request, sends it, and records its answer.
     ///
-    /// - Parameter request: Gives the protection of the items that are there now, if it is told.
+    /// - Parameter request: Returns the protection of the stored items, if the daemon reports it.
     private func change(_ changes: Changes, _ request: () throws -> Protection?) throws {
         begin(changes)
         var changes = changes
@@ -88,7 +89,7 @@ final class Writer: @unchecked Sendable {
         end(changes)
     }
 
-    /// A request that may have done a part when it ends.
+    /// Makes a request that may be executed in part.
     private func changeEach(_ changes: Changes, _ request: () throws -> Void) throws {
         start = position()
         touched.formUnion(changes.keys)
@@ -145,7 +146,7 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Of a size that belongs into one store or the other.
+    /// A size near the boundary between the stores.
     private func putEither(_ client: BlockingClient) throws {
         try put(client, "\(prefix)m\(random.below(2))", random.content(random.size(upTo: 9000))) { _ in }
     }
@@ -164,7 +165,7 @@ final class Writer: @unchecked Sendable {
         func stored() -> [String: Stored?] { [name: Stored(content: draft, protection: protection)] }
         let isEmptied = random.chance(0.15)
         if isEmptied { draft = [] }
-        // It is made, or emptied, by the opening, or with the first sync.
+        // The open itself creates or empties it, or the first sync.
         begin(stored())
         isWriting = true
         let file = try client.openFile(try ItemName(name), for: .write, isEmptied ? [.create, .truncate] : .create)
@@ -173,7 +174,7 @@ final class Writer: @unchecked Sendable {
                 if random.chance(0.2) {
                     let size = random.size(upTo: 200_000)
                     draft = Array(draft.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - draft.count))
-                    // The daemon may sync by itself what was written.
+                    // The daemon may sync the writes on its own.
                     begin(stored())
                     try file.truncate(to: Int64(size))
                 } else {
@@ -199,7 +200,7 @@ final class Writer: @unchecked Sendable {
 
     // MARK: Changes
 
-    /// The items of which it is known what they are.
+    /// The items whose state is certain.
     private var certain: [String] { known.keys.filter { expectation.open[$0] == nil }.sorted() }
 
     private func remove(_ client: BlockingClient) throws {
@@ -278,12 +279,12 @@ final class Writer: @unchecked Sendable {
 
     // MARK: Checking
 
-    /// Compares what is there with what was acknowledged.
+    /// Compares the vault with the acknowledged state.
     ///
     /// - Parameters:
     ///   - items: The listed items.
-    ///   - isEverything: Whether also what was not touched since the last time is read.
-    ///   - settles: Whether what is there now is what is known from now on.
+    ///   - isEverything: Whether to read items that are unchanged since the last check as well.
+    ///   - settles: Whether the state that was read becomes the known one.
     func check(
         _ client: BlockingClient,
         _ items: [String: ItemInfo],

@@ -6,11 +6,11 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What has to be shown for an item: access control and contexts, section 5 of the semantics.
+/// Access control and contexts: section 5 of the semantics.
 @Suite struct AccessControlTests {
     private typealias Flags = Set<AccessControl.Flag>
 
-    /// A vault, unlocked, and a connection to it.
+    /// An unlocked vault and a connection to it.
     private struct Fixture {
         let clock = ManualClock()
         let server: TestServer
@@ -74,7 +74,7 @@ import Testing
         func lock() throws { _ = try client.lock(graceSeconds: 0) }
     }
 
-    /// Why an operation is refused; `nil` where it is not.
+    /// The refusal of an operation; `nil` if it succeeds.
     private func refusal(_ body: () throws -> Void) throws -> CofferError? {
         do {
             try body()
@@ -103,9 +103,9 @@ import Testing
         #expect(error?.code == (isGood ? nil : .param))
     }
 
-    // MARK: What is shown, and what it opens
+    // MARK: Factors and what they authenticate
 
-    /// Words, what was shown, and what reading then answers.
+    /// Flags, the presented factors, and the need that a read then reports.
     static let oracle: [(flags: Set<AccessControl.Flag>, shown: [AuthenticationFactor], need: AuthenticationNeed?)] = [
         ([.userPresence], [], .passcode), ([.userPresence], [.applicationPassword], .passcode),
         ([.userPresence], [.passcode], nil), ([.devicePasscode], [], .passcode), ([.devicePasscode], [.passcode], nil),
@@ -135,14 +135,14 @@ import Testing
         }
         #expect(error?.code == (need == nil ? nil : .interactionRequired))
         #expect(error?.need == need)
-        // By its name, too: the front door has the same lock.
+        // `item.get` requires the same authentication.
         for factor in shown { try vault.show(factor) }
         let byName = try refusal {
             let bytes = try vault.client.get("anna")
             #expect(bytes == Array("secret".utf8))
         }
         #expect(byName?.need == need)
-        // What it says of itself is for whoever may look.
+        // Metadata requires no authentication.
         let item = try #require(try vault.client.keychainItems(vault.query()).items.first)
         #expect(item.accessControl?.flags == flags)
     }
@@ -183,7 +183,7 @@ import Testing
         #expect(try vault.read() == "secret")
         #expect(try refusal { _ = try vault.read() }?.code == .interactionRequired)
         try vault.show(.passcode)
-        // Another request has used it up, whatever it was.
+        // Any other request uses up the authentication.
         _ = try vault.client.status()
         #expect(try refusal { _ = try vault.read() }?.code == .interactionRequired)
     }
@@ -215,7 +215,7 @@ import Testing
         #expect(try refusal { _ = try vault.read() }?.code == .interactionRequired)
         try vault.client.unlock()
         #expect(try refusal { _ = try vault.read() }?.code == .interactionRequired)
-        // Also while it is locked somebody can be there, for what is readable then.
+        // While the vault is locked a client can authenticate for items that are readable then.
         try vault.lock()
         try vault.show(.passcode)
         #expect(try vault.read() == "secret")
@@ -257,7 +257,7 @@ import Testing
         #expect(found.lockedCount == 0)
         try vault.show(.passcode)
         #expect(try vault.client.findKeychainItems(params).page.items.count == 2)
-        // A password that is wrong for one item does not hide the others.
+        // An application password that is wrong for one item does not hide the others.
         try vault.show(.applicationPassword, "another")
         #expect(try vault.client.findKeychainItems(params).page.unauthenticatedCount == 2)
     }
@@ -309,7 +309,7 @@ import Testing
             let bytes = former?.exposeBytes()
             #expect(bytes == Array("secret".utf8))
         }
-        // One of two ways: the password stays what it was without being shown.
+        // With `or`, the password is kept although it was not presented.
         try vault.add([.devicePasscode, .applicationPassword, .or], "or")
         try vault.write("new", "or")
         try vault.show(.applicationPassword)

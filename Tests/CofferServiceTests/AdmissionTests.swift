@@ -4,10 +4,10 @@ import CofferTestSupport
 import Glibc
 import Testing
 
-/// Who may connect.
+/// Which clients may connect.
 @Suite struct AdmissionTests {
     @Test func `another user is turned away, and told so`() throws {
-        // The server takes the vault to belong to somebody else: then this process is the stranger.
+        // The vault has another owner, so this process is a foreign user.
         let server = try TestServer(ownerID: geteuid() + 1)
         let client = try server.connect()
         let outcome = try Outcome { _ = try client.status() }

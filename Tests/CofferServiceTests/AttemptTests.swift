@@ -7,9 +7,9 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// Wrong passcodes, as a client meets them: section 7 of the semantics.
+/// Wrong passcodes from the client's side: section 7 of the semantics.
 @Suite struct AttemptTests {
-    /// The failures of the table, and the seconds to wait behind each.
+    /// The delay in seconds after each failure.
     private static let delays = [0, 0, 0, 60, 300, 900, 3600, 10_800, 28_800]
 
     private static func guess(_ client: BlockingClient, _ passcode: String) throws -> CofferError? {
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Guesses wrong so many times, and waits as long as it takes.
+    /// Fails a number of attempts, and advances the clock by each delay.
     private static func fail(_ count: Int, _ timed: TimedServer) throws {
         for number in 1...count {
             let error = try #require(try guess(timed.client, "wrong \(number)"))

@@ -4,7 +4,7 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// What a request says of itself is recorded as far as there is room.
+/// The audit records fields of a request up to a bound.
 @Suite struct AuditBoundsTests {
     @Test func `a name, a group and a reason that are none by their length do no harm`() throws {
         let server = try TestServer()
@@ -22,7 +22,7 @@ import Testing
             let refusal = try connection.refusal()
             #expect(refusal != nil, "\(method)")
         }
-        // It is written with what changes something.
+        // The audit is written in the commit of a change.
         try client.put("a", [1])
         #expect(try client.get("a") == [1])
         withExtendedLifetime(server) {}

@@ -6,9 +6,9 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What anybody does is recorded, and what anybody is kept from.
+/// The audit records requests and refusals of every client.
 @Suite struct AuditTests {
-    /// A server that takes each connection for what the test says, and tells the journal.
+    /// A server for which the test sets the identity of each connection, with a journal.
     private struct Place {
         let next = Shared(Place.person)
         let journal = Shared<[AuditRecord]>([])
@@ -39,7 +39,7 @@ import Testing
             return connection
         }
 
-        /// What was recorded, as `action item, item: refusal`, but for the daemon's own and the looking itself.
+        /// The records as `action item, item: refusal`, except those of the daemon and of reading the audit.
         func records(_ query: AuditQuery = AuditQuery()) throws -> [String] {
             try all(query).filter { $0.client != nil && !$0.action.hasPrefix("audit.") }.map(Self.line)
         }
@@ -66,7 +66,7 @@ import Testing
         ClientIdentity(userID: geteuid(), groupID: getegid(), unit: "user@0.service", userUnit: name)
     }
 
-    /// What is not recorded where it was allowed.
+    /// The methods that are not recorded when they succeed.
     private static let unrecorded: Set<CofferWire.Method> = [
         .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .contextEnd, .fileAllocate,
         .fileClose, .fileRead, .fileSync,
@@ -165,7 +165,7 @@ import Testing
         place.clock.advance(by: Double(Limits.auditDelayMilliseconds) / 1000)
         #expect(settles { place.journal.value.count > count })
         #expect(place.journal.value.dropFirst(count).map(\.count) == [3])
-        // Numbers are those of the vault.
+        // The numbers are those of the vault.
         #expect(
             place.journal.value.suffix(2).map(\.number)
                 == (try place.all().filter { $0.action.hasPrefix("item.") }).map(\.number)

@@ -4,7 +4,7 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// Items that move between the stores because they grow or shrink.
+/// Items that move between the stores when they grow or shrink.
 @Suite struct BoundaryTests {
     private let server: TestServer
     private let client: BlockingClient

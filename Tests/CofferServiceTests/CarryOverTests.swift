@@ -8,7 +8,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Stands for the service manager's descriptor store.
+/// A descriptor store, as in the service manager.
 private final class Store: Sendable {
     private let kept = Mutex<[UInt8]?>(nil)
     private let lines = Mutex<[String]>([])
@@ -30,7 +30,7 @@ private final class Store: Sendable {
 }
 
 @Suite struct CarryOverTests {
-    /// A server whose vault is in the directory, and which keeps keys in the store.
+    /// A server on the vault in a directory, which carries keys over in the store.
     private func start(
         in directory: TemporaryDirectory,
         _ store: Store,

@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Answers wait for the commit of what they tell of, and for no other.
+/// An answer waits for the commit of the changes that it reports, and for no other.
 @Suite struct CommitTests {
     private static let mail = HeldServer.service("mail")
     private static let backup = HeldServer.service("backup")
@@ -21,7 +21,7 @@ import Testing
         Verbs=read write
         """
 
-    /// Holds the server up behind a commit, before any answer that waits for it is sent.
+    /// Blocks the server after a commit, before it sends the answers that wait for it.
     private final class Gate: Sendable {
         private let reached = DispatchSemaphore(value: 0)
         private let release = DispatchSemaphore(value: 0)
@@ -66,7 +66,7 @@ import Testing
         for connection in busy { #expect(try connection.raw.refusal() == nil) }
     }
 
-    /// What one asks for, and what another is changing then.
+    /// A read and the pending change that it meets.
     private struct Question: CustomTestStringConvertible {
         let method: CofferWire.Method
         var name: String?
@@ -172,7 +172,8 @@ import Testing
 }
 
 extension HeldServer {
-    /// As ``whileHeld(_:)``; of those who have something to do then, the one who has spoken last is the first.
+    /// Like ``whileHeld(_:)``, but mail is served first: the identity with the latest request precedes the
+    /// others.
     fileprivate func whileHeld(mailComesFirst mail: BlockingClient, _ body: () throws -> Void) throws {
         _ = try mail.status()
         try whileHeld(body)
@@ -180,7 +181,7 @@ extension HeldServer {
 }
 
 extension RawConnection {
-    /// Asks for a change of a secret of the service `s`.
+    /// Sends a change of a secret of the service `s`.
     fileprivate mutating func change(
         _ account: String,
         by method: CofferWire.Method = .keychainUpdate,

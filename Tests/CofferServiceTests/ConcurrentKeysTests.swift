@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Several clients that change keys at once.
+/// Several clients that change keys at the same time.
 @Suite struct ConcurrentKeysTests {
     private func secret(_ text: String) throws -> SecretBytes { try SecretBytes(text.utf8) }
 
@@ -42,15 +42,15 @@ import Testing
         }
         try FileManager.default.removeItem(atPath: directory.appending("state/device.key"))
         let last = try recoverTwice(in: directory, with: key)
-        // A vault that is opened anew has the passcode that the running daemon took.
+        // After a restart, the vault has the passcode that the daemon acknowledged last.
         let next = try TestServer(in: directory)
         try next.connect().unlock(last)
         withExtendedLifetime(next) {}
     }
 
-    /// Recovers a moved vault by two clients at once.
+    /// Recovers a moved vault from two clients at the same time.
     ///
-    /// - Returns: The passcode that the daemon takes afterwards.
+    /// - Returns: The passcode that the daemon accepts afterwards.
     private func recoverTwice(in directory: TemporaryDirectory, with key: [UInt8]) throws -> String {
         let server = try TestServer(in: directory)
         #expect(settles { try server.connect().status().state == .deviceKeyMissing })
@@ -93,9 +93,9 @@ import Testing
             stored.append("item \(number)")
         }
         switch try Outcome({ _ = try removal.wait() }) {
-        // Nothing was stored before the removal began, so nothing is lost.
+        // No item was stored before the removal, so none is lost.
         case .done: #expect(stored.isEmpty)
-        // Some was, and the removal was not agreed to.
+        // Some items were stored, and the client has not confirmed their loss.
         case .refused(let code):
             #expect(code == .param)
             for name in stored { #expect(try other.get(name) == [1]) }

@@ -6,7 +6,7 @@ import CofferVault
 import Foundation
 import Testing
 
-/// `cofferd.conf`: nothing that is not understood is passed over, and what is wrong is told with its line.
+/// `cofferd.conf`: unknown settings are errors, and every error names its line.
 @Suite struct ConfigurationFileTests {
     private func policy(_ text: String) throws -> RoutingPolicy {
         try RoutingPolicy(try ConfigurationFile(text, path: "cofferd.conf"))

@@ -6,15 +6,15 @@ import CofferWire
 import Foundation
 import Testing
 
-/// `vault.check` and `vault.quarantine`, and what a query says of damage.
+/// `vault.check`, `vault.quarantine`, and the damage that queries report.
 @Suite struct DoctorTests {
-    /// A server that lives for as long as somebody asks its client.
+    /// A server that lives as long as this value.
     private struct Damaged {
         let server: TestServer
         let client: BlockingClient
     }
 
-    /// A vault with a number of items, in which SQL then changes something while no server runs.
+    /// A vault with a number of items, changed by SQL while no server runs.
     private func vault(
         _ count: Int,
         passcode: String? = nil,
@@ -42,7 +42,7 @@ import Testing
         try connection.transaction { try change(connection) }
     }
 
-    /// Checks everything.
+    /// Checks the whole vault.
     private func check(_ client: BlockingClient, repairs: Bool = false) throws -> [CheckPage] {
         var pages: [CheckPage] = []
         var cursor: String?
@@ -79,7 +79,7 @@ import Testing
         #expect(repaired.flatMap(\.findings).map(\.damage) == found.map(\.damage))
         #expect(repaired.map(\.quarantinedCount).reduce(0, +) == 3)
         #expect(repaired.filter { $0.stage == .keychainItems }.map(\.checkedCount).reduce(0, +) == 150)
-        // Another connection sees it, and a later server.
+        // Another connection sees the repair, and so does the next server.
         let other = try damaged.server.connect()
         #expect(try check(other).flatMap(\.findings) == [])
         #expect(try other.status().keychainCount == 147)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    /// Does something with a server that goes afterwards.
+    /// Calls a closure with a server that is shut down afterwards.
     private func with<Result>(
         _ directory: TemporaryDirectory,
         _ body: (BlockingClient) throws -> Result
@@ -185,7 +185,7 @@ import Testing
         return try withExtendedLifetime(server) { try body(client) }
     }
 
-    /// A process that another test starts holds a copy of the lock for an instant.
+    /// A process that a parallel test starts inherits the lock for an instant.
     private func wait(for client: BlockingClient) throws {
         for _ in 0..<500 where try Outcome({ _ = try client.status() }) == .refused(.notAvailable) { usleep(10_000) }
     }

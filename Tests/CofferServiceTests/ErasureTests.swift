@@ -9,7 +9,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Erasing: keys first, and never half.
+/// Erasure destroys the keys first, and is never incomplete.
 @Suite struct ErasureTests {
     private static func names(_ server: TestServer) throws -> Set<String> {
         Set(try FileManager.default.contentsOfDirectory(atPath: server.directory.appending("state")))
@@ -132,7 +132,7 @@ import Testing
         let client = try server.connect()
         try client.makeVault()
         let id = try #require(try client.status().vaultID)
-        // In the way of the directory that the contents are moved to.
+        // Blocks the directory to which the contents are moved.
         let obstacle = server.directory.appending("state/erased")
         try Data().write(to: URL(filePath: obstacle))
         #expect(try Outcome { try client.erase(vaultID: id) } == .refused(.io))
@@ -143,7 +143,7 @@ import Testing
         try client.makeVault(passcode: nil)
     }
 
-    /// Fails every operation on disk from the Nth on, as a power cut does.
+    /// Fails every operation on the disk from the Nth on, as in a power cut.
     private final class PowerCut: Sendable {
         private let left = Mutex<Int?>(nil)
 
@@ -195,7 +195,7 @@ import Testing
             }
             if isDone && !power.hasStruck { break }
         }
-        // Not erased up to the mark, and erased from there on: never back again.
+        // Before the mark nothing is erased, and after it the vault never comes back.
         let first = try #require(outcomes.firstIndex(of: .noVault))
         #expect(first > 0)
         #expect(outcomes[first...].allSatisfy { $0 == .noVault })

@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What `item.explain` promises, beside what comes true.
+/// The predictions of `item.explain`, compared with the results.
 @Suite struct ExplainTests {
     /// A vault with an item of every protection.
     private struct Vault {
@@ -170,7 +170,7 @@ import Testing
     }
 }
 
-/// Parameters as they are sent.
+/// Unchecked parameters.
 private struct RawParameters: WireObject {
     let json: JSONObject
 

@@ -8,7 +8,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// The Nth operation on disk is made to fail, for N = 1, 2, 3 …, until the request succeeds.
+/// Fails the Nth operation on the disk, for N = 1, 2, 3 …, until the request succeeds.
 @Suite struct FailureTests {
     /// Counts the operations and fails one of them.
     private final class Fault: Sendable {
@@ -27,7 +27,7 @@ import Testing
             if code != 0 { throw SystemError("test", code: code) }
         }
 
-        /// Fails the Nth operation from now on, or all from there on; none if it is 0.
+        /// Fails the Nth operation from now, or all from there on; none if it is 0.
         func fail(_ number: Int, with code: Int32 = EIO, isLasting: Bool = false) {
             state.withLock { $0 = (0, number, code, isLasting) }
         }
@@ -47,9 +47,9 @@ import Testing
             let server = try TestServer(in: directory, fileSystem: fault.fileSystem)
             try putUntilNothingFails(fault, server, code, expected, &failures)
         }
-        // Create, header, the chunks, two syncs at the least.
+        // Creation, header, chunks, and at least two syncs.
         #expect(failures >= 5)
-        // What could not be removed is removed when the daemon comes up.
+        // Files that could not be removed are removed at the next start.
         let server = try TestServer(in: directory)
         let client = try server.connect()
         #expect(settles { try Outcome { _ = try client.status() } != .refused(.notAvailable) })
@@ -74,7 +74,7 @@ import Testing
             let content = try client.get("a/file")
             if outcome == .done {
                 #expect(content == Self.new)
-                // Moving the content to its place is the last step, and made up for later.
+                // Moving the content to its path is the last step, and a restart repeats it.
                 if !hasFired { break }
             } else {
                 #expect(outcome == .refused(expected))
@@ -137,7 +137,7 @@ import Testing
             let failingClient = try failing.connect()
             fault.fail(step, isLasting: true)
             outcomes.append(try Outcome { try failingClient.makeVault(passcode: nil) })
-            // The disk has failed until the daemon ended: it changes nothing more.
+            // The disk fails until the daemon ends, so the daemon changes nothing more.
             let directory = try TemporaryDirectory()
             try FileManager.default.copyItem(
                 atPath: failing.directory.appending("state"),
@@ -147,7 +147,7 @@ import Testing
             if outcomes.last == .done { break }
             let server = try TestServer(in: directory)
             let client = try server.connect()
-            // The very last sync: the mark has gone in memory already, and nothing can bring it back.
+            // The last sync: the mark in memory is already gone, and can't be restored.
             if try client.status().state != .noVault { kept.append(step) }
             if kept.last == step { try client.eraseWhateverIsThere() }
             let key = directory.contents("state/device.key")
@@ -160,7 +160,7 @@ import Testing
 
     private func stagedCount(_ server: TestServer) throws -> Int {
         let blobs = try Directory(makingPath: server.directory.appending("state/blobs"))
-        // A content keeps its staged name for a while when it has its place.
+        // A content keeps its staged name for a while after it was moved.
         return try blobs.subdirectory("staging").entries().filter { !blobs.contains("\($0.prefix(2))/\($0)") }.count
     }
 }

@@ -7,7 +7,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// One identity, however much it asks for, takes nothing from another.
+/// The requests of one identity do not delay those of another.
 @Suite struct FairnessTests {
     private static let mail = HeldServer.service("mail")
     private static let backup = HeldServer.service("backup")
@@ -64,7 +64,7 @@ import Testing
                 stuck.append((connection, pipe))
             }
         }
-        // Nobody reads of the pipes: what has begun holds a thread each.
+        // The pipes are not read, so each started transfer occupies a thread.
         for (_, pipe) in stuck.prefix(Limits.workerThreads / 2) { #expect(pipe.readByte() == [7]) }
         let pipe = try TransferPipe()
         var raw = try place.connectRaw()
@@ -107,7 +107,7 @@ import Testing
                 """,
             clock: clock.clock
         )
-        // Its first request is for being let in.
+        // The first request makes the server admit the connection.
         var mail = try place.connectRaw(as: Self.mail)
         for _ in 0..<8 { try mail.send(.hello, ["protocol": 1]) }
         for _ in 0..<3 { _ = try mail.answer() }

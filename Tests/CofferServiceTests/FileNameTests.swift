@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Names of any bytes, through the socket.
+/// Names of arbitrary bytes, through the socket.
 @Suite struct FileNameTests {
     private static let composed = "\u{E9}"
     private static let decomposed = "e\u{301}"

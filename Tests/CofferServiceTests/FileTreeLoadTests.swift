@@ -6,14 +6,14 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Directories with so much in them that what is done to all of it takes many turns.
+/// Directories that are so large that an operation takes many turns.
 @Suite struct FileTreeLoadTests {
     private static let fileCount = 1500
 
     private static func many(in server: TestServer) throws -> BlockingClient {
         let client = try server.connect()
         try client.makeVault()
-        // Several at once share the syncs of the disk.
+        // Concurrent puts share the syncs of the disk.
         let puts = try (0..<8).map { part in
             let other = try server.connect()
             return Background {
@@ -26,7 +26,7 @@ import Testing
         return client
     }
 
-    /// Makes directories, many in a turn.
+    /// Makes directories, many in one turn.
     private static func makeDirectories(_ paths: [String], _ server: TestServer) throws {
         var raw = try RawConnection(server)
         for start in stride(from: 0, to: paths.count, by: 64) {
@@ -41,7 +41,7 @@ import Testing
 
     private static func contents(_ server: TestServer) throws -> Int {
         let blobs = server.directory.appending("state/blobs")
-        // Some have a staged name as well, until their places are synced.
+        // Some have a staged name as well until their directories are synced.
         let names = try FileManager.default.subpathsOfDirectory(atPath: blobs).filter { $0.utf8.count > 32 }
         return Set(names.map { $0.split(separator: "/").last }).count
     }
@@ -57,7 +57,7 @@ import Testing
         return entries
     }
 
-    /// A client that asks something small again and again.
+    /// A client that sends small requests continuously.
     private final class Watcher {
         private struct Seen {
             var milliseconds: [Double] = []
@@ -82,14 +82,15 @@ import Testing
 
         var answers: Int { seen.value.milliseconds.count }
 
-        /// Ends it.
+        /// Stops the client.
         ///
-        /// - Returns: The milliseconds that the slowest answer took, and those that it took at most for half of the time.
+        /// - Returns: The slowest answer in milliseconds, and the maximum of the answers that fill the first
+        ///   half of the time.
         func end() throws -> (worst: Double, usual: Double) {
             seen.change { $0.isDone = true }
             try thread.wait()
             let sorted = seen.value.milliseconds.sorted()
-            // Of the time, and not of the answers: there are most of them while nothing else goes on.
+            // Half of the time, not of the answers: most answers arrive when the server is otherwise idle.
             var left = sorted.reduce(0, +) / 2
             let usual = sorted.first { milliseconds in
                 left -= milliseconds
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    /// So many milliseconds because the machine may be busy with other tests; all at once would take far longer.
+    /// Generous because the machine may be busy; an operation in a single turn would take far longer.
     private static let patience = 1000.0
 
     // MARK: Others
@@ -131,7 +132,7 @@ import Testing
         let empty = try client.listFiles()
         #expect(empty.entries.isEmpty)
         let progress = reports.value
-        // Ten times a second at most, and so never of what is done sooner.
+        // At most ten reports a second, so a faster operation reports nothing.
         #expect(!progress.isEmpty || lasted < .milliseconds(300))
         #expect(progress == progress.sorted())
         #expect(try Self.contents(server) == 0)
@@ -210,7 +211,7 @@ import Testing
             try raw.send(.fileRemove, ["name": "many", "recursive": true])
             while try client.status().fileCount == Self.fileCount {}
         }
-        // Nobody goes on with it: what is left stays as it is.
+        // The operation is not continued, so the rest stays unchanged.
         var before = -1
         let isAtRest = settles {
             let count = try client.status().fileCount ?? 0

@@ -8,7 +8,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The calls of the tree, through the socket.
+/// The calls of the file tree, through the socket.
 @Suite struct FileTreeTests {
     /// A vault in a state of the oracle, with a file of each class and a directory.
     private struct Fixture {
@@ -110,7 +110,7 @@ import Testing
         let permitted = ProtectionClass.allCases.filter(isPermitted)
         let expected = ProtectionClass.allCases.filter { $0 != target }
         let change = try client.protectFile(try ItemName("d"), as: target, .everything)
-        // The directory counts: it has a class for new files now.
+        // The directory is counted as well: it gets a class for new files.
         #expect(change.changedCount == permitted.filter { $0 != target }.count + 1)
         #expect(change.unchangedCount == expected.count - permitted.filter { $0 != target }.count)
         #expect(change.unchanged.count == change.unchangedCount)
@@ -222,7 +222,7 @@ import Testing
         let server = try TestServer()
         let client = try server.connect()
         try client.makeVault(passcode: nil)
-        // A directory's own name, and those that come between it and what is in it.
+        // The name of a directory, and names that sort between it and its entries.
         let paths = ["a", "a-b", "a/x", "a/y/z", "a0", "b/ü", "b/z", "c", "é", "\u{1F600}", "Z"]
         for path in paths where !["a"].contains(path) { try client.put(path, [1]) { $0.kind = .document } }
         try client.makeDirectory(try ItemName("empty"))

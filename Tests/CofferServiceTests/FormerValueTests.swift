@@ -5,7 +5,7 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// What a secret was before, where its item gets another accessibility.
+/// The former values of a secret whose item changes its accessibility.
 @Suite struct FormerValueTests {
     private let server: TestServer
     private let client: BlockingClient
@@ -76,7 +76,7 @@ import Testing
         try put("2", .afterFirstUnlock)
         let values = try client.keychainHistory(of: query)
         _ = try client.lock(graceSeconds: 0)
-        // The value is of the class of its item now.
+        // The former value has the class of its item now.
         #expect(try former() == ["1"])
         try client.unlock()
         _ = try client.protect(try ItemName("tok"), as: .keychain(.whenUnlocked))

@@ -5,13 +5,13 @@ import CofferVault
 import CofferWire
 import Testing
 
-/// The gate, for every method and every state.
+/// The gate's verdict for every method and state.
 @Suite struct GateTests {
-    /// What the gate answers.
+    /// The verdicts of the gate.
     ///
-    /// In the order of the states: noVault, noPasscode, beforeFirstUnlock, unlocked, locking,
-    /// locked, lockedExpired, deviceKeyMissing. `+` lets through, `v` has no vault, `e` has one (or a passcode) already, `p` has
-    /// no passcode, `d` has no device key.
+    /// The columns are the states: noVault, noPasscode, beforeFirstUnlock, unlocked, locking, locked,
+    /// lockedExpired, deviceKeyMissing. `+` admits, `v` means no vault, `e` an existing vault (or passcode),
+    /// `p` no passcode, `d` no device key.
     private static let table: [Method: String] = [
         .hello: "++++++++",
         .auditList: "v++++++d",
@@ -87,7 +87,7 @@ import Testing
         #expect((row[column] == "d") == missing)
     }
 
-    /// What a client has to be entitled to for a method without parameters.
+    /// The entitlements that a method without parameters requires.
     static let verbs: [Method: Set<Verb>] = [
         .hello: [],
         .auditList: [.audit],
@@ -148,7 +148,7 @@ import Testing
         .leaseRevoke: [.admin],
     ]
 
-    /// What it has to be entitled to for parameters that change that.
+    /// The entitlements that differ because of parameters.
     static let exceptions: [(method: Method, params: JSONObject, verbs: Set<Verb>)] = [
         (.entitlementExplain, ["pid": 1], [.admin]),
         (.entitlementExplain, ["unit": "a.service"], [.admin]),
@@ -174,7 +174,7 @@ import Testing
         (.fileOpen, ["access": "write", "create": true], [.write]),
     ]
 
-    /// Every set of verbs, from none to all.
+    /// All sets of verbs.
     private static let everySet = (0..<1 << Verb.allCases.count).map { mask in
         Set(Verb.allCases.enumerated().filter { mask >> $0.offset & 1 == 1 }.map(\.element))
     }

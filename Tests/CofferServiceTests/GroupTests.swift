@@ -6,9 +6,9 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Each client sees the items of its groups, and nothing of the others, by whatever method.
+/// No method shows a client the items of other groups.
 @Suite struct GroupTests {
-    /// A server that takes each connection for what the test says.
+    /// A server for which the test sets the identity of each connection.
     private struct Place {
         private let next: Shared<ClientIdentity>
         let server: TestServer
@@ -38,7 +38,7 @@ import Testing
         ) throws -> BlockingClient {
             next.value = client
             let connection = try server.connect()
-            // It is let in by the time that it is answered.
+            // The answer shows that the connection was admitted.
             _ = try connection.status()
             return connection
         }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// What can be tried on an item of another group, and has to find nothing.
+    /// The methods that must not find an item of another group.
     private static let attempts: [CofferWire.Method] = [
         .itemGet, .itemShow, .itemRemove, .itemMove, .itemProtect, .fileStat, .fileOpen, .fileRemove, .fileSalvage,
         .keychainFind, .keychainDelete, .keychainUpdate, .keychainHistory,

@@ -7,9 +7,9 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The Nth operation on disk is made to fail, for N = 1, 2, 3 …, while files are changed in place.
+/// Fails the Nth operation on the disk, for N = 1, 2, 3 …, while files are changed in place.
 @Suite struct HandleFailureTests {
-    /// Counts the operations and fails one of them, or one and all that follow.
+    /// Counts the operations and fails one of them, or one and all after it.
     private final class Fault: Sendable {
         private struct State {
             var count = 0
@@ -33,7 +33,7 @@ import Testing
             if code != 0 { throw SystemError("test", code: code) }
         }
 
-        /// Fails the Nth operation from now on; none if it is 0.
+        /// Fails the Nth operation from now; none if it is 0.
         func fail(_ number: Int, with code: Int32 = EIO, lasts: Bool = false) {
             state.withLock { $0 = State(failing: number, code: code, lasts: lasts) }
         }
@@ -47,7 +47,7 @@ import Testing
     private static let other = pseudoRandomBytes(90_000, seed: 3)
     private static let cut = 2 * chunk + 77
 
-    /// What the file `a` may hold, in the order of its making: each sync takes all of one step or nothing.
+    /// The possible contents of `a`, in order: each sync writes all of one step or nothing.
     private static let versions: [[UInt8]] = {
         var all = [first]
         var next = first
@@ -59,15 +59,15 @@ import Testing
         return all
     }()
 
-    /// How far a client has come.
+    /// The progress of a client.
     private struct Progress {
-        /// The version that a sync was acknowledged of.
+        /// The last version whose sync was acknowledged.
         var version = 0
         var hasPut = false
         var hasCreated = false
         var hasReplaced = false
         var refusal: ErrorCode?
-        /// The file that was written last: where its sync failed, it is still open.
+        /// The file that was written last; if its sync failed, it is still open.
         var file: OpenedFile?
     }
 
@@ -109,14 +109,14 @@ import Testing
         }
     }
 
-    /// Everything is as it was acknowledged, or the step after it.
+    /// Expects the acknowledged state, or that after the next step.
     private func expect(_ progress: Progress, in client: BlockingClient, _ what: String) throws {
         let a = try #require(try content("a", with: client), "\(what)")
         let isOfItsTime = Self.versions[progress.version...].contains(a)
         #expect(isOfItsTime, "\(what): 'a' is the version that was synced, or a later one")
         let b = try content("b", with: client)
         let isPut = b == Self.other
-        // It is removed at the end.
+        // The last step removes it.
         #expect(isPut || b == nil && (!progress.hasPut || progress.hasReplaced), "\(what): 'b' is whole")
         let c = try content("dir/c", with: client)
         let allowed: [[UInt8]?] =
@@ -128,11 +128,11 @@ import Testing
         #expect(isAllowed, "\(what): 'dir/c' is what was synced, or what came next")
     }
 
-    /// No content lies about that no file has.
+    /// Expects that every stored content belongs to a file.
     private func expectNoLeak(_ directory: TemporaryDirectory, _ client: BlockingClient, _ what: String) throws {
         let blobs = directory.appending("state/blobs")
         let staged = try FileManager.default.contentsOfDirectory(atPath: blobs + "/staging")
-            // A content keeps its staged name for a while when it has its place.
+            // A content keeps its staged name for a while after it was moved.
             .filter { !FileManager.default.fileExists(atPath: "\(blobs)/\($0.prefix(2))/\($0)") }
         #expect(staged == [], "\(what)")
         let contents = try FileManager.default.subpathsOfDirectory(atPath: blobs).filter { $0.contains("/") }
@@ -185,7 +185,7 @@ import Testing
             try file.put(Array(Self.piece.prefix(10)), at: Int64(Self.chunk))
             isWritten.value = true
         }
-        // It would be in a moment: the sync has looked at what there is, and not committed it.
+        // Long enough for a write, which waits here because the sync has read the rows and not committed.
         usleep(200_000)
         #expect(!isWritten.value)
         release.signal()
@@ -201,10 +201,10 @@ import Testing
         let (server, client) = try makeServer(fault)
         let file = try client.openFile(try ItemName("a"), for: .readWrite)
         var expected = Self.first
-        // Not synced: known to the daemon only.
+        // Not synced, so only the daemon has it.
         try file.put(Array(Self.piece.prefix(100)), at: Int64(Self.chunk))
         expected.replaceSubrange(Self.chunk..<(Self.chunk + 100), with: Self.piece.prefix(100))
-        // The chunk once more, and the one behind it, which fails.
+        // The same chunk again, and the next one, which fails.
         fault.fail(2)
         let outcome = try Outcome { try file.put(Self.piece, at: Int64(Self.chunk + 100)) }
         #expect(outcome == .refused(.io))
@@ -233,7 +233,7 @@ import Testing
                 refusals += 1
                 #expect(refusal == failure.error, "step \(step)")
             }
-            // As a crash would find it now.
+            // The state that a crash would leave now.
             let crash = try crashed(server)
             do {
                 let after = try TestServer(in: crash)
@@ -241,7 +241,7 @@ import Testing
                 try expect(progress, in: later, "step \(step), after a crash")
                 try expectNoLeak(crash, later, "step \(step), after a crash")
             }
-            // The disk is well again, and what was not synced yet can be.
+            // The disk works again, and the rest can be synced.
             try progress.file?.close()
             try expect(progress, in: client, "step \(step)")
             let file = try client.openFile(try ItemName("a"), for: .write, .truncate)
@@ -251,7 +251,7 @@ import Testing
             #expect(isThere, "step \(step), written anew")
             if !hasFired { break }
         }
-        // Six writes of chunks, the making of overlays and contents with their headers, and syncs.
+        // Six writes of chunks, the creation of overlays and contents with their headers, and syncs.
         #expect(refusals >= 15)
     }
 }

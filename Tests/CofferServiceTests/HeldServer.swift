@@ -5,7 +5,7 @@ import CofferSystem
 import CofferTestSupport
 import Foundation
 
-/// A server that takes each connection for whom the test says, and can be held up.
+/// A server for which the test sets the identity of each connection, and which it can block.
 final class HeldServer: Sendable {
     let server: TestServer
     private let next: Shared<ClientIdentity>
@@ -41,7 +41,7 @@ final class HeldServer: Sendable {
         ClientIdentity(userID: geteuid(), groupID: getegid(), unit: "user@0.service", userUnit: "\(name).service")
     }
 
-    /// A connection that is let in by the time that it is there.
+    /// A connection that is already admitted.
     func connect(as client: ClientIdentity = HeldServer.owner) throws -> BlockingClient {
         next.value = client
         let connection = try server.connect()
@@ -56,7 +56,7 @@ final class HeldServer: Sendable {
         return connection
     }
 
-    /// Does something while the server does nothing: all of it has come when it goes on.
+    /// Calls a closure while the server is blocked, so that all its requests are served in one turn.
     func whileHeld(_ body: () throws -> Void) throws {
         let (reached, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         hold.value = (reached, release)
@@ -69,13 +69,13 @@ final class HeldServer: Sendable {
     }
 }
 
-/// Whether something has come.
+/// Whether data has arrived.
 func hasArrival(_ connection: borrowing RawConnection) -> Bool {
     var poller = pollfd(fd: connection.socket.number, events: Int16(POLLIN), revents: 0)
     return poll(&poller, 1, 0) == 1
 }
 
-/// A raw connection among others.
+/// A raw connection that an array can hold.
 final class RawBox {
     var raw: RawConnection
     init(_ raw: consuming RawConnection) { self.raw = raw }

@@ -5,9 +5,10 @@ import CofferWire
 import Foundation
 import Testing
 
-/// An identity is a certificate joined with the private key of the same public key: it is found while both are there.
+/// An identity is a certificate with the private key of the same public key, and exists while both exist.
 ///
-/// The certificate is of `openssl req -x509 -new -key ed25519.pem`, and its key of `openssl genpkey -algorithm ed25519`.
+/// The certificate is from `openssl req -x509 -new -key ed25519.pem`, and its key from `openssl genpkey
+/// -algorithm ed25519`.
 @Suite struct IdentityTests {
     private static func vector(_ name: String) throws -> [UInt8] {
         try #require(
@@ -42,7 +43,7 @@ import Testing
             [.label: .text("the key"), .keyType: .text(type), .keyClass: .text(keyClass)]
         }
 
-        /// The references of the identities that are found.
+        /// The references of the found identities.
         func identities(_ attributes: [KeychainAttribute: AttributeValue] = [:]) throws -> [ItemID] {
             do {
                 return try client.find(KeychainQuery(.identity, attributes), returns: [.attributes]).page.items

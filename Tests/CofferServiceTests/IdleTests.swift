@@ -8,9 +8,9 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A server that ends when nobody needs it, and what it tells of the vault's state.
+/// A server that ends when it is idle, and the states that it reports.
 @Suite struct IdleTests {
-    /// What a server has told of the vault's state.
+    /// The states that a server has reported.
     private final class Told: Sendable {
         private let states = Mutex<[VaultState?]>([])
         var all: [VaultState?] { states.withLock { $0 } }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Whether the server has let go of its vault, as it does at the end: a connection would count as one.
+    /// Whether the server has released the lock of its vault; a connection would keep it running.
     private func hasEnded(_ directory: TemporaryDirectory) throws -> Bool {
         try Directory(makingPath: directory.appending("state")).lock()
     }
@@ -43,7 +43,7 @@ import Testing
             clock.advance(by: 1000)
             #expect(try client.status().state == .noVault)
         }
-        // A turn has noticed that the connection is gone: the one that serves the next.
+        // A turn must notice the closed connection: the one that serves the next.
         _ = try server.connect().status()
         clock.advance(by: 29)
         #expect(try server.connect().status().state == .noVault)

@@ -6,9 +6,9 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A byte of a key is wrong in a page of an index: the row is whole, and is not found by its name.
+/// A page of an index has a wrong byte in a key: the row is intact, but a lookup by name does not find it.
 @Suite struct IndexDamageTests {
-    /// What a name stands for, in either store.
+    /// The item whose index entry is damaged.
     enum Victim: String, CaseIterable {
         case secret = "service/7"
         case file = "letter"
@@ -28,11 +28,11 @@ import Testing
         }
     }
 
-    /// Does something with a server that is gone afterwards.
+    /// Calls a closure with a server that is shut down afterwards.
     private func withServer(_ body: (BlockingClient) throws -> Void) throws {
         let server = try TestServer(in: directory)
         let client = try server.connect()
-        // A process that another test starts holds a copy of the lock for an instant.
+        // A process that a parallel test starts inherits the lock for an instant.
         for _ in 0..<500 where try Outcome({ _ = try client.status() }) == .refused(.notAvailable) { usleep(10_000) }
         try withExtendedLifetime(server) { try body(client) }
     }
@@ -41,7 +41,7 @@ import Testing
         try body(try Connection(path: directory.appending("state/vault.sqlite")))
     }
 
-    /// Changes a byte of the victim's key where the index has it.
+    /// Changes a byte of the victim's key in the index.
     private func damageIndex(of victim: Victim) throws {
         let (page, key) = try place(of: victim)
         var bytes = try #require(directory.contents("state/vault.sqlite"))
@@ -64,7 +64,7 @@ import Testing
         return (try #require(page), try #require(key))
     }
 
-    /// Checks everything.
+    /// Checks the whole vault.
     private func check(_ client: BlockingClient, repairs: Bool = false) throws -> [Finding] {
         var findings: [Finding] = []
         var cursor: String?
@@ -99,7 +99,7 @@ import Testing
         try withServer { (client) throws in
             #expect(try check(client).map(\.damage.rawValue) == ["index"])
             #expect(try client.get(victim.rawValue) == victim.content)
-            // The entry of the index that is to go is not there.
+            // The index entry that the change would delete is missing.
             let new = victim.newContent
             #expect(try Outcome { try client.put(victim.rawValue, new) } == .refused(.decode))
             #expect(try client.get(victim.rawValue) == victim.content)
@@ -110,7 +110,7 @@ import Testing
     func `that let in a second item of a name is mended, and the newer one stays`(victim: Victim) throws {
         try damageIndex(of: victim)
         try withServer { (client) throws in
-            // No damage was met yet.
+            // No damage was detected yet.
             try client.put(victim.rawValue, victim.newContent)
             let repaired = try check(client, repairs: true)
             #expect(repaired.map(\.damage.rawValue).contains("duplicate"))
@@ -139,10 +139,10 @@ import Testing
             }
             #expect(try Outcome { try client.put("service/7", [1]) } == .refused(.decode))
             #expect(try Outcome { try client.put("file", pseudoRandomBytes(50_000)) } == .refused(.decode))
-            // What is found is read and written as ever.
+            // Items that are found are read and written as usual.
             try client.put("service/8", [8])
             #expect(try client.get("service/8") == [8])
-            // A check that is not whole, or finds damage and leaves it, changes nothing.
+            // A check that is incomplete, or leaves the damage, changes nothing.
             #expect(try check(client).count == 1)
             #expect(try Outcome { _ = try client.get("service/7") } == .refused(.decode))
             _ = try check(client, repairs: true)

@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A client that ends while its content comes: the kernel closes its connection, and what the content came through.
+/// A client that ends during a put: the kernel closes its connection and the pipe of the content.
 @Suite struct InterruptedPutTests {
     @Test(arguments: [2000, 200_000])
     func `what comes of a client that has gone takes the place of nothing`(_ byteCount: Int) throws {
@@ -22,8 +22,8 @@ import Testing
             try pipe.fileHandleForWriting.write(contentsOf: pseudoRandomBytes(byteCount / 2, seed: 2))
         }
         try part.wait()
-        // The daemon takes what there is, and waits for more. Then it is at something else: the thread that takes the content
-        // in finds its end before the daemon looks who has gone.
+        // The daemon has read the first part and waits for more. While it is blocked, the thread of the
+        // transfer sees the end of the pipe before the daemon sees the end of the connection.
         usleep(100_000)
         try place.whileHeld {
             shutdown(connection.socket.number, Int32(SHUT_RDWR))

@@ -7,9 +7,9 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What those are told who watch the items.
+/// The events of clients that watch items.
 @Suite struct ItemEventTests {
-    /// A request that changes items, what comes before it, and what is told of it.
+    /// A request that changes items, its preparation, and its events.
     struct Case: Sendable, CustomTestStringConvertible {
         let method: CofferWire.Method
         var params: JSONObject = [:]
@@ -163,7 +163,7 @@ import Testing
             return false
         }
         let tested = Set(Self.cases.map(\.method))
-        // Rows that are moved for their damage have tests of their own.
+        // Repairs, which move damaged rows, have tests of their own.
         #expect(Set(changing).subtracting(tested) == [.vaultCheck, .vaultQuarantine, .leaseGrant, .leaseRevoke])
     }
 
@@ -238,7 +238,7 @@ import Testing
             #expect(refused == .authFailed)
         }
         let events = try watcher.eventsUntilAnswer()
-        // The same wrong one is counted once.
+        // The same wrong passcode is counted once.
         #expect(events.flatMap(Self.words) == ["attempt 1", "attempt 1", "attempt 1"])
     }
 

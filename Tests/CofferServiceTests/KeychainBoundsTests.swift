@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What just fits and what just does not, through the socket: with the limit, and what to do instead.
+/// Sizes at and above each limit, through the socket; the error has the limit and a hint.
 @Suite struct KeychainBoundsTests {
     private let server: TestServer
     private let client: BlockingClient
@@ -17,7 +17,7 @@ import Testing
         try client.makeVault(passcode: nil)
     }
 
-    /// The refusal of something; `nil` where it is done.
+    /// The refusal of an operation; `nil` if it succeeds.
     private func refusal(_ body: () throws -> Void) throws -> CofferError? {
         do {
             try body()
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// The attributes with which an item of a class can be there.
+    /// The required attributes of a class.
     private static func attributes(_ itemClass: ItemClass) -> [KeychainAttribute: AttributeValue] {
         itemClass == .key ? [.keyClass: .text("symmetric")] : [.account: .text("a")]
     }
@@ -65,7 +65,7 @@ import Testing
         ) throws -> CofferError? {
             try refusal { try client.add(.genericPassword, attributes, user: user) }
         }
-        /// The longest text with which an item is taken.
+        /// The longest text that is accepted.
         func longest(_ make: (Int) -> ([KeychainAttribute: AttributeValue], [String: String])) throws -> Int {
             var (low, high) = (0, 5000)
             while low < high {
@@ -94,7 +94,7 @@ import Testing
         let name = try longest { ([:], [String(repeating: "x", count: $0 + 1): ""]) } + 1
         #expect(name == value + 1, "the name and the value count alike")
         #expect((3900..<4096).contains(label))
-        // Changing has the same bound, and nothing is changed beyond it.
+        // A change has the same bound, and changes nothing above it.
         let reference = try client.add(.genericPassword, [.label: .text(String(repeating: "x", count: label))])
         let query = KeychainQuery(reference: reference)
         let longer = KeychainChange(attributes: [.label: .text(String(repeating: "y", count: label + 1))])
@@ -116,7 +116,7 @@ import Testing
         #expect(refused.code == .dataTooLarge)
         #expect(refused.message.contains("64"))
         #expect(refused.hint != nil)
-        // By and by they are not more, either.
+        // Repeated small changes can't exceed it either.
         let changed = try #require(try refusal { try client.update(query, KeychainChange(user: ["one": "more"])) })
         #expect(changed.code == .dataTooLarge)
         #expect(changed.message.contains("64"))
@@ -132,7 +132,7 @@ import Testing
         ] as [[UInt8]]
     )
     func `any bytes are a secret, and a former one`(secret: [UInt8]) throws {
-        // A key without a byte is none.
+        // A key must not be empty.
         for itemClass in Self.passwords where itemClass != .key || !secret.isEmpty {
             let reference = try client.add(itemClass, Self.attributes(itemClass), secret)
             let query = KeychainQuery(reference: reference)
@@ -163,7 +163,7 @@ import Testing
             #expect(found.map(\.reference) == [empty], "\(attribute)")
             #expect(found.first?.attributes?[attribute] == .text(""))
         }
-        // A part that is empty is in everything.
+        // Every text contains the empty one.
         #expect(try client.find(KeychainQuery(.genericPassword, prefix: [.label: ""])).page.items.count == 2)
         #expect(try client.find(KeychainQuery(.genericPassword, contains: [.label: ""])).page.items.count == 2)
     }

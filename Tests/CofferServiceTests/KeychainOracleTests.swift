@@ -7,9 +7,10 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Section 4 of the semantics, for every class, accessibility, state and verb: what is locked is neither missing nor denied.
+/// Section 4 of the semantics for every class, accessibility, state and verb: locked is neither missing nor
+/// denied.
 @Suite struct KeychainOracleTests {
-    /// How a vault comes to a state that the table is about.
+    /// The situations of the table.
     enum Situation: String, CaseIterable, Sendable {
         case noPasscode, beforeFirstUnlock, unlocked, locking, locked, lockedExpired
 
@@ -23,7 +24,7 @@ import Testing
         }
     }
 
-    /// Whether a secret is there: unlocked, locked after the first unlock, before the first unlock.
+    /// Whether a secret is available: unlocked, locked after the first unlock, before the first unlock.
     private static let table: [Accessibility: [Bool]] = [
         .whenUnlocked: [true, false, false],
         .afterFirstUnlock: [true, true, false],
@@ -34,7 +35,7 @@ import Testing
         .whenPasscodeSetThisDeviceOnly: [true, false, false],
     ]
 
-    /// What is tried: the classes, and the two kinds of private keys.
+    /// The tested kinds: the classes, and two kinds of private keys.
     enum Kind: String, CaseIterable, Sendable {
         case genericPassword, internetPassword, certificate, signingKey, agreementKey
 
@@ -70,7 +71,7 @@ import Testing
             let pem = try String(contentsOfFile: path, encoding: .utf8)
             let base64 = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
             var der = Array(try #require(Data(base64Encoded: base64)))
-            // Another serial number; who has signed it is not looked at.
+            // Another serial number; the signature is not verified.
             let place = try #require(Data(der).range(of: Data([0x02, 0x14]))).upperBound
             der[place + 19] = UInt8(number)
             return ([.label: label], der)
@@ -148,7 +149,7 @@ import Testing
                 let outcome = try Outcome(body)
                 #expect(outcome == expected, "\(verb): \(accessibility)")
             }
-            // What there is, is told in every state.
+            // Metadata is returned in every state.
             let shown = try client.find(query, returns: [.attributes]).page
             #expect(shown.items.map(\.isLocked) == [!isThere], "\(accessibility)")
             #expect(shown.items.first?.attributes?[.accessible] == .text(accessibility.rawValue))
@@ -188,7 +189,7 @@ import Testing
             }
             if isThere { _ = try client.deleteKeychainItems(fixture.query(number + 100)) }
         }
-        // Missing and denied are what they are in every state.
+        // Missing and denied are reported in every state.
         let missing = fixture.query(99)
         let denied = KeychainQuery(kind.itemClass, [.accessGroup: .text("somebody else's")])
         for (query, expected) in [(missing, ErrorCode.itemNotFound), (denied, .missingEntitlement)] {
@@ -208,7 +209,7 @@ import Testing
             }
         }
         try checkAll(fixture, situation)
-        // Deleting wants no key.
+        // Deleting requires no key.
         for number in fixture.accessibilities.indices {
             #expect(try client.deleteKeychainItems(fixture.query(number)) == 1)
         }
@@ -216,7 +217,8 @@ import Testing
         #expect(empty == .refused(.itemNotFound))
     }
 
-    /// A query for all gives what can be read and counts what is locked; one for a change changes all or nothing.
+    /// A query for all returns what is readable and counts what is locked; a change affects all items or
+    /// none.
     private func checkAll(_ fixture: Fixture, _ situation: Situation) throws {
         let client = fixture.client
         let readable = fixture.accessibilities.filter { Self.table[$0]?[situation.column] ?? false }

@@ -6,11 +6,11 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What somebody does to the database while the daemon is away is found out, is named, and costs no other item.
+/// Changes of the database while no daemon runs are detected and reported, and affect no other item.
 @Suite struct KeychainTamperingTests {
     static let classes: [ItemClass] = [.genericPassword, .internetPassword, .certificate, .key]
 
-    /// A row of an item, as it lies there.
+    /// The stored row of an item.
     private struct ItemRow: Equatable {
         var uuid: [UInt8]
         var classKey: Int64
@@ -20,7 +20,7 @@ import Testing
         var secret: [UInt8]
     }
 
-    /// A row of a former value, as it lies there.
+    /// The stored row of a former value.
     private struct HistoryRow: Equatable {
         var uuid: [UInt8]
         var classKey: Int64
@@ -125,7 +125,7 @@ import Testing
                 newFirst[keyPath: part] = second[keyPath: part]
                 newSecond[keyPath: part] = first[keyPath: part]
             }
-            // A tag and a reference are unique at every moment.
+            // Tags and references are unique at every moment.
             var between = newSecond
             between.uuid = [0]
             between.tag = [0]
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// What an item of a class with a number of its own is added with.
+    /// The attributes and the secret of an item of a class.
     private static func item(
         _ itemClass: ItemClass,
         _ number: Int
@@ -152,14 +152,14 @@ import Testing
             let pem = try String(contentsOfFile: path, encoding: .utf8)
             let base64 = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
             var der = Array(try #require(Data(base64Encoded: base64)))
-            // Another serial number; who has signed it is not looked at.
+            // Another serial number; the signature is not verified.
             let place = try #require(Data(der).range(of: Data([0x02, 0x14]))).upperBound
             der[place + 19] = UInt8(number)
             return ([label: .text("l\(number)")], der)
         }
     }
 
-    /// Does something to the database of a vault, and looks at what the daemon says afterwards.
+    /// Changes the database of a vault, and checks the reports of the daemon afterwards.
     private func check(
         _ itemClass: ItemClass,
         damaged: Set<Int>,
@@ -200,7 +200,7 @@ import Testing
         return server.directory
     }
 
-    /// Items of a class are found out, and all others are as they were.
+    /// Expects that items of a class are reported as damaged, and all others are unchanged.
     private func expect(
         _ directory: TemporaryDirectory,
         _ victimClass: ItemClass,
@@ -308,7 +308,7 @@ import Testing
         let directory = try vault()
         do {
             let store = try Store(directory)
-            // Every tag of the first item is the second one's, and of all others as well.
+            // Every tag of the first item becomes that of the second, and of all others.
             try store.connection.execute(
                 "UPDATE keychain_tags SET item = 100 WHERE item = ?",
                 .integer(first)
@@ -333,7 +333,7 @@ import Testing
             let found = try client.find(KeychainQuery(itemClass, [.label: attributes[.label] ?? .text("")])).secrets
             #expect(found == [secret])
         }
-        // It is there all the same, and nobody can take its place.
+        // The item still exists, and its primary key can't be taken.
         let over = try Outcome { try client.add(itemClass, attributes, secret) }
         #expect(over == .refused(.duplicateItem))
     }
@@ -383,7 +383,7 @@ import Testing
             }
             try expectDamagedHistory(directory, itemClass, name)
         }
-        // A value of another item, with that item's reference in its place.
+        // A value of another item, with the reference of this item.
         let directory = try vault()
         do {
             let store = try Store(directory)
@@ -411,7 +411,7 @@ import Testing
         try expectDamagedHistory(directory, itemClass, "an older row")
     }
 
-    /// The history of the first item of a class is damaged, its secret and all others are as they were.
+    /// Expects damage in the history of the first item of a class, and nowhere else.
     private func expectDamagedHistory(
         _ directory: TemporaryDirectory,
         _ itemClass: ItemClass,

@@ -6,11 +6,11 @@ import CofferWire
 import Foundation
 import Testing
 
-/// The keychain's own verbs, after SecItem: sections 4 and 5 of the semantics.
+/// The verbs of the keychain, as in SecItem: sections 4 and 5 of the semantics.
 @Suite struct KeychainTests {
     private func secret(_ text: String) throws -> SecretBytes { try SecretBytes(text.utf8) }
 
-    /// A vault, unlocked, and somebody who uses its keychain.
+    /// An unlocked vault, and a client of its keychain.
     private struct Keychain {
         let server: TestServer
         let client: BlockingClient
@@ -144,7 +144,7 @@ import Testing
             }
             #expect(try Outcome { try keychain.add(itemClass, attributes: other) } == .done, "\(attribute)")
         }
-        // What is missing counts as "" or 0.
+        // A missing attribute is equivalent to "" or 0.
         try keychain.add(itemClass, attributes: [:])
         #expect(
             try Outcome { try keychain.add(itemClass, attributes: [.account: .text("")]) } == .refused(.duplicateItem)

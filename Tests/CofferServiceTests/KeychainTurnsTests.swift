@@ -5,11 +5,11 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Queries that look at every item: over many turns, so that nobody waits for them, and as one step all the same.
+/// Queries that scan every item take many turns, do not delay other clients, and are atomic nevertheless.
 @Suite struct KeychainTurnsTests {
     private static let itemCount = 3000
 
-    /// An unlocked vault with more items than a turn has time for.
+    /// An unlocked vault with more items than fit into a turn.
     private func makeServer() throws -> TestServer {
         let server = try TestServer()
         let client = try server.connect()
@@ -55,7 +55,7 @@ import Testing
             try client.update(query(containing: "here"), KeychainChange(attributes: [.comment: .text("seen")]))
         }
         let last = KeychainQuery(.genericPassword, [.account: .text("here-\(Self.itemCount - 1)")])
-        // Found first, and then taken out of the query or deleted, until the update is there.
+        // Each item is found, and then removed from the query or deleted, until the update is complete.
         var number = 0
         while number < 500 {
             let comment = try other.find(last, returns: [.attributes]).page.items.first?.attributes?[.comment]
@@ -83,7 +83,7 @@ import Testing
             cursor = page.cursor
         } while cursor != nil
         #expect(unseenCount == 0)
-        // One that was deleted right behind the update has taken its comment along.
+        // The item that was deleted right after the update is missing.
         #expect(seenCount <= changedCount && seenCount >= changedCount - 1)
     }
 
@@ -94,7 +94,7 @@ import Testing
             let isDone = Shared(false)
             let search = Background {
                 defer { isDone.value = true }
-                // Three items, the last of which is far behind.
+                // Three items, of which the last is far down the scan.
                 return try client.find(query(containing: round.isMultiple(of: 2) ? "e-2999" : "here-1\(round)"))
             }
             var version = 0
@@ -123,7 +123,7 @@ import Testing
         let search = Background { try client.find(query(containing: "e-2999")) }
         _ = try other.lock(graceSeconds: 0)
         do {
-            // Either it was there first.
+            // Either the search came first.
             #expect(try search.wait().secrets == [Array("secret".utf8)])
         } catch let error as CofferError {
             #expect(error.code == .interactionNotAllowed)

@@ -7,7 +7,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Rights to read one item that end by themselves.
+/// Leases: rights to read one item that expire.
 @Suite struct LeaseTests {
     private static let owner = ClientIdentity(userID: geteuid(), groupID: getegid())
     private static let stranger = ClientIdentity(userID: geteuid() + 7, groupID: getegid() + 7)
@@ -19,7 +19,7 @@ import Testing
         userUnit: "mail.service"
     )
 
-    /// A server that takes each connection for what the test says, with an item of the owner's.
+    /// A server for which the test sets the identity of each connection, with an item of the owner.
     private struct Place {
         private let next: Shared<ClientIdentity>
         let clock: ManualClock
@@ -46,16 +46,16 @@ import Testing
             _ = try owner.status()
         }
 
-        /// A connection of a client that is let in.
+        /// An admitted connection of a client.
         func connect(_ client: ClientIdentity) throws -> BlockingClient {
             next.value = client
             let connection = try server.connect()
-            // It is let in by the time that it is answered.
+            // The answer shows that the connection was admitted.
             _ = try connection.status()
             return connection
         }
 
-        /// What comes of a fetch on a connection of its own.
+        /// The outcome of a fetch on a connection of its own.
         func fetch(_ name: String = "site/token", by client: ClientIdentity) throws -> Outcome {
             try Outcome { _ = try connect(client).get(name) }
         }
@@ -73,7 +73,7 @@ import Testing
         func numbers() throws -> [Int64] { try owner.leases().leases.map(\.number) }
     }
 
-    /// What is written of the stranger.
+    /// An entitlement of the foreign client.
     private static func entitlement(_ lines: String) throws -> [Entitlement] {
         let text = "[Client]\nUID=\(stranger.userID)\n\(lines)\n"
         return try Entitlement.all(in: [("test", Array(text.utf8))]) { (_) throws(CofferError) in 0 }
@@ -105,7 +105,7 @@ import Testing
                 let expected: Outcome
                 switch (pattern.fits(client), client == Self.mail) {
                 case (true, _): expected = .done
-                // It has rights of its own, and no such item.
+                // It has rights of its own, but no such item.
                 case (false, true): expected = .refused(.itemNotFound)
                 case (false, false): expected = Self.denied
                 }
@@ -269,7 +269,7 @@ import Testing
         let own = try client.grant(name, to: .unit("ci.service"), seconds: 9)
         #expect(try client.leases().leases.map(\.number) == [own])
         #expect(try place.numbers() == [number])
-        // Two are for it: the first that was granted counts.
+        // Two leases match: the older one is used.
         #expect(try place.connect(Self.build).get("site/token") == [1])
         try place.owner.revokeLease(number)
         #expect(try place.connect(Self.build).get("site/token") == [4])
@@ -332,7 +332,7 @@ import Testing
             #expect(leases.map(\.uses) == [1])
             #expect(leases.map(\.reason) == ["the nightly build"])
             #expect(leases.map(\.client) == [.unit("ci.service")])
-            // Before the first unlock it is of no use, and none is lost.
+            // Before the first unlock the fetch is refused, and no use is counted.
             #expect(try place.fetch(by: Self.build) == .refused(.interactionNotAllowed))
             #expect(try place.owner.leases().leases.map(\.uses) == [1])
         }
@@ -411,7 +411,7 @@ import Testing
         } while after != nil
         #expect(numbers == Array(1...Int64(Limits.leases)))
         #expect(pageCount > 1)
-        // One that has ended makes room.
+        // An expired lease makes room for a new one.
         place.clock.advance(by: 600)
         #expect(try place.grant(to: .user(1)) == Int64(Limits.leases) + 1)
     }

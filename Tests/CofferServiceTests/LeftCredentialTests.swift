@@ -5,9 +5,9 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// What a daemon that was killed has left unanswered.
+/// Credential requests that a killed daemon has left unanswered.
 @Suite struct LeftCredentialTests {
-    /// Both ends of a connection, the first of which does not wait.
+    /// Both ends of a connection, the first of which is non-blocking.
     private func connection() throws -> [Int32] {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
@@ -31,7 +31,7 @@ import Testing
             while case let length = read(peer, &piece, piece.count), length > 0 { count += length }
             return count
         }
-        // The second one stands for what is in the descriptor store: it is closed when the test ends.
+        // The second one stands for the descriptor in the descriptor store, and is closed by the test.
         LeftCredential.refuse(OwnedDescriptor(owning: dup(ends[0])))
         #expect(try reading.wait() > Limits.credentialBytes + sent)
     }
@@ -50,7 +50,7 @@ import Testing
             count += length
         }
         #expect(count < Limits.credentialBytes)
-        // There is nothing more, and no end.
+        // There is no more data, and no end of file.
         #expect(recv(ends[1], &piece, 1, Int32(MSG_DONTWAIT)) == -1 && errno == EAGAIN)
     }
 }

@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Listings of both stores, a page at a time.
+/// Listings of both stores, page by page.
 @Suite struct ListingTests {
     private static func makeServer() throws -> (TestServer, BlockingClient) {
         let server = try TestServer()
@@ -14,7 +14,7 @@ import Testing
         return (server, client)
     }
 
-    /// Adds secrets of the one namespace, many in a turn.
+    /// Adds secrets of the shared namespace, many in one turn.
     private static func add(_ names: [String], _ server: TestServer) throws {
         var raw = try RawConnection(server)
         for start in stride(from: 0, to: names.count, by: 64) {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Lists everything, a page at a time.
+    /// Lists everything, page by page.
     ///
     /// - Parameter between: Called after each page.
     private static func all(
@@ -121,7 +121,7 @@ import Testing
                 passing.insert(name)
             case 4..<6: if passing.remove(name) != nil { try other.remove(try ItemName(name)) }
             case 6..<8:
-                // A new content: of a file that is a new row.
+                // A new content makes a new row for a file.
                 if let kept = staying.randomElement(using: &numbers) { try put(kept, in: homes[kept] ?? .file) }
             default: if let moved = resting.popLast() { try put(moved, in: store()) }
             }
@@ -145,7 +145,7 @@ import Testing
         _ = try server.connect().moveFile(try ItemName("d"), to: try ItemName("new/e"))
         let rest = try client.list(after: first.next)
         let renamed = rest.items.map { $0.name.replacing("new/e/", with: "d/") }
-        // Its place in the tree's order is another one: behind that of the position, or before it.
+        // Its position in the order of the tree changes: after the cursor, or before it.
         #expect(renamed.isEmpty || renamed.sortedByBytes() == names)
         let all = try Self.all(client).names
         #expect(all.sortedByBytes() == (0..<9).map { "new/e/\($0)" })
@@ -209,7 +209,7 @@ import Testing
     }
 }
 
-/// Numbers that are the same each time.
+/// Random numbers that are equal in every run.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,15 +2,15 @@ import CofferCore
 import CofferService
 import Testing
 
-/// What follows from a policy and what has happened, in whole seconds.
+/// The steps that follow from a policy and events, in whole seconds.
 @Suite struct LockScheduleTests {
-    /// What happens to a vault.
+    /// An event of a vault.
     enum Event: Sendable {
         case unlock, use, rest, restore
         case lock(grace: Int? = nil)
     }
 
-    /// A step, and when it is due.
+    /// A step and its due time.
     struct Due: Equatable, Sendable, CustomStringConvertible {
         let step: LockSchedule.Step
         let time: Int
@@ -140,7 +140,7 @@ import Testing
         ),
     ]
 
-    /// Lets things happen, and takes what is due in between at each of the times given.
+    /// Applies the events, and takes the due steps at each of the given times.
     private func run(_ test: Case, lookingAt times: [Int]) -> [Due] {
         var schedule = LockSchedule(test.policy)
         var found: [Due] = []

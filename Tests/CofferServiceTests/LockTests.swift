@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What locks a vault and what follows, with a clock that is the test's.
+/// What locks a vault, and what a lock does, with the clock of the test.
 @Suite struct LockTests {
     private func read(_ name: String, with client: BlockingClient) throws -> Outcome {
         try Outcome { _ = try client.get(name) }
@@ -64,7 +64,7 @@ import Testing
             try raw.write(payload.suffix(cut))
             let refused = try raw.answer()
             #expect(refused == (1, .interactionNotAllowed))
-            // The stream goes on behind it.
+            // The connection continues with the next message.
             try raw.send(.hello, ["protocol": 1])
             let next = try raw.refusal()
             #expect(next == nil)
@@ -101,7 +101,7 @@ import Testing
         }
         #expect(try timed.state() == .unlocked)
         timed.clock.advance(by: 30)
-        // None of these wants a key of the passcode's.
+        // None of these uses a key that depends on the passcode.
         _ = try client.get("always")
         _ = try client.list()
         _ = try client.show(try ItemName("a"))
@@ -110,7 +110,7 @@ import Testing
         #expect(try timed.state() == .locked)
     }
 
-    // Each step is more than a pipe and the work ahead of it hold: whoever is first, the key is used in each of them.
+    // Each step exceeds the pipe and the read-ahead, so that each one uses the key.
 
     @Test func `a slow read is a use up to its end`() throws {
         let timed = try TimedServer(LockSchedule.Policy(graceSeconds: 0, lockAfterSeconds: 60))
@@ -191,7 +191,7 @@ import Testing
 
     // MARK: Sleep
 
-    /// How long a machine has slept, and what its vault is when it wakes up: idle after 60, grace of 10, CX 600, 72 h.
+    /// The seconds of a suspend, and the state after it: idle after 60, grace of 10, CX 600, 72 h.
     @Test(
         arguments: [
             (59, .unlocked), (60, .locking), (69, .locking), (70, .locked), (669, .locked), (670, .lockedExpired),
@@ -204,7 +204,7 @@ import Testing
     ) throws {
         let timed = try TimedServer(LockSchedule.Policy(lockAfterSeconds: 60))
         try timed.client.put("a", [1])
-        // No timer goes off: the first request is there before.
+        // No timer fires: the request arrives first.
         timed.clock.sleep(for: seconds)
         let isReadable = expected == .unlocked || expected == .locking
         #expect(try read("a", with: timed.client) == (isReadable ? .done : .locked))
@@ -265,9 +265,9 @@ import Testing
         #expect(try timed.state() == .unlocked)
     }
 
-    // MARK: Transfers under way
+    // MARK: Pending transfers
 
-    /// The classes whose transfers end when a step is taken.
+    /// The classes whose transfers end at a step.
     private static let ending: [(seconds: Double, state: VaultState, classes: Set<ProtectionClass>)] = [
         (0, .locked, [.complete]),
         (600, .lockedExpired, [.complete, .completeWhenUserInactive]),
@@ -323,7 +323,8 @@ import Testing
             var writer = try timed.connectRaw()
             try writer.send(.itemPut, ["name": .string("f/\(protectionClass)")], passing: pipe.reading)
             pipe.closeReading()
-            // More than a pipe holds and than is read to decide: when this returns, the transfer is under way.
+            // More than the pipe and the bytes that the decision reads, so the transfer has begun when this
+            // returns.
             pipe.write(new.prefix(170_000))
             _ = try timed.client.lock(graceSeconds: 0)
             timed.clock.advance(by: seconds)
@@ -375,7 +376,8 @@ import Testing
         #expect(try next.status().state == .unlocked)
     }
 
-    /// Connects after the last connection has gone: until the server has seen that, a new one is not the only one.
+    /// Reconnects after the last connection was closed; until the server has noticed that, the new one is not
+    /// the only one.
     private func reconnect(_ server: TestServer, attempts: Int = 200) throws -> BlockingClient {
         for _ in 1..<attempts {
             usleep(20_000)

@@ -7,13 +7,13 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What a vault says when the log of its database was damaged or lost.
+/// The reports of a vault whose database log was damaged or lost.
 @Suite struct LogTests {
     private static let names = (0..<8).map { "service/\($0)" }
     private static let log = "state/vault.sqlite-wal"
     private static let frameBytes = 4096 + 24
 
-    /// A state directory as a kill leaves it: each item was acknowledged on its own.
+    /// The state directory after a kill, with each item acknowledged separately.
     private static let killed = Result {
         let clock = ManualClock()
         let server = try TestServer(clock: clock.clock)
@@ -29,7 +29,7 @@ import Testing
         return copy
     }
 
-    /// A server on a vault that was killed, once its log was changed.
+    /// A server on a killed vault whose log was changed.
     private struct Damaged {
         let directory: TemporaryDirectory
         let server: TestServer
@@ -52,13 +52,13 @@ import Testing
 
         var names: [String] { get throws { try client.list().items.map(\.name).sortedByBytes() } }
         var faults: [VaultFault] { get throws { try client.status().faults } }
-        /// Without those of the audit, which ends too soon as well then.
+        /// Without the faults of the audit, whose end is lost as well.
         var faultsOfLog: [VaultFault] {
             get throws { try faults.filter { $0.hint.contains("--acknowledge") } }
         }
     }
 
-    /// What a server has told when it started.
+    /// The faults that a server reported at its start.
     private final class Told: Sendable {
         private let faults = Mutex<[VaultFault]>([])
         var all: [VaultFault] { faults.withLock { $0 } }
@@ -83,7 +83,7 @@ import Testing
         #expect(whole.told.all == [])
     }
 
-    /// The header, and fields of the first frame, of one in the middle and of the last.
+    /// The header, and fields of the first frame, of a middle one and of the last.
     private static let places: [(frame: Int, offset: Int)] =
         [0, 9, 17, 21, 28].map { (0, $0) }
         + [1, 9, 0].flatMap { frame in [2, 6, 8, 13, 18, 22, 40, 4000].map { (frame, 32 + $0) } }
@@ -105,7 +105,7 @@ import Testing
         #expect(faults.first?.hint.contains("coffer doctor --acknowledge") == true)
         let served = try damaged.names
         #expect(served == Array(Self.names.prefix(served.count)))
-        // The last commit of all may hold no more than the record of the last change.
+        // The last commit may hold only the audit record of the last change.
         if number + 1 < frames { #expect(served.count < Self.names.count) }
     }
 
@@ -148,7 +148,7 @@ import Testing
             case "header only": try directory.write(log.prefix(32), to: Self.log)
             case "half": try directory.write(log.prefix(32 + 10 * Self.frameBytes), to: Self.log)
             default:
-                // A log of another time, which was not damaged.
+                // An intact log of another database.
                 let other = try TestServer(clock: ManualClock().clock)
                 try other.connect().makeVault(passcode: nil)
                 try directory.write(try #require(other.directory.contents(Self.log)).prefix(32), to: Self.log)
@@ -174,7 +174,7 @@ import Testing
                 #expect(directory.contents("state/vault.sqlite-mark") == mark)
             }
             #expect(try torn.faults == [], "cut at \(end)")
-            // The late one may be there: it comes with a commit of its own before its record.
+            // The last item may be there: it is committed before its audit record.
             #expect(try torn.names.filter { $0 != "service/late" } == Self.names, "cut at \(end)")
         }
     }
@@ -191,7 +191,7 @@ import Testing
             #expect(settles { server.directory.contents(Self.log)?.isEmpty == true })
         } else {
             let mark = server.directory.contents("state/vault.sqlite-mark")
-            // The turn that has answered may still have to set its timer.
+            // The turn of the answer may still have to set its timer.
             let isWrittenBack = settles {
                 clock.advance(by: 2)
                 return server.directory.contents("state/vault.sqlite-mark") != mark

@@ -5,7 +5,7 @@ import CofferTestSupport
 import CofferWire
 import Testing
 
-/// `item.move`: another name for an item, in whichever store it is.
+/// `item.move` renames an item of either store.
 @Suite struct MoveTests {
     private let server: TestServer
     private let client: BlockingClient
@@ -63,7 +63,7 @@ import Testing
         #expect([moved.created, moved.modified, moved.byteCount] == [before.created, before.modified, 100_000])
         #expect(try names() == ["elsewhere/new"])
         #expect(try client.get("elsewhere/new", length: 1000) == Array(content.prefix(1000)))
-        // The directory was made by the way, and goes so.
+        // The directory was created implicitly, and is removed the same way.
         #expect(try client.listFiles().entries.map(\.name) == ["elsewhere"])
     }
 

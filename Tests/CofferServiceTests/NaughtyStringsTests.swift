@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Any Unicode is an attribute, is compared as bytes after NFC, and comes out as it went in.
+/// Any Unicode text is a valid attribute, is compared as bytes after NFC, and is returned unchanged.
 @Suite struct NaughtyStringsTests {
     private func vault() throws -> (server: TestServer, client: BlockingClient) {
         let server = try TestServer()
@@ -14,7 +14,7 @@ import Testing
         return (server, client)
     }
 
-    /// The bytes of a text; none where it is something else.
+    /// The bytes of a text; `nil` for another type.
     private func bytes(_ value: AttributeValue?) -> [UInt8]? {
         if case .text(let text) = value { Array(text.utf8) } else { nil }
     }
@@ -72,7 +72,7 @@ import Testing
                 #expect(found.contains(reference), "\(text.debugDescription)")
             }
         }
-        // Of those that are the same to the keychain, the first one is there.
+        // Of texts that are equal to the keychain, the first one is stored.
         var checked: Set<[UInt8]> = []
         for text in NaughtyStrings.portions[portion] where checked.insert(text.composed).inserted {
             let found = try client.find(KeychainQuery(.genericPassword, [.account: .text(text)]))
@@ -127,7 +127,7 @@ import Testing
                     continue
                 }
                 try client.put(path, Array(path.utf8))
-                // What is the same after NFC is the same secret, and it keeps the name that it had first.
+                // Names that are equal after NFC are the same secret, which keeps its first name.
                 names[path.composed] = names[path.composed] ?? Array(path.utf8)
                 #expect(try client.get(path) == Array(path.utf8))
                 #expect(try Array(client.show(name).name.utf8) == names[path.composed])
@@ -169,7 +169,7 @@ import Testing
             #expect(items.map(\.reference) == [reference])
             #expect(bytes(items.first?.attributes?[.account]) == Array(one.utf8))
         }
-        // A change of the code points alone is one, and is the same item.
+        // A change of the code points alone is a change of the same item.
         try client.update(
             KeychainQuery(reference: reference),
             KeychainChange(attributes: [.account: .text(other), .label: .text(other)])
@@ -210,7 +210,7 @@ import Testing
             try putSecret(composed)
             try putFile(decomposed)
         }
-        // Each of them is to be had by the name that the list shows, and is neither hidden nor replaced by the other.
+        // Each of them can be read by its listed name, and is neither hidden nor replaced by the other.
         let items = try client.list().items
         #expect(
             items.count == (isFileFirst ? 2 : 1),
@@ -222,7 +222,7 @@ import Testing
             #expect(content == Array((isFile ? "file" : "secret").utf8), "\(isFile)")
         }
         guard isFileFirst else { return }
-        // Neither is changed or removed with the other.
+        // A change or a removal of one does not affect the other.
         try putFile(composed)
         #expect(try client.get(decomposed) == Array("secret".utf8))
         try client.remove(try ItemName(composed))

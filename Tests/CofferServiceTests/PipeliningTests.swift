@@ -8,11 +8,11 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Many requests on one connection.
+/// Many pending requests on one connection.
 @Suite struct PipeliningTests {
     private static let passcode = Array(DaemonProcess.passcode.utf8)
 
-    /// A server with a vault and a file that no pipe holds.
+    /// A server with a vault and a file that exceeds a pipe.
     private static func makeServer() throws -> (server: TestServer, client: BlockingClient, content: [UInt8]) {
         let server = try TestServer(graceSeconds: 0)
         let client = try server.connect()
@@ -22,7 +22,7 @@ import Testing
         return (server, client, content)
     }
 
-    /// A connection whose first request reads the file into a pipe that nobody reads yet.
+    /// A connection whose first request reads the file into a pipe that is not read yet.
     private static func stuck(_ server: TestServer, _ pipe: TransferPipe) throws -> RawConnection {
         var raw = try RawConnection(server)
         try raw.send(.itemGet, ["name": "big"], passing: pipe.writing)
@@ -74,7 +74,7 @@ import Testing
         let free = try raw.answer()
         let isItemAlone = free.id == 3
         if isItemAlone {
-            // What is about other names need not wait for a change of some.
+            // Requests for other names do not wait for this change.
             #expect(free.refusal == .itemNotFound)
             let hello = try raw.answer()
             #expect(hello == (4, nil))
@@ -100,7 +100,7 @@ import Testing
         var raw = try RawConnection(server)
         try raw.send(.itemGet, ["name": "k"])
         try raw.send(.vaultUnlock, payload: Self.passcode)
-        // Nothing that comes with bytes: a lock takes those back which are not sent yet.
+        // No request whose answer has a payload: a lock withdraws such answers if they are not sent yet.
         try raw.send(.itemPut, ["name": "k"], payload: [2])
         try raw.send(.vaultLock, ["grace": 0])
         try raw.send(.itemGet, ["name": "k"])
@@ -145,7 +145,7 @@ import Testing
             refusals[answer.id] = answer.refusal
         }
         #expect(refusals == [:])
-        // Beside one that lasts: a barrier holds up all but these.
+        // Besides a long request: a barrier delays all requests except these.
         let pipe = try TransferPipe()
         try raw.send(.contextAuthenticate, payload: Self.passcode)
         try raw.send(.itemGet, ["name": "big"], passing: pipe.writing)
@@ -165,7 +165,8 @@ import Testing
         withExtendedLifetime(client) {}
     }
 
-    /// Each step is a put, get, remove or move of some of five names, of both stores; by descriptor or in the frame.
+    /// Each step is a put, get, remove or move of one of five names, in either store, by descriptor or in the
+    /// frame.
     @Test(arguments: 0..<12)
     func `whatever is sent at once comes out as if it had been sent one by one`(seed: UInt64) throws {
         let (server, client, _) = try Self.makeServer()
@@ -281,7 +282,7 @@ import Testing
         var raw = try Self.stuck(server, pipe)
         let count = 3 * Limits.requestsInFlight
         for _ in 0..<count { try raw.send(.itemRemove, ["name": "big"]) }
-        // Behind so many, even what waits for nothing is not read.
+        // At the bound, even independent requests are not read.
         try raw.send(.hello, ["protocol": 1])
         #expect(try client.status().fileCount == 1)
         _ = pipe.drain()
@@ -332,7 +333,7 @@ import Testing
             #expect(opened == (2, nil))
         }
         _ = pipe.drain()
-        // The handle is given back: somebody else may write.
+        // The handle was closed, so another client may write.
         #expect(settles { (try? client.openFile(try ItemName("f"), for: .write)) != nil })
         #expect(try client.show(try ItemName("big")).byteCount == 4 << 20)
     }
@@ -357,7 +358,7 @@ import Testing
     }
 }
 
-/// What a request waits for, by itself.
+/// The dependencies of a single request.
 @Suite struct RequestScopeTests {
     private static let scopes: [RequestScope] =
         [.free, .barrier]

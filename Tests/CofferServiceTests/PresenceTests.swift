@@ -7,7 +7,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What happens to the machine and to those who are logged in, and whom the vault is locked for.
+/// Events of the machine and of sessions, and the users whose vault they lock.
 @Suite struct PresenceTests {
     private static let (anna, bert): (UInt32, UInt32) = (1000, 1001)
 
@@ -68,7 +68,7 @@ import Testing
 
     // MARK: The server
 
-    /// A server whose surroundings are the test's.
+    /// A server with the surroundings of the test.
     private struct Place {
         let clock = ManualClock()
         let loggedIn = Shared<Set<UInt32>>([PresenceTests.anna])
@@ -98,7 +98,7 @@ import Testing
 
         var state: VaultState { get throws { try client.status().state } }
 
-        /// The states that the vault was in, and why, as the audit has them.
+        /// The states of the vault and their reasons, according to the audit.
         func states() throws -> [String] {
             try client.auditRecords(AuditQuery(), after: 0).records.filter { $0.action == "vault.state" }
                 .map { $0.state.rawValue + ($0.reason.map { ": \($0)" } ?? "") }

@@ -5,13 +5,14 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A file that another item replaces between a request to read it and its opening: what comes is the one or the other, whole.
+/// A file that is replaced between a request to read it and its opening: the content is the old or the new
+/// one, whole.
 @Suite struct ReplacedFileTests {
     private static let former = pseudoRandomBytes(150_000, seed: 1)
     private static let latter = pseudoRandomBytes(180_000, seed: 2)
     private static let stranger = ClientIdentity(userID: geteuid() + 7, groupID: getegid() + 7)
 
-    /// A server that can be held up, with two files whose chunks were all rewritten.
+    /// A server that can be blocked, with two files whose chunks were all rewritten.
     private struct Place {
         let held: HeldServer
         let client: BlockingClient
@@ -21,7 +22,7 @@ import Testing
             client = try held.connect()
             try client.makeVault()
             try makeFile("f", ReplacedFileTests.former)
-            // Items are told apart by the millisecond of their making.
+            // Items are distinguished by the millisecond of their creation.
             let made = try client.fileInfo(try ItemName("f")).created
             while Int64(Date().timeIntervalSince1970 * 1000) <= made { usleep(200) }
             try makeFile("g", ReplacedFileTests.latter)
@@ -34,7 +35,7 @@ import Testing
             try handle.close()
         }
 
-        /// Sends a request to read `f`, and behind it what replaces the file, before either is carried out.
+        /// Sends a request to read `f`, and then one that replaces it, before either is executed.
         func read(
             _ params: JSONObject = [:],
             as reader: ClientIdentity = HeldServer.owner,
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    /// The parts that are asked for: offset and length.
+    /// The requested parts: offset and length.
     private static let parts: [(offset: Int, length: Int?)] = [
         (0, nil), (100, 70_000), (149_000, 2000), (149_999, nil),
     ]
@@ -97,7 +98,7 @@ import Testing
         case .some(let code):
             #expect(code == .notAvailable && answer.payload.isEmpty)
         }
-        // From then on there is nothing that the lease is for.
+        // The leased item no longer exists.
         let client = try place.held.connect(as: HeldServer.owner)
         let isLatter = try client.get("f") == Self.latter
         #expect(isLatter)

@@ -7,9 +7,9 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What all connections hold together, with a clock that is the test's.
+/// The buffer budget of all connections together, with the clock of the test.
 @Suite struct RoomTests {
-    /// Half of a payload's frame, of so many peers that room gets short; in the order of their coming.
+    /// The incomplete frames of so many peers that the budget runs short, in the order of their arrival.
     private func debtors(of timed: TimedServer) throws -> [Int32] {
         let json = Request(id: .integer(1), method: "item.put", params: ["name": "x"]).serialized()
         let count = Limits.framePayloadBytes
@@ -28,7 +28,7 @@ import Testing
                 rest = rest.dropFirst(sent)
             }
         }
-        // Each turn reads 64 KiB of each: with so many turns, all of it has come.
+        // Each turn reads 64 KiB of each connection, so everything has arrived after these turns.
         for _ in 0..<(2 * count / 65_536 + 8) { _ = try timed.state() }
         return sockets
     }

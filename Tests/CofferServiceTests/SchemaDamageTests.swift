@@ -5,7 +5,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// A catalog whose schema is not what Coffer makes is refused as damaged, and is never taken for a fault of cofferd.
+/// A catalog with a foreign schema is reported as damage, not as an internal error of cofferd.
 @Suite struct SchemaDamageTests {
     private static let healthy = Result { () throws -> TemporaryDirectory in
         let directory = try TemporaryDirectory()
@@ -29,7 +29,7 @@ import Testing
         try body(try Connection(path: directory.appending("state/vault.sqlite")))
     }
 
-    /// What a server says that comes up with it: `nil` where it serves.
+    /// The refusal of a server that starts with it; `nil` if it serves.
     private func refusal() throws -> CofferError? {
         let server = try TestServer(in: directory)
         let client = try server.connect()

@@ -8,7 +8,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Whether something becomes true within some seconds.
+/// Whether a condition becomes true within some seconds.
 func settles(_ condition: () throws -> Bool) -> Bool {
     for _ in 0..<6000 {
         if (try? condition()) == true { return true }
@@ -17,13 +17,13 @@ func settles(_ condition: () throws -> Bool) -> Bool {
     return false
 }
 
-/// A server whose time is the test's.
+/// A server with the clock of the test.
 struct TimedServer {
     let clock: ManualClock
     let server: TestServer
     let client: BlockingClient
 
-    /// Makes a vault, unlocked.
+    /// Makes an unlocked vault.
     init(
         _ policy: LockSchedule.Policy = LockSchedule.Policy(),
         passcode: String? = DaemonProcess.passcode,
@@ -39,19 +39,19 @@ struct TimedServer {
         try client.makeVault(passcode: passcode)
     }
 
-    /// The state, as a client sees it.
+    /// The state, as a client reads it.
     func state() throws -> VaultState { try client.status().state }
 
-    /// A connection whose answers can wait.
+    /// A connection whose answers need not be read at once.
     func connectRaw() throws -> RawConnection { try RawConnection(server) }
 }
 
-/// A connection that sends without waiting, and receives what comes.
+/// A connection that sends without waiting for answers.
 struct RawConnection: ~Copyable {
     let socket: OwnedDescriptor
     private var decoder = FrameDecoder()
     private var waiting: [(message: Incoming, payload: [UInt8])] = []
-    /// What came with the message that was received last.
+    /// The payload of the last received message.
     private(set) var payload: [UInt8] = []
     private var nextID: Int64 = 1
     private var methods: [RequestID: CofferWire.Method] = [:]
@@ -92,17 +92,17 @@ struct RawConnection: ~Copyable {
         while done < bytes.count { done += try socket.send(bytes.span.bytes.extracting(droppingFirst: done)) ?? 0 }
     }
 
-    /// Whether the server has taken all that was sent, within some seconds.
+    /// Whether the server has received everything within some seconds.
     var isTaken: Bool {
         let number = socket.number
         return settles {
             var count: Int32 = -1
-            // Bytes that the peer has not received.
+            // The bytes that the peer has not received.
             return ioctl(number, UInt(TIOCOUTQ), &count) == 0 && count == 0
         }
     }
 
-    /// Receives the next message; `nil` where the server has closed.
+    /// Receives the next message; `nil` if the server has closed the connection.
     mutating func next() throws -> Incoming? {
         var piece = [UInt8](repeating: 0, count: 65_536)
         while waiting.isEmpty {
@@ -123,7 +123,7 @@ struct RawConnection: ~Copyable {
         return message
     }
 
-    /// Holds what came against the document of the protocol.
+    /// Checks a message against the document of the protocol.
     private func check(_ message: Incoming) throws {
         switch message {
         case .notification(let name, let params): try AnswerCheck.checkNews(name, params)
@@ -132,7 +132,7 @@ struct RawConnection: ~Copyable {
         }
     }
 
-    /// Receives the answer to a request: `nil` where it was carried out.
+    /// Receives the answer to a request; `nil` if it succeeded.
     mutating func refusal() throws -> ErrorCode? {
         while let message = try next() {
             guard case .response(_, let outcome) = message else { continue }
@@ -144,7 +144,7 @@ struct RawConnection: ~Copyable {
         throw POSIXError(.ECONNRESET)
     }
 
-    /// The news up to the answer of a request that is sent now.
+    /// The notifications before the answer to a new request.
     mutating func newsUntilAnswer(to method: CofferWire.Method = .hello, _ params: JSONObject? = nil) throws -> [String]
     {
         try send(method, params ?? ["protocol": 1])
@@ -158,7 +158,7 @@ struct RawConnection: ~Copyable {
         throw POSIXError(.ECONNRESET)
     }
 
-    /// The events up to the answer of a request that is sent now.
+    /// The events before the answer to a new request.
     mutating func eventsUntilAnswer() throws -> [VaultEvent] {
         try send(.hello, ["protocol": 1])
         let last = RequestID.integer(nextID - 1)
@@ -173,7 +173,7 @@ struct RawConnection: ~Copyable {
         throw POSIXError(.ECONNRESET)
     }
 
-    /// Receives the answer that comes next: the number of its request, and why it was refused.
+    /// Receives the next answer: the number of its request, and the refusal.
     mutating func answer() throws -> (id: Int64, refusal: ErrorCode?) {
         while let message = try next() {
             guard case .response(.integer(let id)?, let outcome) = message else { continue }
@@ -185,14 +185,14 @@ struct RawConnection: ~Copyable {
         throw POSIXError(.ECONNRESET)
     }
 
-    /// Whether the server has closed.
+    /// Whether the server has closed the connection.
     var isCutOff: Bool {
         var poller = pollfd(fd: socket.number, events: 0, revents: 0)
         return poll(&poller, 1, 10) == 1 && poller.revents & Int16(POLLHUP) != 0
     }
 }
 
-/// A pipe that a transfer goes through.
+/// The pipe of a transfer.
 final class TransferPipe {
     private(set) var numbers: [Int32] = [-1, -1]
 
@@ -220,7 +220,7 @@ final class TransferPipe {
     /// Reads to the end.
     func drain() -> [UInt8] { read(.max) }
 
-    /// Reads so many bytes, or to the end.
+    /// Reads up to a number of bytes, or to the end.
     func read(_ limit: Int) -> [UInt8] {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
@@ -232,7 +232,7 @@ final class TransferPipe {
         return all
     }
 
-    /// Writes everything, as far as somebody reads.
+    /// Writes everything, unless the pipe is closed.
     func write(_ bytes: some Collection<UInt8>) {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {

@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What those are told who watch.
+/// The notifications of clients that watch.
 @Suite struct WatchTests {
     private static let gone = Notification.protectedDataWillBecomeUnavailable.rawValue
     private static let lost = Notification.protectedDataDidBecomeUnavailable.rawValue

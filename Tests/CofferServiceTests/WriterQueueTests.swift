@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Those who wait until they may write a file.
+/// Clients that wait to write a file.
 @Suite struct WriterQueueTests {
     private let timed: TimedServer
     private let name: ItemName
@@ -20,14 +20,14 @@ import Testing
         }
     }
 
-    /// Begins to wait, on a connection of its own.
+    /// Begins to wait on a connection of its own.
     private func beginWaiting() throws -> RawConnection {
         var connection = try timed.connectRaw()
         try connection.send(.fileOpen, ["name": "a", "access": "write", "wait": true])
         return connection
     }
 
-    /// Lets what was sent arrive: a request of another connection is answered behind it.
+    /// Lets sent requests arrive: requests of another connection are answered after them.
     private func letArrive() throws {
         for _ in 0..<3 { _ = try timed.state() }
         usleep(50_000)
@@ -55,7 +55,7 @@ import Testing
         do {
             var gone = try beginWaiting()
             try letArrive()
-            // Behind the request: it is answered before the connection ends, if it is ever answered.
+            // After the request; it would be answered before the connection ends, if ever.
             try gone.send(.hello, ["protocol": 1])
         }
         var next = try beginWaiting()
@@ -83,7 +83,7 @@ import Testing
         #expect(try alsoWaiting.refusal() == .interactionNotAllowed)
         let read = try Outcome { _ = try reader.get() }
         #expect(read == .locked)
-        // An unlock lets everybody begin anew, whatever the first one does with its handle.
+        // After an unlock all clients start anew, whatever the first one does with its handle.
         try timed.client.unlock()
         let writer = try open(other)
         var late = try beginWaiting()

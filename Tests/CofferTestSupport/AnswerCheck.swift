@@ -1,9 +1,10 @@
 package import CofferCore
 package import CofferWire
 
-/// Holds each answer that a test gets against `proto-docs/openrpc.json`, whatever the test is about.
+/// Checks each answer that a test receives against `proto-docs/openrpc.json`.
 package struct AnswerCheck: Sendable {
-    /// Of a longer list only the first and the last ones are checked: a thousand of them would take half a second.
+    /// Of a longer list only the first and the last elements are checked: a thousand of them would take half
+    /// a second.
     private static let elementLimit = 16
 
     private let checker: JSONSchema
@@ -33,9 +34,9 @@ package struct AnswerCheck: Sendable {
     /// Refuses an answer that the document does not describe.
     ///
     /// - Parameters:
-    ///   - outcome: The result, or the error.
-    ///   - method: The method that was called.
-    /// - Throws: `protocolViolation`, saying what the document does not have.
+    ///   - outcome: The result or the error.
+    ///   - method: The method.
+    /// - Throws: `protocolViolation` with what the document lacks.
     package static func check(
         _ outcome: Result<JSONValue, CofferError>,
         to method: CofferWire.Method
@@ -51,12 +52,12 @@ package struct AnswerCheck: Sendable {
         }
     }
 
-    /// Refuses news that the document does not describe.
+    /// Refuses a notification that the document does not describe.
     ///
     /// - Parameters:
     ///   - name: The notification.
-    ///   - params: The parameters.
-    /// - Throws: `protocolViolation`, saying what the document does not have.
+    ///   - params: Its parameters.
+    /// - Throws: `protocolViolation` with what the document lacks.
     package static func checkNews(_ name: String, _ params: JSONObject) throws(CofferError) {
         try refuse { (check) throws in
             guard let described = check.news[name] else { return ["the notification \(name)"] }

@@ -2,18 +2,18 @@ package import CofferSystem
 package import CofferWire
 import Foundation
 
-/// A daemon by its socket only: a test says what it answers.
+/// A socket that answers requests as the test says.
 package final class AnsweringDaemon: Sendable {
-    /// What answers the requests of a connection, in their order, with frames: an empty one closes the connection.
+    /// Answers the requests of one connection, in order, with frames; an empty frame closes the connection.
     package typealias Answers = (Request, borrowing OwnedDescriptor?) throws -> [[UInt8]]
 
     private let listener: Int32
 
-    /// Listens.
+    /// Listens on a socket.
     ///
     /// - Parameters:
     ///   - path: The path of the socket.
-    ///   - answers: Makes what answers, for each connection, on a thread of its own.
+    ///   - answers: Makes the closure for each connection, on a thread of its own.
     package init(at path: String, _ answers: @escaping @Sendable () -> Answers) throws {
         signal(SIGPIPE, SIG_IGN)
         let socket = try UnixSocket.listen(at: path).release()
@@ -59,7 +59,7 @@ package final class AnsweringDaemon: Sendable {
         return true
     }
 
-    /// A frame with a message, its `id` and `jsonrpc` left out.
+    /// A frame with a message, to which it adds `id` and `jsonrpc`.
     package static func frame(_ message: JSONObject, to request: Request?, payload: [UInt8] = []) -> [UInt8] {
         var whole: JSONObject = ["jsonrpc": "2.0"]
         if let id = request?.id?.value { whole.set("id", id) }

@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Something that runs on a thread of its own meanwhile: the threads of tests are few, and not to be blocked.
+/// A closure that runs on its own thread, so that it does not block one of the few threads of the tests.
 package final class Background<Value>: @unchecked Sendable {
-    // Sendable: written by the thread before it signals, and read after the signal.
+    // Sendable: the thread writes it before the signal, and it is read after the signal.
     private let done = DispatchSemaphore(value: 0)
     private var result: Result<Value, any Error>?
 
-    /// Starts it.
+    /// Starts the thread.
     package init(_ body: @escaping () throws -> Value) {
         nonisolated(unsafe) let body = body
         Thread { [self] in
@@ -24,7 +24,7 @@ package final class Background<Value>: @unchecked Sendable {
     }
 }
 
-/// A value that one thread sets and another one reads.
+/// A value that threads share.
 package final class Shared<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
 

@@ -3,10 +3,10 @@ package import CofferCore
 package import CofferMemory
 package import CofferWire
 
-// What the tests call by name; the programs make the calls with the parameters of the methods.
+// Calls with arguments, for the tests; the programs pass the parameters of the methods.
 
 extension BlockingClient {
-    /// Makes a call with parameters that may be none of the method's.
+    /// Makes a call with unchecked parameters.
     @discardableResult
     package func call<Value: WireObject>(
         _ method: Method,
@@ -26,7 +26,7 @@ extension BlockingClient {
         return Returned(value: try Value(result: answer.json), payload: answer.payload, epoch: answer.epoch)
     }
 
-    /// Makes a call with a copy of a secret, which the caller may use again.
+    /// Makes a call with a copy of a secret.
     @discardableResult
     package func call<Parameters: MethodParameters>(
         _ params: Parameters,
@@ -35,14 +35,14 @@ extension BlockingClient {
         try call(params, payload: try Secret(copying: payload))
     }
 
-    /// How far a transfer has come, as two numbers.
+    /// Passes the progress on as two numbers.
     package func reports(_ body: ((Int64, Int64?) -> Void)?) -> ((TransferProgress) -> Void)? {
         body.map { body in { body($0.done, $0.total) } }
     }
 }
 
 extension Secret {
-    /// Copies what a test goes on using.
+    /// Copies a secret.
     package convenience init(copying bytes: borrowing SecretBytes?) throws(CofferError) {
         switch bytes {
         case .none: self.init(nil)
@@ -58,7 +58,7 @@ extension Secret {
 }
 
 extension Returned {
-    /// A copy of the payload; `nil` where it is empty.
+    /// A copy of the payload; `nil` if it is empty.
     package func takePayload() -> SecretBytes? {
         guard payload.count > 0 else { return nil }
         return payload.withBytes { try? SecretBytes(copying: $0) }

@@ -3,7 +3,7 @@ package import CofferCore
 import CofferMemory
 package import CofferWire
 
-// The keychain's verbs with secrets as arrays: in tests they are none.
+// The verbs of the keychain with arrays as secrets, which need no protection in tests.
 
 extension BlockingClient {
     /// Adds an item.
@@ -28,9 +28,9 @@ extension BlockingClient {
         return try addKeychainItem(params, secret: content).value.reference
     }
 
-    /// Looks for items.
+    /// Finds items.
     ///
-    /// - Returns: The page, and the secrets of the items that came with theirs.
+    /// - Returns: The page, and the returned secrets.
     package func find(
         _ query: KeychainQuery,
         limit: KeychainLimit = .all,
@@ -58,7 +58,7 @@ extension BlockingClient {
         return try updateKeychainItems(query, change, secret: content).count
     }
 
-    /// The former values of a secret, the newest first, with the bytes of each.
+    /// The former values of a secret, the newest first.
     package func formerSecrets(of query: KeychainQuery) throws -> [[UInt8]] {
         try keychainHistory(of: query).map { value in
             let secret = try formerValue(value.number, of: query)

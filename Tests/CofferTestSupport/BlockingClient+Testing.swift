@@ -4,10 +4,10 @@ package import CofferMemory
 package import CofferWire
 import Foundation
 
-// Tests hold contents as arrays: they are no secrets.
+// Contents as arrays, which need no protection in tests.
 
 extension BlockingClient {
-    /// Connects, and holds each answer against `proto-docs/openrpc.json`.
+    /// Connects, and checks each answer against `proto-docs/openrpc.json`.
     package convenience init(checkedAt socketPath: String) throws(CofferError) {
         try self.init(socketPath: socketPath)
         answerInspector = { (method, outcome) throws(CofferError) in try AnswerCheck.check(outcome, to: method) }
@@ -42,7 +42,7 @@ extension BlockingClient {
         return try put(try ItemName(name), wishes, content: nil, rest: source?.fileDescriptor)
     }
 
-    /// Fetches what is small enough to come with the answer.
+    /// Fetches a content that fits into one answer.
     package func get(_ name: String, offset: Int64? = nil, length: Int64? = nil) throws -> [UInt8] {
         let params = ItemGetParameters(name: try ItemName(name), offset: offset, length: length)
         let returned = try get(params)
@@ -51,14 +51,14 @@ extension BlockingClient {
 }
 
 extension SecretBytes {
-    /// Takes bytes that are no secret.
+    /// Copies bytes that are not secret.
     package init(_ bytes: some Sequence<UInt8>) throws {
         let array = Array(bytes)
         try self.init(copying: array.span.bytes)
     }
 }
 
-/// What an operation came to, as the tables of the semantics tell it.
+/// The outcome of an operation, as in the tables of the semantics.
 package enum Outcome: Equatable, Sendable {
     case done
     case refused(ErrorCode)
@@ -73,6 +73,6 @@ package enum Outcome: Equatable, Sendable {
         }
     }
 
-    /// The answer to what is locked.
+    /// The outcome for a locked item.
     package static let locked = Outcome.refused(.interactionNotAllowed)
 }

@@ -3,7 +3,7 @@ package import CofferCore
 package import CofferMemory
 package import CofferWire
 
-// The usual verbs, as the tests call them: the programs call the parameters of the methods.
+// The common verbs with arguments, for the tests; the programs pass the parameters of the methods.
 
 extension BlockingClient {
     @discardableResult

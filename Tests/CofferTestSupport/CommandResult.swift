@@ -2,7 +2,7 @@ import Foundation
 
 /// The result of a program.
 package struct CommandResult: Sendable {
-    /// Its exit code; 128 and the signal where it was killed.
+    /// Its exit code; 128 plus the signal if it was killed.
     package let status: Int32
     /// Standard output.
     package let output: [UInt8]
@@ -20,10 +20,10 @@ private let mostSeconds = 900
 /// - Parameters:
 ///   - path: The program.
 ///   - arguments: Its arguments.
-///   - environment: All of its environment.
-///   - input: What it reads from standard input.
-///   - descriptors: What it reads from descriptors 3 and on.
-/// - Returns: Its result; status 124 if it did not end within 15 minutes.
+///   - environment: Its whole environment.
+///   - input: Its standard input.
+///   - descriptors: The contents of descriptors 3 and up.
+/// - Returns: Its result; status 124 after 15 minutes.
 package func runCommand(
     _ path: String,
     _ arguments: [String],
@@ -33,8 +33,9 @@ package func runCommand(
     passcode: String? = nil
 ) throws -> CommandResult {
     let process = Process()
-    // Foundation passes no descriptor but the three: a shell opens the fourth. It passes the signals that the threads of
-    // tasks block: a program with those could never be ended. And one that hangs is not to hang everything.
+    // Foundation passes only the three standard descriptors, so a shell opens the others. Foundation also
+    // passes on the signals that the threads of tasks block, with which a program could not be ended. The
+    // timeout limits a program that hangs.
     let scratch = try TemporaryDirectory()
     let inputPath = try scratch.write(input, to: "input")
     var script = "exec env --default-signal timeout --kill-after=9 \(mostSeconds) \"$0\" \"$@\" <\(inputPath)"

@@ -2,23 +2,23 @@ package import CofferClient
 internal import CofferCore
 import Foundation
 
-/// The real `cofferd`, on a vault of its own in a temporary directory.
+/// The real `cofferd`, on its own vault in a temporary directory.
 package final class DaemonProcess {
-    /// Where the vault, the socket and whatever a test needs are.
+    /// The directory of the vault, the socket and the files of a test.
     package let directory: TemporaryDirectory
     private var process: Process?
     private let arguments: [String]
     private let launcher: [String]
 
-    /// The passcode that tests use.
+    /// The passcode of the tests.
     package static let passcode = "correct horse battery staple"
 
     /// Starts a daemon and waits until it listens.
     ///
     /// - Parameters:
-    ///   - directory: A directory to go on with; a new one if none is given.
+    ///   - directory: The directory of an existing vault; `nil` makes a new one.
     ///   - arguments: Options of the daemon.
-    ///   - launcher: A program that becomes the daemon, by its path, and its arguments.
+    ///   - launcher: The path and the arguments of a program that executes the daemon.
     package init(
         in directory: TemporaryDirectory? = nil,
         _ arguments: [String] = [],
@@ -38,16 +38,16 @@ package final class DaemonProcess {
     package var socketPath: String { directory.appending("socket") }
     /// The daemon's process.
     package var processID: Int32 { process?.processIdentifier ?? 0 }
-    /// Whether it lives.
+    /// Whether the process is running.
     package var isRunning: Bool { process?.isRunning ?? false }
 
-    /// How a daemon has ended.
+    /// How a process ended.
     package enum Ending: Equatable {
         case exit(Int32)
         case signal(Int32)
     }
 
-    /// How it has ended; `nil` while it lives.
+    /// How it ended; `nil` while it runs.
     package var ending: Ending? {
         guard let process, !process.isRunning else { return nil }
         return process.terminationReason == .exit
@@ -59,7 +59,7 @@ package final class DaemonProcess {
         try awaitListening()
     }
 
-    /// Starts the daemon, and does not wait until it listens.
+    /// Starts the daemon without waiting until it listens.
     package func launch() throws {
         let process = Process()
         let words =
@@ -67,7 +67,7 @@ package final class DaemonProcess {
         process.executableURL = URL(filePath: words[0])
         process.arguments = Array(words.dropFirst())
         process.environment = ["PATH": "/usr/bin:/bin"]
-        // With our streams, a daemon that a crash of the tests left over would keep their runner waiting.
+        // With inherited streams, a daemon that survives a crash of the tests would block the test runner.
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
@@ -77,7 +77,7 @@ package final class DaemonProcess {
 
     /// Waits until the daemon listens.
     ///
-    /// - Throws: Where it does not come to it, or has ended.
+    /// - Throws: If it has ended, or does not listen in time.
     package func awaitListening() throws {
         for _ in 0..<500 {
             if (try? connect()) != nil { return }
@@ -87,14 +87,14 @@ package final class DaemonProcess {
         throw POSIXError(.ETIMEDOUT)
     }
 
-    /// Ends the daemon as a power cut would.
+    /// Kills the daemon, as a power cut would.
     package func kill() {
         guard let process, process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Ends the daemon in good order.
+    /// Stops the daemon in order.
     ///
     /// - Returns: Its exit code.
     @discardableResult package func stop() -> Int32 {

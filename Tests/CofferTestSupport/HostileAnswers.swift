@@ -1,20 +1,21 @@
 package import CofferWire
 
-/// Makes answers that `proto-docs/openrpc.json` allows, with everything in each text that a terminal obeys or does not show.
+/// Makes answers that conform to `proto-docs/openrpc.json`, with text that a terminal would interpret or
+/// hide.
 package struct HostileAnswers {
-    /// What a terminal must not get: a title, a colour, another line, and invisible characters.
+    /// What must not reach a terminal: a title, a colour, a line break, and invisible characters.
     package static let poison =
         "a\u{1B}]0;title\u{7}b\u{1B}[31mc\r\n\(forgery)\u{9B}31m\u{85}\u{7F}\u{8}\u{202E}\u{2066}\u{200F}\u{61C}\u{2028}\u{200B}\u{FE0F}\u{AD}d"
-    /// A line that no program has written begins so.
+    /// The start of a line that no program prints.
     package static let forgery = "FORGED"
 
-    /// Which of several alternatives is taken, counted round.
+    /// The index of the alternative to take, modulo their number.
     package let choice: Int
-    /// Members that have a value of their own wherever they stand.
+    /// Members with a fixed value.
     package let fixed: [String: JSONValue]
-    /// Of the texts that may not be anything, the number of the one that is poison all the same.
+    /// The index of the constrained text that is hostile nevertheless.
     package let broken: Int?
-    /// The texts that may not be anything: words of a list, and those that have a form.
+    /// The number of constrained texts: words of an enumeration, and texts with a pattern.
     package private(set) var boundCount = 0
 
     private let schema: JSONSchema
@@ -26,7 +27,7 @@ package struct HostileAnswers {
         self.broken = broken
     }
 
-    /// A value with all that the schema knows of.
+    /// A value with every member that the schema describes.
     package mutating func value(of schema: JSONValue) throws -> JSONValue {
         let all = try merged(schema)
         if let words = all["enum"]?.arrayValue { return bound(words[choice % words.count]) }
@@ -59,7 +60,7 @@ package struct HostileAnswers {
         return boundCount == broken ? .string(Self.poison) : value
     }
 
-    /// A text of a form, as poisonous as it may be.
+    /// The most hostile text that matches a pattern.
     private func text(of pattern: String) throws -> String {
         for text in [Self.poison, "unit:\(Self.poison)", "unit:ci.service", String(repeating: "a1", count: 16), "AAAA"]
         {
@@ -68,7 +69,7 @@ package struct HostileAnswers {
         throw OpenRPC.Missing(what: "a text of the form \(pattern)")
     }
 
-    /// A schema with those that it leads to.
+    /// A schema merged with those that it references.
     private func merged(_ schema: JSONValue) throws -> JSONObject {
         var all = schema.objectValue ?? [:]
         var parts = all["allOf"]?.arrayValue ?? []
@@ -90,7 +91,7 @@ package struct HostileAnswers {
         return all
     }
 
-    /// A value with what has to be there only, and nothing in a list.
+    /// A value with the required members only, and empty lists.
     package func least(of schema: JSONValue) throws -> JSONValue {
         var answers = HostileAnswers(self.schema.document, choice: choice, fixed: fixed)
         let all = try merged(schema)

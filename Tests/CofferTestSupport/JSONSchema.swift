@@ -3,13 +3,13 @@ import Synchronization
 
 /// Checks values against the part of JSON Schema, draft 2020-12, that `proto-docs/openrpc.json` uses.
 package struct JSONSchema: Sendable {
-    /// What `$ref` leads into.
+    /// The document that `$ref` refers to.
     package let document: JSONValue
-    /// Whether a member that no schema describes is a fault, which it is not for a client.
+    /// Whether an undescribed member is a fault; for a client it is not.
     package var tellsUnknown = false
     private let patterns = PatternCache()
 
-    /// How many elements of a list are checked: the first ones, and the last.
+    /// How many elements of a list are checked: the first ones and the last.
     private let elementLimit: Int
 
     package init(document: JSONValue, tellsUnknown: Bool = false, elementLimit: Int = .max) {
@@ -18,14 +18,14 @@ package struct JSONSchema: Sendable {
         self.elementLimit = elementLimit
     }
 
-    /// Everything that a schema may say.
+    /// The supported keywords.
     package static let keywords: Set<String> = [
         "$ref", "additionalProperties", "allOf", "anyOf", "default", "description", "enum", "items", "maxItems",
         "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minimum", "oneOf", "pattern", "properties",
         "propertyNames", "required", "type", "uniqueItems", "x-default", "x-limit", "x-swift",
     ]
 
-    /// The schemas right inside a schema.
+    /// The direct subschemas of a schema.
     package static func parts(of schema: JSONValue) -> [JSONValue] {
         guard let object = schema.objectValue else { return [] }
         let lists = ["allOf", "anyOf", "oneOf"].flatMap { object[$0]?.arrayValue ?? [] }
@@ -33,7 +33,7 @@ package struct JSONSchema: Sendable {
         return lists + singles + (object["properties"]?.objectValue?.members.map(\.value) ?? [])
     }
 
-    /// What is wrong with a value; nothing where it is what the schema says.
+    /// The faults of a value; empty if it conforms.
     package func faults(of value: JSONValue, _ schema: JSONValue, at place: String = "") throws -> [String] {
         let outcome = try look(at: value, schema, place)
         guard tellsUnknown, let members = value.objectValue?.members else { return outcome.faults }
@@ -41,7 +41,7 @@ package struct JSONSchema: Sendable {
         return outcome.faults + unknown.map { "\(place)/\($0): nothing describes it" }
     }
 
-    /// What a schema finds in a value: what is wrong, and which members it describes.
+    /// The result of a check: the faults, and the described members.
     private struct Outcome {
         var faults: [String] = []
         var known: Set<String> = []
@@ -68,7 +68,7 @@ package struct JSONSchema: Sendable {
         return outcome
     }
 
-    /// The schemas that the value has to have beside this one.
+    /// Checks the schemas that apply in addition to this one.
     private func combine(
         _ value: JSONValue,
         _ schema: JSONObject,
@@ -109,7 +109,7 @@ package struct JSONSchema: Sendable {
         }
     }
 
-    /// What can be decided without another schema.
+    /// Checks the keywords that need no other schema.
     private static func plainFaults(of value: JSONValue, _ schema: JSONObject) -> [String] {
         var faults: [String] = []
         func check(_ keyword: String, _ count: Int64?, _ isFine: (Int64, Int64) -> Bool) {
@@ -139,7 +139,7 @@ package struct JSONSchema: Sendable {
         return faults
     }
 
-    /// Whole numbers are those without a fraction or an exponent: the protocol is stricter than the draft.
+    /// Integers have no fraction or exponent: the protocol is stricter than the draft.
     private static func isOfType(_ value: JSONValue, _ name: String?) -> Bool {
         switch value {
         case .null: name == "null"
@@ -152,7 +152,7 @@ package struct JSONSchema: Sendable {
         }
     }
 
-    /// What a reference leads to.
+    /// The target of a reference.
     package func target(of reference: String) throws -> JSONValue {
         guard reference.hasPrefix("#/") else { throw OpenRPC.Missing(what: reference) }
         var value = document
@@ -164,10 +164,10 @@ package struct JSONSchema: Sendable {
     }
 }
 
-/// Patterns that were read already: reading one takes longer than all the rest.
+/// A cache of compiled patterns, because compiling takes most of the time.
 private final class PatternCache: Sendable {
     private struct Pattern: @unchecked Sendable {
-        // Sendable: read once, and only matched with from then on.
+        // Sendable: compiled once, and then only used for matching.
         let regex: Regex<AnyRegexOutput>
     }
 

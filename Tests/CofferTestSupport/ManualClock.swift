@@ -1,20 +1,20 @@
 package import CofferSystem
 import Synchronization
 
-/// A clock that goes when a test says so, and takes its timers along.
+/// A clock that a test advances, with its timers.
 package final class ManualClock: Sendable {
-    // Not zero, and far from the kernel's: who mixes the two up is found out.
+    // Not zero, and different from the kernel's clock, so that a mix-up is detected.
     private let time = Mutex<UInt64>(86_400_000_000_000)
     private let timers = Mutex<[ManualTimer]>([])
 
     private let bootID: String
 
-    /// Begins with a boot of the machine.
+    /// Starts with a boot of the machine.
     ///
-    /// - Parameter bootID: Its name; another one is another boot.
+    /// - Parameter bootID: The ID of the boot.
     package init(bootID: String = "manual") { self.bootID = bootID }
 
-    /// For who is to go by it.
+    /// The clock for the code under test.
     package var clock: BootClock {
         BootClock(
             bootID: bootID,
@@ -31,13 +31,13 @@ package final class ManualClock: Sendable {
     /// The time, in nanoseconds.
     package var now: UInt64 { time.withLock { $0 } }
 
-    /// Moves on; timers whose time has come go off.
+    /// Advances the clock and fires the timers that are due.
     package func advance(by seconds: Double) {
         sleep(for: seconds)
         for timer in timers.withLock({ $0 }) { timer.fireIfDue(at: now) }
     }
 
-    /// Moves on, as while a machine sleeps: no timer has gone off yet.
+    /// Advances the clock without firing timers, as during a suspend.
     package func sleep(for seconds: Double) { time.withLock { $0 += UInt64(seconds * 1_000_000_000) } }
 }
 
@@ -66,7 +66,7 @@ private final class ManualTimer: Sendable {
     }
 }
 
-/// The timer, on the thread of its loop.
+/// The timer on the thread of its loop.
 private final class LoopsManualTimer: ClockTimer {
     private let timer: ManualTimer
 

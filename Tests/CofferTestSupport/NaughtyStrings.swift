@@ -1,6 +1,6 @@
 import Foundation
 
-/// The strings of `Tests/Vectors/naughty-strings.txt`, each one once, by their bytes.
+/// The strings of `Tests/Vectors/naughty-strings.txt`, without duplicate bytes.
 package enum NaughtyStrings {
     package static let all: [String] = {
         let text = try? String(contentsOfFile: "\(Project.root)/Tests/Vectors/naughty-strings.txt", encoding: .utf8)
@@ -12,13 +12,13 @@ package enum NaughtyStrings {
         }
     }()
 
-    /// The same, so many at a time: a query looks at all there are.
+    /// The strings in portions, because a query scans all items.
     package static let portions = stride(from: 0, to: all.count, by: 32).map {
         Array(all[$0..<min($0 + 32, all.count)])
     }
 }
 
 extension String {
-    /// The bytes in Unicode's normalisation form C, by another program than the tested one.
+    /// The bytes in Unicode's normalisation form C, from an independent implementation.
     package var composed: [UInt8] { Array(precomposedStringWithCanonicalMapping.utf8) }
 }

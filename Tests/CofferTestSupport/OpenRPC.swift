@@ -1,11 +1,11 @@
 package import CofferWire
 import Foundation
 
-/// `proto-docs/openrpc.json`, read as a program reads it.
+/// The parsed `proto-docs/openrpc.json`.
 package struct OpenRPC: Sendable {
     package let text: String
     package let document: JSONValue
-    /// For results: a member that the document does not have is a fault of the document.
+    /// A checker of results, for which an undescribed member is a fault of the document.
     package let checker: JSONSchema
 
     package init() throws {
@@ -17,7 +17,7 @@ package struct OpenRPC: Sendable {
         checker = JSONSchema(document: document, tellsUnknown: true)
     }
 
-    /// The document does not have what was looked for.
+    /// The document lacks something.
     package struct Missing: Error {
         package let what: String
     }
@@ -59,7 +59,7 @@ package struct OpenRPC: Sendable {
         }
     }
 
-    /// What is wrong with single parameters of a request or of a notification.
+    /// The faults of the single parameters of a request or a notification.
     package func faults(of params: JSONObject, of method: JSONObject) throws -> [String] {
         let known = Self.parameters(of: method)
         var faults = params.members.map(\.key).filter { key in !known.contains { $0.name == key } }
@@ -72,7 +72,7 @@ package struct OpenRPC: Sendable {
         return faults
     }
 
-    /// What is wrong with the parameters together.
+    /// The faults of the combination of parameters.
     package func faultsTogether(of params: JSONObject, of method: JSONObject) throws -> [String] {
         guard let rule = method["x-paramsSchema"] else { return [] }
         var given = JSONObject()
@@ -80,19 +80,19 @@ package struct OpenRPC: Sendable {
         return try JSONSchema(document: document).faults(of: .object(given), rule)
     }
 
-    /// What is wrong with a message, whatever its parameters or its result.
+    /// The faults of a message, except those of its parameters or its result.
     package func faults(ofMessage message: JSONValue, _ kind: String) throws -> [String] {
         let faults = try checker.faults(of: message, ["$ref": .string("#/components/schemas/\(kind)")])
         return faults.filter { !$0.hasPrefix("/params/") && !$0.hasPrefix("/result/") }
     }
 
-    /// The names of the errors that a method can answer.
+    /// The names of a method's errors.
     package static func errors(of method: JSONObject) -> [String] {
         let references = method["errors"]?.arrayValue?.compactMap { $0.objectValue?["$ref"]?.stringValue } ?? []
         return references.map { $0.replacing("#/components/errors/", with: "") }
     }
 
-    /// Every schema of the document, outermost ones only.
+    /// All outermost schemas of the document.
     package var schemas: [JSONValue] {
         let described = methods + (self["x-notifications"]?.arrayValue?.compactMap(\.objectValue) ?? [])
         let named = self["components", "schemas"]?.objectValue?.members.map(\.value) ?? []
@@ -105,8 +105,10 @@ package struct OpenRPC: Sendable {
 // MARK: - The form of the file
 
 extension OpenRPC {
-    /// The document as the file has it: members sorted, but those of `properties` in the order in which they are written; two
-    /// spaces, on one line what fits into 119 characters, and lists of words filled up.
+    /// The document in the form of its file.
+    ///
+    /// Members are sorted, except those of `properties`. The indentation is two spaces, a value that fits
+    /// into 119 characters is on one line, and lists of words are filled.
     package static func formatted(_ document: JSONValue) -> String {
         lines(of: document, "", indent: 0, lead: 0) + "\n"
     }

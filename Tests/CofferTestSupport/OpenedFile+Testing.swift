@@ -2,10 +2,10 @@ package import CofferClient
 package import CofferCore
 package import CofferMemory
 
-// Tests hold contents as arrays: they are no secrets.
+// Contents as arrays, which need no protection in tests.
 
 extension OpenedFile {
-    /// Reads bytes, in as many requests as it takes.
+    /// Reads bytes with as many requests as necessary.
     package func get(at offset: Int64 = 0, _ count: Int = .max) throws -> [UInt8] {
         var all: [UInt8] = []
         while all.count < count {
@@ -17,7 +17,7 @@ extension OpenedFile {
         return all
     }
 
-    /// Writes a copy of a secret, which the caller may use again.
+    /// Writes a copy of a secret.
     @discardableResult
     package func write(
         _ bytes: borrowing SecretBytes?,
@@ -26,7 +26,7 @@ extension OpenedFile {
         try write(try Secret(copying: bytes), at: offset)
     }
 
-    /// Writes bytes, in as many requests as it takes.
+    /// Writes bytes with as many requests as necessary.
     package func put(_ bytes: [UInt8], at offset: Int64? = nil) throws {
         var done = 0
         repeat {

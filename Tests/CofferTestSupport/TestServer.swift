@@ -5,12 +5,12 @@ package import CofferSystem
 import Foundation
 import Synchronization
 
-/// A server on a thread of the test's own process: for what has to be made to fail inside.
+/// A server on a thread of the test's process, for failures that are injected inside.
 package final class TestServer: Sendable {
-    /// What is done with the server, on its thread.
+    /// A closure for the server's thread.
     package typealias Instruction = @Sendable (Server) -> Void
 
-    /// Where the vault is.
+    /// The directory of the vault.
     package let directory: TemporaryDirectory
     private let instructions: Mailbox<Instruction>
     private let ended = DispatchSemaphore(value: 0)
@@ -18,13 +18,13 @@ package final class TestServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - directory: A directory to go on with; a new one if none is given.
+    ///   - directory: The directory of an existing vault; `nil` makes a new one.
     ///   - graceSeconds: The grace of a lock.
-    ///   - ownerID: The user who may connect; the test's own if none is given.
-    ///   - clock: What deadlines are counted by.
-    ///   - fileSystem: The seam for failing operations on disk.
-    ///   - configure: Changes what the server is told besides.
-    ///   - surroundings: Makes what happens around the server; called on its thread.
+    ///   - ownerID: The user who may connect; by default that of the test.
+    ///   - clock: The clock of all deadlines.
+    ///   - fileSystem: The seam for failing operations on the disk.
+    ///   - configure: Changes other settings.
+    ///   - surroundings: Makes the surroundings of the server; called on its thread.
     package init(
         in directory: TemporaryDirectory? = nil,
         graceSeconds: Int = 10,
@@ -74,10 +74,10 @@ package final class TestServer: Sendable {
         ended.wait()
     }
 
-    /// Has something happen around the server; returns when it has taken it.
+    /// Reports an occurrence to the server, and waits until it is processed.
     package func take(_ occurrence: Occurrence) { perform { $0.take(occurrence) } }
 
-    /// Does something on the server's thread, and waits for it.
+    /// Runs a closure on the server's thread, and waits for it.
     package func perform(_ body: @escaping Instruction) {
         let done = DispatchSemaphore(value: 0)
         instructions.post { server in

@@ -20,7 +20,7 @@ package enum TestState: String, CaseIterable, Sendable {
     }
 }
 
-/// A vault's files, made once: stretching a passcode takes its time.
+/// The files of a vault, which are made once because key derivation is slow.
 package struct Template: Sendable {
     package static let passcode = "correct horse"
     package static let withPasscode = Result { try Template(passcode, hasRecoveryKey: false) }
@@ -30,7 +30,7 @@ package struct Template: Sendable {
 
     package let keybag: [UInt8]
     package let deviceKey: [UInt8]
-    /// The text of the recovery key; empty where there is none.
+    /// The text of the recovery key; empty if there is none.
     package let recoveryKey: [UInt8]
 
     private init(_ passcode: String?, hasRecoveryKey: Bool) throws {
@@ -49,17 +49,17 @@ package struct Template: Sendable {
     }
 }
 
-/// A vault's keys in a directory of its own, without a daemon.
+/// The keys of a vault in its own directory, without a daemon.
 package struct Vault {
     package let temporary: TemporaryDirectory
     package let directory: Directory
-    /// The text of the recovery key; empty where there is none.
+    /// The text of the recovery key; empty if there is none.
     package let recoveryKey: [UInt8]
 
     package init(hasPasscode: Bool = true, hasRecoveryKey: Bool = false) throws {
         let temporary = try TemporaryDirectory()
         self.temporary = temporary
-        // Keys write their counts: the files exist as long as the directory is open.
+        // The keys write their counters, so the files must exist while the directory is open.
         let keeping = FileSystem { _ in withExtendedLifetime(temporary) {} }
         directory = try Directory(makingPath: temporary.path, fileSystem: keeping)
         let template =
@@ -74,7 +74,7 @@ package struct Vault {
         try temporary.write(template.deviceKey, to: "device.key", mode: 0o600)
     }
 
-    /// Opens the keys, in the state that a daemon comes up in.
+    /// Opens the keys in the state after a start of the daemon.
     package func open() throws -> VaultKeys {
         guard let keys = try VaultKeys.find(in: directory) else { throw POSIXError(.ENOENT) }
         return keys
@@ -111,7 +111,7 @@ extension VaultKeys {
         adopt(try show(.passcode(try SecretBytes(passcode)), at: now).takeKeys())
     }
 
-    /// Shows a credential, and makes a change with it, on the calling thread.
+    /// Authenticates with a credential and makes a change, on the calling thread.
     ///
     /// - Parameter now: Nanoseconds of boot time.
     package func show(
@@ -146,8 +146,8 @@ extension VaultKeys {
     /// Opens the keys in a directory.
     ///
     /// - Parameter now: Nanoseconds of boot time.
-    /// - Returns: `nil` where there is no keybag.
-    /// - Throws: `notAvailable` where its device key is missing.
+    /// - Returns: `nil` if there is no keybag.
+    /// - Throws: `notAvailable` if its device key is missing.
     package static func find(
         in directory: Directory,
         credentialsPath: String? = nil,
@@ -163,6 +163,6 @@ extension VaultKeys {
 }
 
 extension SecretBytes {
-    /// Takes a text that is no secret.
+    /// Copies a text that is not secret.
     package init(_ text: String) throws(SecretMemoryError) { try self.init(copying: Array(text.utf8).span.bytes) }
 }

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// Wakes the tasks that wait for it: the one place where this library suspends.
+/// Wakes the tasks that wait for it; the only suspension point of this library.
 ///
-/// Ringing while no task waits is kept for the next one. So a task that checks, waits and checks again misses nothing.
+/// If it rings while no task waits, the next wait returns at once. A task that checks, waits and checks again
+/// therefore misses no change.
 final class Alarm: Sendable {
     private struct State {
         var hasRung = false
@@ -23,7 +24,8 @@ final class Alarm: Sendable {
 
     /// Waits until it rings.
     ///
-    /// - Parameter cancel: Called where the task is cancelled, which by itself ends nothing; may be called twice.
+    /// - Parameter cancel: Called if the task is cancelled, possibly twice. The cancellation alone does not
+    ///   end the wait.
     func wait(onCancel cancel: @escaping @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

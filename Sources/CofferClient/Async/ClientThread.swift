@@ -2,12 +2,12 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 
-/// The thread of a client: it alone touches the connection, and waits for nothing but all of what the client waits for.
+/// The thread of a client, which alone uses the connection and blocks only in `poll`.
 final class ClientThread {
-    /// How often the connection is read before messages are taken again.
+    /// How often the connection is read before the next messages are taken.
     private static let readsPerTurn = 16
 
-    /// A stream that a task waits at.
+    /// A task's wait for a stream.
     private struct Watch {
         let stream: ContentStream
         let interest: ContentStream.Interest
@@ -19,7 +19,7 @@ final class ClientThread {
     private var link: Link?
     private var calls: [Int64: PendingCall] = [:]
     private var watches: [Int64: Watch] = [:]
-    /// The streams that stay open until their calls have ended.
+    /// Streams that are kept open until their calls have ended.
     private var held: [Int64: ContentStream] = [:]
     private var subscribers: [EventQueue] = []
     private var isStopped = false
@@ -48,11 +48,11 @@ final class ClientThread {
         }
     }
 
-    // MARK: What tasks ask for
+    // MARK: Requests of the tasks
 
     /// Makes the first connection.
     ///
-    /// - Throws: Why there is none, unless a later attempt may do better.
+    /// - Throws: The reason of the failure, unless a later attempt may succeed.
     func open() throws(CofferError) {
         do throws(CofferError) { try connect() } catch { if error.retry == .never { throw error } }
     }
@@ -66,23 +66,24 @@ final class ClientThread {
     ///
     /// - Parameters:
     ///   - number: The call.
-    ///   - stream: What stays open until it has ended: where it ended sooner, the daemon would take what has come for all
-    ///     there is.
+    ///   - stream: The stream to keep open until the call has ended. If it closed earlier, the daemon would
+    ///     take the bytes so far for the whole content.
     func cancel(_ number: Int64, holding stream: ContentStream? = nil) {
         guard calls[number] != nil else { return }
         if let stream { held[number] = stream }
         machine.cancel(number, at: .now)
     }
 
-    /// Rings when a stream is ready, or its call leaves nothing to wait for.
+    /// Rings when a stream is ready, or its call has ended.
     func watch(_ stream: ContentStream, for interest: ContentStream.Interest) {
         watches[stream.call.number] = Watch(stream: stream, interest: interest)
         if stream.call.outcome != nil { callHasEnded(stream.call.number) }
     }
 
-    /// Adds a subscriber, and asks the daemon for what all subscribers want: the last such request counts.
+    /// Adds a subscriber, and subscribes to the union of all selections, because the last subscription
+    /// replaces the earlier ones.
     func subscribe(_ queue: EventQueue, _ pending: PendingCall) {
-        // Before the daemon is asked: what it sends right behind its answer belongs to the subscriber.
+        // First, because events that the daemon sends right after its answer belong to this subscriber.
         subscribers.append(queue)
         let wanted = subscribers.reduce(into: EventSelection()) { $0.formUnion($1.selection) }
         do throws(CofferError) {
@@ -95,13 +96,13 @@ final class ClientThread {
 
     func unsubscribe(_ queue: EventQueue) { subscribers.removeAll { $0 === queue } }
 
-    /// Ends every call, and closes the connection for ever.
+    /// Fails every call, and closes the connection for good.
     func close() {
         machine.close(at: .now)
         settle()
     }
 
-    /// Ends the thread.
+    /// Ends the thread after this turn.
     func stop() { isStopped = true }
 
     // MARK: The connection
@@ -121,7 +122,7 @@ final class ClientThread {
         for _ in 0..<Self.readsPerTurn {
             guard machine.isConnected, link?.receive(into: &machine) == true else { return }
             while link?.hasPending == true { _ = link?.receive(into: &machine) }
-            // What is answered makes room for what waits.
+            // Answers make room for calls that wait in the outbox.
             flush()
         }
     }
@@ -153,11 +154,11 @@ final class ClientThread {
         }
     }
 
-    // MARK: What has happened
+    // MARK: Effects
 
-    /// Hands out what the machine says.
+    /// Passes the machine's effects on to the tasks.
     private func settle() {
-        // Rung when nothing here holds a part of an outcome any more: what a task got is its own.
+        // The alarms ring last, when this thread no longer holds a reference to an outcome.
         for alarm in takeIn(machine.takeEffects()) { alarm.ring() }
         if !machine.isConnected { link = nil }
     }
@@ -186,7 +187,7 @@ final class ClientThread {
         alarms.append(pending.alarm)
     }
 
-    /// A stream has more to give after an answer, but takes no more.
+    /// After its answer a stream may still have bytes to read, but it accepts none.
     private func callHasEnded(_ number: Int64) {
         guard let watch = watches[number], watch.interest == .writable || watch.stream.call.error != nil else { return }
         watches[number] = nil

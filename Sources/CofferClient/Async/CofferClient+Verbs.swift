@@ -1,21 +1,22 @@
 public import CofferCore
 public import CofferWire
 
-/// The usual verbs; every other method is a call of its parameters.
+/// The common verbs; every other method is called by its parameters.
 extension CofferClient {
-    /// The state of the vault and what is in it.
+    /// The state of the vault and the number of its items.
     ///
-    /// - Throws: `io` or `decode` where the vault can't be used.
+    /// - Throws: `io` or `decode` if the vault can't be used.
     public func status() async throws(CofferError) -> VaultStatus {
         try await call(VaultStatusParameters()).value
     }
 
-    /// Unlocks.
+    /// Unlocks the vault.
     ///
     /// - Parameters:
-    ///   - secret: The passcode, or a recovery key as a text of groups, which also opens where no passcode may be tried.
+    ///   - secret: The passcode, or the text of a recovery key, which also works while passcodes are
+    ///     throttled or disabled.
     ///   - credential: Which of the two it is.
-    /// - Throws: `authFailed` where it is wrong, or may not be tried now; `param` where a recovery key is mistyped.
+    /// - Throws: `authFailed` if it is wrong or may not be tried now; `param` if a recovery key is mistyped.
     @discardableResult
     public func unlock(
         with secret: Secret,
@@ -25,11 +26,11 @@ extension CofferClient {
         return try await call(params, payload: secret).value
     }
 
-    /// Locks.
+    /// Locks the vault.
     ///
-    /// - Parameter graceSeconds: Seconds for which everything still works; 0 locks at once, `nil` takes the daemon's
-    ///   setting.
-    /// - Throws: `notAvailable` for a vault without a passcode.
+    /// - Parameter graceSeconds: The seconds in which the keys stay in memory; 0 locks at once, `nil` uses
+    ///   the daemon's setting.
+    /// - Throws: `notAvailable` if the vault has no passcode.
     @discardableResult
     public func lock(graceSeconds: Int? = nil) async throws(CofferError) -> VaultStatus {
         try await call(VaultLockParameters(graceSeconds: graceSeconds.map { Int64($0) })).value
@@ -37,14 +38,14 @@ extension CofferClient {
 
     // MARK: Contents
 
-    /// Stores a secret where the decision matrix says.
+    /// Stores a secret in the store that the decision matrix selects.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - content: What is stored; at most ``CofferCore/Limits/framePayloadBytes``.
-    ///   - wishes: What is said about it.
-    /// - Returns: Where it went, and why.
-    /// - Throws: `interactionNotAllowed` where its key is not there; `dataTooLarge`; `diskFull`.
+    ///   - name: The name of the item.
+    ///   - content: The secret, at most ``CofferCore/Limits/framePayloadBytes``.
+    ///   - wishes: Requirements that enter into the decision.
+    /// - Returns: The store, and the rule that selected it.
+    /// - Throws: `interactionNotAllowed` if its key is not in memory; `dataTooLarge`; `diskFull`.
     @discardableResult
     public func put(
         _ name: ItemName,
@@ -55,19 +56,19 @@ extension CofferClient {
         return try await call(params, payload: content).value
     }
 
-    /// Stores a content that comes in pieces, of whatever size it is in all, where the decision matrix says.
+    /// Stores a content of any size, in pieces, in the store that the decision matrix selects.
     ///
-    /// It is asked for as fast as the daemon takes it. If it fails, or the task is cancelled, nothing is stored, and what was
-    /// stored under the name is untouched.
+    /// The source is read as fast as the daemon accepts the pieces. If the transfer fails or the task is
+    /// cancelled, nothing is stored, and an item that existed under the name is unchanged.
     ///
     /// - Parameters:
-    ///   - name: Its name.
+    ///   - name: The name of the item.
     ///   - source: The pieces.
-    ///   - wishes: What is said about it.
-    ///   - progress: Told how far it has come, on the connection's thread, where nothing may wait.
-    /// - Returns: Where it went, and why.
-    /// - Throws: `interactionNotAllowed` where its key is not there; `diskFull`; the source's own `CofferError`, and `io` for
-    ///   another one.
+    ///   - wishes: Requirements that enter into the decision.
+    ///   - progress: Called with the progress on the connection's thread; it must not block.
+    /// - Returns: The store, and the rule that selected it.
+    /// - Throws: `interactionNotAllowed` if its key is not in memory; `diskFull`; a `CofferError` of the
+    ///   source, and `io` for its other errors.
     @discardableResult
     public nonisolated(nonsending) func put<Source: AsyncSequence>(
         _ name: ItemName,
@@ -79,14 +80,14 @@ extension CofferClient {
         var stream: ContentStream?
         do throws(CofferError) {
             try await feed(source, name) { () throws(CofferError) in
-                // Not before there is something to store: a source that waits holds nobody up.
+                // The stream begins with the first piece, so that a slow source does not occupy a transfer.
                 if let stream { return stream }
                 let begun = try beginStream(params, progress: progress)
                 stream = begun
                 return begun
             }
         } catch {
-            // Whether the daemon could be told in time, it knows best.
+            // The cancellation may have come too late; only the daemon's answer says so.
             if let stream, case .failure(let end) = await stream.abandon(), end.code == .outcomeUnknown { throw end }
             throw error
         }
@@ -106,21 +107,22 @@ extension CofferClient {
         } catch is CancellationError {
             throw .cancelled
         } catch {
-            // Its words may be anything, a secret included.
+            // The text of a foreign error is left out: it may contain a secret.
             throw CofferError(.io, "can't store \(name.quoted): its source failed with \(type(of: error))")
         }
-        // A source may just end when its task is cancelled.
+        // A source may end without an error when its task is cancelled.
         if Task.isCancelled { throw .cancelled }
     }
 
-    /// Fetches a content, or a part of it.
+    /// Fetches a content, or a range of it.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - offset: Where to begin, in bytes.
-    ///   - length: How many bytes at most; of more than ``CofferCore/Limits/framePayloadBytes``, ``content(of:offset:length:)``
-    ///     gives pieces.
-    /// - Throws: `itemNotFound`; `interactionNotAllowed` where its key is not there; `dataTooLarge`; `decode`.
+    ///   - name: The name of the item.
+    ///   - offset: The first byte.
+    ///   - length: The maximum number of bytes. For more than ``CofferCore/Limits/framePayloadBytes``, use
+    ///     ``content(of:offset:length:)``.
+    /// - Throws: `itemNotFound`; `interactionNotAllowed` if its key is not in memory; `dataTooLarge`;
+    ///   `decode`.
     public func get(
         _ name: ItemName,
         offset: Int64? = nil,
@@ -131,27 +133,27 @@ extension CofferClient {
         return try returned.payload(of: returned.value.byteCount)
     }
 
-    /// A content of whatever size, in pieces.
+    /// A content of any size, in pieces.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - offset: Where to begin, in bytes.
-    ///   - length: How many bytes at most.
-    /// - Returns: The content, which is asked for when somebody goes through it.
+    ///   - name: The name of the item.
+    ///   - offset: The first byte.
+    ///   - length: The maximum number of bytes.
+    /// - Returns: The content, which is fetched when it is iterated.
     public func content(of name: ItemName, offset: Int64? = nil, length: Int64? = nil) -> ItemContent {
         ItemContent(client: self, params: ItemGetParameters(name: name, offset: offset, length: length))
     }
 
     // MARK: Items
 
-    /// Lists items, in no order that says anything of their names.
+    /// Lists items, in an order that is unrelated to their names.
     ///
     /// - Parameters:
-    ///   - prefix: Names that begin with it only.
-    ///   - pattern: Names that fit it only.
-    ///   - store: Items of that store only.
-    ///   - expiringBefore: Items with an expiry date before that time only, in milliseconds since 1970.
-    /// - Returns: The items, asked for page by page when somebody goes through them.
+    ///   - prefix: Only names with this prefix.
+    ///   - pattern: Only names that match it.
+    ///   - store: Only items of that store.
+    ///   - expiringBefore: Only items that expire before that time, in milliseconds since 1970.
+    /// - Returns: The items, which are fetched page by page while they are iterated.
     public func list(
         prefix: String? = nil,
         pattern: NamePattern? = nil,

@@ -4,11 +4,11 @@ public import CofferWire
 
 /// A connection to `cofferd` that many tasks use at once.
 ///
-/// Calls suspend until the daemon has answered, each with its own answer, and a slow one holds up only those that have to do
-/// with the same: a request that lists or counts waits for what is being stored, and so does a lock. A task that is cancelled
-/// ends its call: with `userCanceled`, and then nothing has happened, or with the answer, where the daemon was quicker. A
-/// connection that breaks is made again as its ``ReconnectPolicy`` says; what only asks is asked again, and what changes
-/// something is never sent twice: it ends with ``CofferCore/ErrorCode/outcomeUnknown``.
+/// A call suspends until the daemon has answered it. A slow call delays only calls that depend on it: a list
+/// or a count waits for a pending store, and so does a lock. If a task is cancelled, its call ends with
+/// `userCanceled` and has had no effect, or with the answer if the daemon was faster. If the connection
+/// breaks, it is made again as the ``ReconnectPolicy`` says. Requests that only read are repeated. Requests
+/// that change something are never sent twice: they end with ``CofferCore/ErrorCode/outcomeUnknown``.
 public final class CofferClient: Sendable {
     let mailbox: Mailbox
 
@@ -23,16 +23,16 @@ public final class CofferClient: Sendable {
 
     deinit { mailbox.post { $0.stop() } }
 
-    // MARK: The time of a client
+    // MARK: Lifetime
 
-    /// Connects, and closes the connection when the body has ended, however it ends.
+    /// Connects, and closes the connection when the body returns or throws.
     ///
     /// - Parameters:
-    ///   - socketPath: The path of the daemon's socket; ``SocketPath`` knows where it usually is.
-    ///   - policy: What happens when the connection breaks.
-    ///   - body: Uses the client. What it leaves running ends with the connection.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; `notAvailable` where no daemon listens.
+    ///   - socketPath: The path of the daemon's socket; ``SocketPath`` has the usual one.
+    ///   - policy: How to reconnect when the connection breaks.
+    ///   - body: Uses the client. Calls that it leaves pending end with the connection.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`; `notAvailable` if no daemon listens.
     public static nonisolated(nonsending) func withConnection<Value>(
         to socketPath: String,
         reconnecting policy: ReconnectPolicy = .standard,
@@ -50,14 +50,14 @@ public final class CofferClient: Sendable {
         }
     }
 
-    /// Connects, and closes the connection when the body has ended, however it ends.
+    /// Connects, and closes the connection when the body returns or throws.
     ///
     /// - Parameters:
-    ///   - socketPath: The path of the daemon's socket; ``SocketPath`` knows where it usually is.
-    ///   - policy: What happens when the connection breaks.
-    ///   - body: Uses the client. What it leaves running ends with the connection.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, of whatever kind; `notAvailable` where no daemon listens.
+    ///   - socketPath: The path of the daemon's socket; ``SocketPath`` has the usual one.
+    ///   - policy: How to reconnect when the connection breaks.
+    ///   - body: Uses the client. Calls that it leaves pending end with the connection.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, of any type; `notAvailable` if no daemon listens.
     public static nonisolated(nonsending) func withConnection<Value>(
         to socketPath: String,
         reconnecting policy: ReconnectPolicy = .standard,
@@ -93,13 +93,13 @@ public final class CofferClient: Sendable {
     /// Sends a request and waits for its answer.
     ///
     /// - Parameters:
-    ///   - params: Its parameters, which name the method.
-    ///   - payload: The secret that goes with it, where the method takes one.
-    ///   - descriptor: The number of a descriptor to pass along; it stays the caller's, who keeps it open meanwhile.
-    ///   - epoch: The only connection that it means anything on: that of the handle that it names.
-    ///   - progress: Told how far a transfer has come, on the connection's thread, where nothing may wait.
-    /// - Returns: The result, and the payload that came with it.
-    /// - Throws: What the daemon answered; `userCanceled`; `notAvailable`, `protocolViolation`, `outcomeUnknown`.
+    ///   - params: The parameters, which determine the method.
+    ///   - payload: The secret to send, if the method takes one.
+    ///   - descriptor: A descriptor to pass. The caller keeps it open during the call, and closes it.
+    ///   - epoch: The only connection on which the request is valid: that of the handle that it names.
+    ///   - progress: Called with the progress of a transfer on the connection's thread; it must not block.
+    /// - Returns: The result and its payload.
+    /// - Throws: The daemon's error; `userCanceled`; `notAvailable`, `protocolViolation`, `outcomeUnknown`.
     @discardableResult
     public func call<Parameters: MethodParameters>(
         _ params: Parameters,
@@ -128,16 +128,16 @@ public final class CofferClient: Sendable {
         return pending
     }
 
-    /// Waits for the end of a call; a task that is cancelled cancels it.
+    /// Waits for the end of a call, and cancels it if the task is cancelled.
     func outcome(of pending: PendingCall) async -> PendingCall.Outcome {
         await pending.outcome { [mailbox] in mailbox.post { $0.cancel(pending.number) } }
     }
 }
 
-/// How far a transfer has come.
+/// The progress of a transfer.
 public struct TransferProgress: Hashable, Sendable {
-    /// The bytes that are done; of a directory, its entries.
+    /// The bytes that are done; for a directory, its entries.
     public let done: Int64
-    /// How many there are; `nil` where the end is not in sight.
+    /// The total; `nil` if it is unknown.
     public let total: Int64?
 }

@@ -2,18 +2,18 @@ public import CofferCore
 internal import CofferWire
 internal import Synchronization
 
-/// A file that a client has open.
+/// An open file of a client.
 ///
-/// It belongs to the connection that it was opened on: when that breaks, every use fails with `notAvailable`, and what was
-/// written and not synced is lost.
+/// It is bound to the connection that opened it. When that breaks, every method fails with `notAvailable`,
+/// and writes that were not synced are lost.
 public final class CofferFile: Sendable {
-    /// The name that it was opened by.
+    /// The name under which it was opened.
     public let name: ItemName
-    /// The class that it had when it was opened.
+    /// The class of the file when it was opened.
     public let protectionClass: ProtectionClass
-    /// Whether it was made by being opened.
+    /// Whether opening created it.
     public let isNew: Bool
-    /// The bytes that it has, as far as this handle knows: others may write it, too.
+    /// The size that this handle last saw; other handles may change it.
     public var byteCount: Int64 { state.withLock { $0.byteCount } }
 
     private struct State {
@@ -36,28 +36,26 @@ public final class CofferFile: Sendable {
         state = Mutex(State(byteCount: opened.byteCount))
     }
 
-    /// Reads.
+    /// Reads a range of the file.
     ///
     /// - Parameters:
-    ///   - offset: Where to begin, in bytes.
-    ///   - count: How many bytes; at most ``CofferCore/Limits/framePayloadBytes``.
-    /// - Returns: The bytes, fewer where the file ends, and none at its end.
-    /// - Throws: `interactionNotAllowed` where its key has gone; `decode` where it is damaged there.
+    ///   - offset: The first byte.
+    ///   - count: The number of bytes, at most ``CofferCore/Limits/framePayloadBytes``.
+    /// - Returns: The bytes: fewer at the end of the file, none behind it.
+    /// - Throws: `interactionNotAllowed` if its key was revoked; `decode` if the range is damaged.
     public func read(at offset: Int64, count: Int) async throws(CofferError) -> Secret {
         let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
         let returned = try await client.call(params, onlyOn: epoch)
         return try returned.payload(of: returned.value.byteCount, atMost: count)
     }
 
-    /// Writes.
-    ///
-    /// It is kept once the file was synced or closed.
+    /// Writes a range of the file, which is durable only after a sync or a close.
     ///
     /// - Parameters:
-    ///   - bytes: What is written; at most ``CofferCore/Limits/framePayloadBytes``.
-    ///   - offset: Where to begin, in bytes; at the end if nothing is said, or where the file was opened for appending.
-    /// - Returns: Where it was written.
-    /// - Throws: `interactionNotAllowed` where its key has gone; `diskFull`; `dataTooLarge`.
+    ///   - bytes: The bytes, at most ``CofferCore/Limits/framePayloadBytes``.
+    ///   - offset: The first byte; `nil` appends, as does a file that was opened for appending.
+    /// - Returns: The offset at which they were written.
+    /// - Throws: `interactionNotAllowed` if its key was revoked; `diskFull`; `dataTooLarge`.
     @discardableResult
     public func write(_ bytes: Secret, at offset: Int64? = nil) async throws(CofferError) -> Int64 {
         let params = FileWriteParameters(handle: try openHandle(), offset: offset)
@@ -66,33 +64,33 @@ public final class CofferFile: Sendable {
         return written.offset
     }
 
-    /// Cuts the file off, or makes it longer: what is added reads as zeros, and costs nothing.
+    /// Shortens the file, or extends it by zeros, which occupy no space.
     ///
-    /// - Parameter byteCount: The bytes that it is to have.
+    /// - Parameter byteCount: The new size.
     public func truncate(to byteCount: Int64) async throws(CofferError) {
         let params = FileTruncateParameters(handle: try openHandle(), byteCount: byteCount)
         try await client.call(params, onlyOn: epoch)
         state.withLock { $0.byteCount = byteCount }
     }
 
-    /// Reserves room on disk.
+    /// Reserves space on the disk.
     ///
     /// - Parameters:
-    ///   - offset: Where it begins, in bytes.
-    ///   - count: How many bytes it is for.
-    /// - Throws: `diskFull` where there is no such room.
+    ///   - offset: The first byte.
+    ///   - count: The number of bytes.
+    /// - Throws: `diskFull` if there is not enough space.
     public func allocate(at offset: Int64, count: Int64) async throws(CofferError) {
         let params = FileAllocateParameters(handle: try openHandle(), offset: offset, length: count)
         let byteCount = try await client.call(params, onlyOn: epoch).value.byteCount
         state.withLock { $0.byteCount = byteCount }
     }
 
-    /// Waits until all that was written is on the disk: all of it is, or nothing.
+    /// Waits until everything written is on the disk; after a crash, either all of it is there or none.
     public func sync() async throws(CofferError) {
         try await client.call(FileSyncParameters(handle: try openHandle()), onlyOn: epoch)
     }
 
-    /// Syncs what was written, and gives the handle back; where that fails, it can be tried again.
+    /// Syncs and closes the file; after an error, it may be tried again.
     public func close() async throws(CofferError) {
         guard state.withLock({ $0.isOpen }) else { return }
         try await client.call(FileCloseParameters(handle: handle), onlyOn: epoch)
@@ -101,7 +99,7 @@ public final class CofferFile: Sendable {
 
     deinit { release() }
 
-    /// Gives the handle back, whether or not the task is cancelled, and does not wait for that.
+    /// Closes the handle without waiting, even if the task is cancelled.
     func release() {
         let wasOpen = state.withLock { state in
             defer { state.isOpen = false }
@@ -110,7 +108,7 @@ public final class CofferFile: Sendable {
         if wasOpen { client.release(handle, on: epoch) }
     }
 
-    /// The number of the handle, which means nothing once it was given back.
+    /// The number of the handle, which is invalid after a close.
     private func openHandle() throws(CofferError) -> Int64 {
         guard state.withLock({ $0.isOpen }) else { throw CofferError(.param, "\(name.quoted) is closed") }
         return handle
@@ -121,13 +119,14 @@ extension CofferClient {
     /// Opens a file of the file store.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - access: What for.
-    ///   - options: How.
-    ///   - protectionClass: The class of a file that is made; that of its directory, or else the standard, if nothing is said.
-    /// - Returns: The file: close it, or it stays open as long as its connection. ``withFile(_:for:_:protectionClass:_:)`` does.
-    /// - Throws: `itemNotFound`; `duplicateItem` where it is to be made and exists; `interactionNotAllowed` where its key is
-    ///   not there now; `notAvailable` where somebody else writes it.
+    ///   - name: The name of the file.
+    ///   - access: Whether it is read, written or both.
+    ///   - options: Whether it is created, truncated and so on.
+    ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
+    /// - Returns: The file. Close it, or it stays open as long as its connection;
+    ///   ``withFile(_:for:_:protectionClass:_:)`` closes it.
+    /// - Throws: `itemNotFound`; `duplicateItem` if it must be new and exists; `interactionNotAllowed` if its
+    ///   key is not in memory; `notAvailable` if another handle writes it.
     public func openFile(
         _ name: ItemName,
         for access: FileAccess = .read,
@@ -139,7 +138,7 @@ extension CofferClient {
         return CofferFile(name, returned.value, of: self, on: returned.epoch)
     }
 
-    /// Gives a handle back without waiting for that.
+    /// Closes a handle without waiting.
     fileprivate func release(_ handle: Int64, on epoch: Int) {
         guard let call = try? Call(mailbox.takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else {
             return
@@ -147,16 +146,16 @@ extension CofferClient {
         mailbox.post { $0.submit(call, nil) }
     }
 
-    /// Opens a file, and closes it when the body has ended, however it ends.
+    /// Opens a file, and closes it when the body returns or throws.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - access: What for.
-    ///   - options: How.
-    ///   - protectionClass: The class of a file that is made; that of its directory, or else the standard, if nothing is said.
+    ///   - name: The name of the file.
+    ///   - access: Whether it is read, written or both.
+    ///   - options: Whether it is created, truncated and so on.
+    ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
     ///   - body: Uses the file.
-    /// - Returns: What `body` returns, once all that it wrote is kept.
-    /// - Throws: What `body` throws; else what opening or closing throws.
+    /// - Returns: The result of `body`, after everything that it wrote is on the disk.
+    /// - Throws: The error of `body`, or else that of opening or closing.
     @discardableResult
     public nonisolated(nonsending) func withFile<Value>(
         _ name: ItemName,

@@ -3,19 +3,19 @@ internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 
-/// One end of the stream that a content goes through, and the call that it belongs to; the daemon has the other end.
+/// The client's end of the socket that carries a content, and the call that it belongs to.
 final class ContentStream: Sendable {
     /// What a task waits for.
     enum Interest {
         case readable, writable
     }
 
-    /// The call, whose alarm rings for the stream as well.
+    /// The call, whose alarm also rings when the stream is ready.
     let call: PendingCall
     private let socket: OwnedDescriptor
     private let mailbox: Mailbox
 
-    /// Takes over a non-blocking socket.
+    /// Takes ownership of a non-blocking socket.
     init(_ socket: consuming OwnedDescriptor, of call: PendingCall, _ mailbox: Mailbox) {
         self.socket = consume socket
         self.call = call
@@ -29,7 +29,7 @@ final class ContentStream: Sendable {
 
     /// Writes a piece of a content.
     ///
-    /// - Returns: Whether the daemon takes more.
+    /// - Returns: Whether the daemon accepts more.
     func write(_ piece: Secret) async throws(CofferError) -> Bool {
         var done = 0
         while done < piece.count {
@@ -44,7 +44,7 @@ final class ContentStream: Sendable {
         return true
     }
 
-    /// Ends a content at its end: the daemon then takes what was written for all there is.
+    /// Marks the end of the content: the daemon takes the bytes so far for the whole.
     func finish() async -> PendingCall.Outcome {
         socket.shutDown()
         return await outcome()
@@ -54,7 +54,7 @@ final class ContentStream: Sendable {
 
     /// Reads a piece of a content.
     ///
-    /// - Returns: The piece; `nil` where the daemon sends no more.
+    /// - Returns: The piece; `nil` if the daemon sends no more.
     func read() async throws(CofferError) -> Secret? {
         while true {
             if let error = call.error { throw error }
@@ -75,23 +75,23 @@ final class ContentStream: Sendable {
         }
     }
 
-    /// Waits for the end of the call; a task that is cancelled cancels it.
+    /// Waits for the end of the call, and cancels it if the task is cancelled.
     func outcome() async -> PendingCall.Outcome {
         await call.outcome { [mailbox, call] in mailbox.post { $0.cancel(call.number) } }
     }
 
     // MARK: Ending early
 
-    /// Ends the stream before its end: nothing of it is kept.
+    /// Aborts the transfer, of which nothing is kept.
     ///
-    /// - Returns: What the call came to: it may have been quicker.
+    /// - Returns: The outcome of the call, which may have ended before the abort.
     @discardableResult
     func abandon() async -> PendingCall.Outcome {
         release()
         return await outcome()
     }
 
-    /// Ends the stream without waiting for that.
+    /// Aborts the transfer without waiting.
     func release() { mailbox.post { [self] in $0.cancel(call.number, holding: self) } }
 
     /// Waits until the socket is ready, the call has ended or the task is cancelled.
@@ -102,12 +102,12 @@ final class ContentStream: Sendable {
 }
 
 extension CofferClient {
-    /// Begins a call that a content goes through.
+    /// Begins a call with a stream.
     ///
     /// - Parameters:
-    ///   - params: Its parameters.
-    ///   - progress: Told how far it has come.
-    /// - Returns: Our end of the stream.
+    ///   - params: The parameters of the call.
+    ///   - progress: Called with the progress.
+    /// - Returns: The client's end of the stream.
     func beginStream(
         _ params: some MethodParameters,
         progress: (@Sendable (TransferProgress) -> Void)? = nil

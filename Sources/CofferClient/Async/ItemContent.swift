@@ -1,23 +1,23 @@
 public import CofferCore
 internal import CofferWire
 
-/// The content of an item, in pieces of at most 64 KiB, whatever its size.
+/// The content of an item, in pieces of at most 64 KiB.
 ///
-/// Going through it asks for it, each time anew. No more is read than is asked for: a file of any size takes the memory of a
-/// piece. It fails where it does not come to its end, so what came before a failure is a part of the content only.
+/// Each iteration fetches it anew, one piece at a time, so the memory does not depend on the size. If it
+/// throws, the pieces so far are only a part of the content.
 public struct ItemContent: AsyncSequence, Sendable {
     /// A piece.
     public typealias Element = Secret
-    /// What the transfer fails with.
+    /// The error of a transfer.
     public typealias Failure = CofferError
 
     let client: CofferClient
     let params: ItemGetParameters
 
-    /// Begins at the beginning; the content is asked for with the first piece.
+    /// Creates an iterator, which fetches nothing until the first piece is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(client: client, params: params) }
 
-    /// Goes through the pieces; where it goes before the end, the transfer ends.
+    /// Iterates over the pieces; if it is dropped before the end, the transfer is aborted.
     public struct Iterator: AsyncIteratorProtocol {
         let client: CofferClient
         let params: ItemGetParameters
@@ -32,8 +32,9 @@ public struct ItemContent: AsyncSequence, Sendable {
 
         /// Waits for the next piece.
         ///
-        /// - Returns: The piece; `nil` behind the last one, when all of them have come as they were stored.
-        /// - Throws: `itemNotFound`; `interactionNotAllowed` where the key is not there; `decode` where it is damaged.
+        /// - Returns: The piece; `nil` after the last one, when all have arrived as they were stored.
+        /// - Throws: `itemNotFound`; `interactionNotAllowed` if the key is not in memory; `decode` if it is
+        ///   damaged.
         public mutating func next() async throws(CofferError) -> Secret? {
             if hasEnded { return nil }
             do throws(CofferError) {
@@ -63,7 +64,9 @@ public struct ItemContent: AsyncSequence, Sendable {
             download = nil
         }
 
-        /// A keychain item comes with the answer, and a file came before it: then the answer says how long it was.
+        /// A keychain item arrives in the answer.
+        ///
+        /// A file arrives before it, and the answer has its size.
         private func lastPiece(_ answer: Answer) throws(CofferError) -> Secret? {
             let announced = try ItemGetParameters.coding.result(answer.json).byteCount
             let received = byteCount + Int64(answer.payload.count)
@@ -73,7 +76,7 @@ public struct ItemContent: AsyncSequence, Sendable {
     }
 }
 
-/// A transfer that ends when it is dropped.
+/// A transfer that is aborted when it is dropped.
 private final class Download: Sendable {
     let stream: ContentStream
 

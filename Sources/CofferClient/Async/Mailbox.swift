@@ -1,7 +1,7 @@
 internal import CofferSystem
 internal import Synchronization
 
-/// What the tasks that use a client ask of its thread.
+/// The messages of the tasks to the client's thread.
 final class Mailbox: Sendable {
     /// Runs on the client's thread.
     typealias Message = @Sendable (ClientThread) -> Void
@@ -12,12 +12,12 @@ final class Mailbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Given while there are messages.
+    /// Set while there are messages.
     let signal: WakeSignal
 
     init() throws(SystemError) { signal = try WakeSignal() }
 
-    /// Asks for something; what one task asks for is done in its order.
+    /// Adds a message; the messages of one task run in order.
     func post(_ message: @escaping Message) {
         let isFirst = state.withLock { state in
             state.messages.append(message)
@@ -26,7 +26,7 @@ final class Mailbox: Sendable {
         if isFirst { signal.send() }
     }
 
-    /// Takes what was asked for, in its order.
+    /// Takes all messages, in order.
     func take() -> [Message] {
         signal.clear()
         return state.withLock { state in
@@ -35,7 +35,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// The number of the next call.
+    /// A number for a new call.
     func takeNumber() -> Int64 {
         state.withLock { state in
             state.lastNumber += 1

@@ -1,10 +1,11 @@
 public import CofferCore
 
-/// What is listed, asked for page by page as somebody goes through it.
+/// The elements of a list, which are fetched page by page while they are iterated.
 ///
-/// What comes or goes meanwhile may be in it or not; all else is in it once. Going through it again asks again.
+/// An element that is added or removed during the iteration may be included or not; every other one appears
+/// once. A new iteration lists anew.
 public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
-    /// What asking for a page fails with.
+    /// The error of fetching a page.
     public typealias Failure = CofferError
 
     /// Fetches a page.
@@ -14,10 +15,10 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
 
     init(_ fetch: @escaping Fetch) { self.fetch = fetch }
 
-    /// Begins with the first page.
+    /// Creates an iterator that begins with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(fetch: fetch) }
 
-    /// Goes through the pages.
+    /// Iterates over the pages.
     public struct Iterator: AsyncIteratorProtocol {
         let fetch: Fetch
         private var elements: ArraySlice<Element> = []
@@ -26,11 +27,11 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
 
         init(fetch: @escaping Fetch) { self.fetch = fetch }
 
-        /// Gives the next element, and asks for the next page where there is none.
+        /// Returns the next element, after fetching the next page if necessary.
         ///
-        /// - Returns: The element; `nil` behind the last page.
+        /// - Returns: The element; `nil` after the last page.
         public mutating func next() async throws(CofferError) -> Element? {
-            // A page may be empty, and have others behind it.
+            // An empty page may be followed by others.
             while elements.isEmpty {
                 if isLastPage { return nil }
                 let page = try await fetch(cursor)

@@ -1,16 +1,16 @@
 internal import CofferCore
 internal import Synchronization
 
-/// What a task waits for: the client's thread puts it here.
+/// A result that a task waits for and the client's thread delivers.
 final class Pending<Value: Sendable>: Sendable {
-    /// What came of it.
+    /// The result or the error.
     typealias Outcome = Result<Value, CofferError>
 
-    /// Of a call, its number.
+    /// The number of the call.
     let number: Int64
-    /// Told how far a call has come, on the client's thread.
+    /// Called with the progress, on the client's thread.
     let progress: (@Sendable (TransferProgress) -> Void)?
-    /// Rings when it has ended.
+    /// Rings at the end.
     let alarm = Alarm()
     private let state = Mutex<Outcome?>(nil)
 
@@ -19,20 +19,22 @@ final class Pending<Value: Sendable>: Sendable {
         self.progress = progress
     }
 
-    /// Keeps the outcome; the caller rings the alarm once it holds no part of it any more.
+    /// Stores the outcome.
+    ///
+    /// The caller rings the alarm when it holds no reference to it any more.
     func end(_ outcome: Outcome) { state.withLock { $0 = outcome } }
 
-    /// What came of it, if it has ended.
+    /// The outcome, after the end.
     var outcome: Outcome? { state.withLock { $0 } }
 
-    /// Why it has failed, if it has.
+    /// The error, after a failure.
     var error: CofferError? {
         if case .failure(let error) = outcome { error } else { nil }
     }
 
     /// Waits for the end.
     ///
-    /// - Parameter cancel: Called where the task is cancelled; may be called twice.
+    /// - Parameter cancel: Called if the task is cancelled, possibly twice.
     func outcome(onCancel cancel: @escaping @Sendable () -> Void) async -> Outcome {
         while true {
             if let outcome { return outcome }

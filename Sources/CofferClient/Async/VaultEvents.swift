@@ -2,29 +2,30 @@ public import CofferCore
 internal import CofferWire
 internal import Synchronization
 
-/// The events of a vault, from the moment on that they were asked for.
+/// The events of a vault from the time of the subscription.
 ///
-/// What comes while no task waits is kept, up to a bound; what comes then is counted, and told as `eventsMissed`. When the
-/// connection breaks, the sequence ends with the error: what happened meanwhile is not known, so ask for the status, and for the
-/// events again. It ends without one when the client closes. It is gone through once, by one task.
+/// Events that arrive while no task waits are buffered, up to a bound; further ones are counted and reported
+/// as `eventsMissed`. If the connection breaks, the sequence throws: events may have been lost, so read the
+/// status and subscribe again. When the client closes, the sequence ends. It can be iterated once, by one
+/// task.
 public struct VaultEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = VaultEvent
-    /// What it ends with, where it does not end with its client.
+    /// The error that ends it, unless the client closes.
     public typealias Failure = CofferError
 
     let subscription: Subscription
 
-    /// Begins to go through the events.
+    /// Creates the iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
-    /// Goes through the events.
+    /// Iterates over the events.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
         /// Waits for the next event.
         ///
-        /// - Returns: The event; `nil` where the client was closed.
+        /// - Returns: The event; `nil` if the client was closed.
         /// - Throws: `notAvailable` when the connection breaks; `userCanceled`.
         public mutating func next() async throws(CofferError) -> VaultEvent? { try await subscription.queue.next() }
     }
@@ -43,7 +44,7 @@ final class Subscription: Sendable {
     deinit { client.mailbox.post { [queue] in $0.unsubscribe(queue) } }
 }
 
-/// The events that one subscriber has not taken yet.
+/// The buffered events of one subscriber.
 final class EventQueue: Sendable {
     private struct State {
         var events = EventBuffer()
@@ -62,7 +63,7 @@ final class EventQueue: Sendable {
         alarm.ring()
     }
 
-    /// Ends the events; with an error, or as the client closed.
+    /// Ends the sequence with an error, or without one if the client closed.
     func finish(_ error: CofferError?) {
         state.withLock { state in
             if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
@@ -85,11 +86,11 @@ final class EventQueue: Sendable {
 }
 
 extension CofferClient {
-    /// Asks for the events of the vault.
+    /// Subscribes to the events of the vault.
     ///
-    /// - Parameter selection: What else is to be told than locking and unlocking.
-    /// - Returns: The events from here on.
-    /// - Throws: `notAvailable` where the daemon is gone.
+    /// - Parameter selection: The events in addition to lock and unlock.
+    /// - Returns: The events from now on.
+    /// - Throws: `notAvailable` if the daemon can't be reached.
     public func events(_ selection: EventSelection = []) async throws(CofferError) -> VaultEvents {
         if Task.isCancelled { throw .cancelled }
         let queue = EventQueue(selection)

@@ -4,30 +4,30 @@ public import CofferWire
 
 /// A connection to `cofferd` on which each call blocks its thread.
 ///
-/// One thread uses a connection at a time; another one makes its own.
+/// A connection must not be used by two threads at a time.
 public final class BlockingClient {
     private var link: Link
     private var machine = ClientMachine(policy: .never, tellsUnknownOutcomes: false)
     private var nextNumber: Int64 = 1
-    /// Events of the vault that were not asked for yet.
+    /// Events that were not taken yet.
     private var events = EventBuffer()
-    /// Why the connection has ended.
+    /// The error that ended the connection.
     private var end: CofferError?
-    /// Checks each answer before the caller gets it, and may refuse it: for tests of the protocol.
+    /// Checks each answer before the caller gets it, and may refuse it; for tests of the protocol.
     package var answerInspector: ((Method, Result<JSONValue, CofferError>) throws(CofferError) -> Void)?
 
-    /// Connects.
+    /// Connects to a daemon.
     ///
     /// - Parameter socketPath: The path of the daemon's socket.
-    /// - Throws: `notAvailable` where no daemon listens there.
+    /// - Throws: `notAvailable` if no daemon listens there.
     public convenience init(socketPath: String) throws(CofferError) {
         try self.init(Link(to: socketPath))
     }
 
-    /// Connects to the first of some sockets where a daemon listens.
+    /// Connects to the first of several sockets on which a daemon listens.
     ///
-    /// - Parameter socketPaths: The paths, one at least.
-    /// - Throws: What was wrong with the first of them, where no daemon listens at any.
+    /// - Parameter socketPaths: The paths, at least one.
+    /// - Throws: The error of the first path, if no daemon listens on any.
     package static func connect(toFirstOf socketPaths: [String]) throws(CofferError) -> BlockingClient {
         do throws(CofferError) {
             return try BlockingClient(socketPath: socketPaths[0])
@@ -39,10 +39,10 @@ public final class BlockingClient {
         }
     }
 
-    /// Speaks over a socket that is connected already.
+    /// Uses a connected socket.
     ///
     /// - Parameter socket: A blocking stream socket.
-    /// - Throws: `internal` where memory for secrets can't be locked.
+    /// - Throws: `internal` if memory for secrets can't be locked.
     package convenience init(socket: consuming OwnedDescriptor) throws(CofferError) { try self.init(Link(socket)) }
 
     private init(_ link: consuming Link) {
@@ -55,12 +55,12 @@ public final class BlockingClient {
     /// Sends a request and waits for its answer.
     ///
     /// - Parameters:
-    ///   - params: Its parameters, which name the method.
-    ///   - payload: The secret that goes with it, where the method takes one.
-    ///   - descriptor: The number of a descriptor to pass along; it stays the caller's.
-    ///   - progress: Told how far a transfer has come.
-    /// - Returns: The result, and the payload that came with it.
-    /// - Throws: What the daemon answered, or `notAvailable` where it is gone, or `protocolViolation`.
+    ///   - params: The parameters, which determine the method.
+    ///   - payload: The secret to send, if the method takes one.
+    ///   - descriptor: A descriptor to pass, which the caller closes.
+    ///   - progress: Called with the progress of a transfer.
+    /// - Returns: The result and its payload.
+    /// - Throws: The daemon's error; `notAvailable` if the connection breaks; `protocolViolation`.
     @discardableResult
     public func call<Parameters: MethodParameters>(
         _ params: Parameters,
@@ -73,7 +73,7 @@ public final class BlockingClient {
         return try Returned(answer, to: Parameters.self)
     }
 
-    /// Sends a request whose parameters may be none of its method, and waits for its answer.
+    /// Sends a request with unchecked parameters, and waits for its answer.
     package func exchange(
         _ method: Method,
         _ params: JSONObject,
@@ -97,25 +97,24 @@ public final class BlockingClient {
         }
     }
 
-    /// The state of the vault and what is in it.
+    /// The state of the vault and the number of its items.
     ///
-    /// - Throws: `io` or `decode` where the vault can't be used.
+    /// - Throws: `io` or `decode` if the vault can't be used.
     public func status() throws(CofferError) -> VaultStatus { try call(VaultStatusParameters()).value }
 
     // MARK: Events
 
-    /// Asks for the events of the vault, which ``nextEvent()`` gives from here on.
+    /// Subscribes to the events of the vault, which ``nextEvent()`` returns.
     ///
-    /// - Parameter selection: What else is to be told than locking and unlocking.
-    /// - Throws: `notAvailable` where the daemon is gone.
+    /// - Parameter selection: The events in addition to lock and unlock.
+    /// - Throws: `notAvailable` if the daemon can't be reached.
     public func watch(_ selection: EventSelection = []) throws(CofferError) {
         try call(VaultWatchParameters(selection))
     }
 
-    /// Waits for the next event of the vault, which may have come during another call on this connection.
+    /// Waits for the next event, which may already have arrived during another call.
     ///
-    /// - Returns: The event.
-    /// - Throws: `notAvailable` when the daemon goes.
+    /// - Throws: `notAvailable` when the connection breaks.
     public func nextEvent() throws(CofferError) -> VaultEvent {
         while true {
             if let event = events.takeFirst() { return event }
@@ -131,7 +130,7 @@ public final class BlockingClient {
         case failed(CofferError)
     }
 
-    /// Takes in what has happened, and how the call ended, if it has.
+    /// Processes the effects; returns how the call ended, if it has.
     private func takeEnding(telling progress: ((TransferProgress) -> Void)?) -> Ending? {
         var ending: Ending?
         for effect in machine.takeEffects() {

@@ -1,17 +1,18 @@
 public import CofferCore
 internal import CofferWire
 
-/// A file that a connection has open.
+/// An open file of a connection.
 ///
-/// It is closed when it goes, or its connection; only ``close()`` tells whether all that was written is kept.
+/// It is closed when it or its connection is released; only ``close()`` reports whether everything written is
+/// on the disk.
 public final class OpenedFile {
-    /// The name that it was opened by.
+    /// The name under which it was opened.
     public let name: ItemName
-    /// The class that it had when it was opened.
+    /// The class of the file when it was opened.
     public let protectionClass: ProtectionClass
-    /// Whether it was made by being opened.
+    /// Whether opening created it.
     public let isNew: Bool
-    /// The bytes that it has, as far as this handle knows: others may write it, too.
+    /// The size that this handle last saw; other handles may change it.
     public private(set) var byteCount: Int64
 
     private let client: BlockingClient
@@ -29,28 +30,26 @@ public final class OpenedFile {
 
     deinit { try? close() }
 
-    /// Reads.
+    /// Reads a range of the file.
     ///
     /// - Parameters:
-    ///   - offset: Where to begin, in bytes.
-    ///   - count: How many bytes; at most ``Limits/framePayloadBytes``.
-    /// - Returns: The bytes, fewer where the file ends, and none at its end.
-    /// - Throws: `interactionNotAllowed` where its key has gone; `decode` where it is damaged there.
+    ///   - offset: The first byte.
+    ///   - count: The number of bytes, at most ``Limits/framePayloadBytes``.
+    /// - Returns: The bytes: fewer at the end of the file, none behind it.
+    /// - Throws: `interactionNotAllowed` if its key was revoked; `decode` if the range is damaged.
     public func read(at offset: Int64, count: Int) throws(CofferError) -> Secret {
         let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
         let returned = try client.call(params)
         return try returned.payload(of: returned.value.byteCount, atMost: count)
     }
 
-    /// Writes.
-    ///
-    /// It is kept once the file was synced or closed.
+    /// Writes a range of the file, which is durable only after a sync or a close.
     ///
     /// - Parameters:
-    ///   - bytes: What is written; at most ``Limits/framePayloadBytes``.
-    ///   - offset: Where to begin, in bytes; at the end if nothing is said, or where the file was opened for appending.
-    /// - Returns: Where it was written.
-    /// - Throws: `interactionNotAllowed` where its key has gone; `diskFull`; `dataTooLarge`.
+    ///   - bytes: The bytes, at most ``Limits/framePayloadBytes``.
+    ///   - offset: The first byte; `nil` appends, as does a file that was opened for appending.
+    /// - Returns: The offset at which they were written.
+    /// - Throws: `interactionNotAllowed` if its key was revoked; `diskFull`; `dataTooLarge`.
     @discardableResult
     public func write(_ bytes: Secret, at offset: Int64? = nil) throws(CofferError) -> Int64 {
         let params = FileWriteParameters(handle: try openHandle(), offset: offset)
@@ -59,36 +58,36 @@ public final class OpenedFile {
         return written.offset
     }
 
-    /// Cuts the file off, or makes it longer: what is added reads as zeros, and costs nothing.
+    /// Shortens the file, or extends it by zeros, which occupy no space.
     ///
-    /// - Parameter byteCount: The bytes that it is to have.
+    /// - Parameter byteCount: The new size.
     public func truncate(to byteCount: Int64) throws(CofferError) {
         try client.call(FileTruncateParameters(handle: try openHandle(), byteCount: byteCount))
         self.byteCount = byteCount
     }
 
-    /// Reserves room on disk.
+    /// Reserves space on the disk.
     ///
     /// - Parameters:
-    ///   - offset: Where it begins, in bytes.
-    ///   - count: How many bytes it is for.
-    /// - Throws: `diskFull` where there is no such room.
+    ///   - offset: The first byte.
+    ///   - count: The number of bytes.
+    /// - Throws: `diskFull` if there is not enough space.
     public func allocate(at offset: Int64, count: Int64) throws(CofferError) {
         let params = FileAllocateParameters(handle: try openHandle(), offset: offset, length: count)
         byteCount = try client.call(params).value.byteCount
     }
 
-    /// Waits until all that was written is on the disk: all of it is, or nothing.
+    /// Waits until everything written is on the disk; after a crash, either all of it is there or none.
     public func sync() throws(CofferError) { try client.call(FileSyncParameters(handle: try openHandle())) }
 
-    /// Syncs what was written, and gives the handle back; where that fails, it can be tried again.
+    /// Syncs and closes the file; after an error, it may be tried again.
     public func close() throws(CofferError) {
         guard isOpen else { return }
         try client.call(FileCloseParameters(handle: handle))
         isOpen = false
     }
 
-    /// The number of the handle, which means nothing once it was given back.
+    /// The number of the handle, which is invalid after a close.
     private func openHandle() throws(CofferError) -> Int64 {
         guard isOpen else { throw CofferError(.param, "\(name.quoted) is closed") }
         return handle
@@ -99,13 +98,13 @@ extension BlockingClient {
     /// Opens a file of the file store.
     ///
     /// - Parameters:
-    ///   - name: Its name.
-    ///   - access: What for.
-    ///   - options: How.
-    ///   - protectionClass: The class of a file that is made; that of its directory, or else the standard, if nothing is said.
+    ///   - name: The name of the file.
+    ///   - access: Whether it is read, written or both.
+    ///   - options: Whether it is created, truncated and so on.
+    ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
     /// - Returns: The file, which is closed with the connection at the latest.
-    /// - Throws: `itemNotFound`; `duplicateItem` where it is to be made and exists; `interactionNotAllowed` where its key is
-    ///   not there now; `notAvailable` where somebody else writes it.
+    /// - Throws: `itemNotFound`; `duplicateItem` if it must be new and exists; `interactionNotAllowed` if its
+    ///   key is not in memory; `notAvailable` if another handle writes it.
     public func openFile(
         _ name: ItemName,
         for access: FileAccess = .read,

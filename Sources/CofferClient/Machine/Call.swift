@@ -2,36 +2,36 @@ package import CofferCore
 package import CofferSystem
 package import CofferWire
 
-/// A descriptor that goes with a request.
+/// A descriptor that is passed with a request.
 package final class PassedDescriptor: Sendable {
     /// Its number.
     package let number: Int32
     private let owned: OwnedDescriptor?
 
-    /// Borrows a descriptor that the caller keeps open until the call has ended.
+    /// Borrows a descriptor, which the caller keeps open until the call has ended.
     package init(borrowing number: Int32) {
         self.number = number
         owned = nil
     }
 
-    /// Takes over a descriptor, which is closed once it was sent.
+    /// Takes ownership of a descriptor, which is closed after it was sent.
     package init(_ descriptor: consuming OwnedDescriptor) {
         number = descriptor.number
         owned = consume descriptor
     }
 }
 
-/// A request on its way, from its first byte to its answer.
+/// A request from its first byte to its answer.
 package struct Call: Sendable {
-    /// Its number on the wire: positive, and never used twice by one client.
+    /// Its number on the wire: positive, and unique for the client.
     package let number: Int64
-    /// `nil` for an order to cancel, which the machine sends by itself.
+    /// `nil` for a request to cancel, which the machine itself sends.
     let method: Method?
     /// The header and the JSON of its frame.
     let head: [UInt8]
-    /// The bytes of its frame.
+    /// The size of its frame.
     let byteCount: Int
-    /// The only connection on which it means anything.
+    /// The only connection on which it is valid; `nil` for any.
     let epoch: Int?
     private(set) var passesDescriptor = false
 
@@ -39,11 +39,11 @@ package struct Call: Sendable {
     /// Kept until it was sent.
     private(set) var descriptor: PassedDescriptor?
     private(set) var sentCount = 0
-    /// How many connections broke under it.
+    /// How many connections broke during the call.
     private(set) var lossCount = 0
-    /// When the daemon, asked to cancel it, has to have answered.
+    /// The deadline of the daemon's answer after a request to cancel.
     var patienceEnds: ClientMachine.Instant?
-    /// Whether its outcome was given; its answer is awaited all the same.
+    /// Whether its outcome was reported; the answer is still expected, and ignored.
     var isSettled = false
 
     /// Makes a request.
@@ -52,10 +52,10 @@ package struct Call: Sendable {
     ///   - number: Its number.
     ///   - method: Its method.
     ///   - params: Its parameters.
-    ///   - payload: The bytes that go with it.
-    ///   - descriptor: The descriptor that goes with it.
-    ///   - epoch: The only connection on which it means anything.
-    /// - Throws: `dataTooLarge` where the payload is larger than a frame may hold.
+    ///   - payload: The bytes to send with it.
+    ///   - descriptor: The descriptor to pass.
+    ///   - epoch: The only connection on which it is valid; `nil` for any.
+    /// - Throws: `dataTooLarge` if the payload exceeds the limit of a frame.
     package init(
         _ number: Int64,
         _ method: Method,
@@ -79,7 +79,7 @@ package struct Call: Sendable {
         passesDescriptor = descriptor != nil
     }
 
-    /// Makes a request of parameters that name their method.
+    /// Makes a request from parameters that determine their method.
     package init<Parameters: MethodParameters>(
         _ number: Int64,
         _ params: Parameters,
@@ -91,7 +91,7 @@ package struct Call: Sendable {
         try self.init(number, method, json, payload: payload, descriptor: descriptor, epoch: epoch)
     }
 
-    /// The order to cancel another call, under the negative of its number.
+    /// The request to cancel another call, numbered with the negative of its number.
     init(cancelling number: Int64, on epoch: Int) {
         let params = RequestCancelParameters(.integer(number)).json
         let request = Request(id: .integer(-number), method: Method.requestCancel.rawValue, params: params)
@@ -107,22 +107,22 @@ package struct Call: Sendable {
         byteCount = head.count + payloadCount
     }
 
-    /// Whether the daemon may be asked a second time without doing anything a second time.
+    /// Whether a second execution has no further effect.
     ///
-    /// A descriptor that was passed is used up.
+    /// A passed descriptor can't be passed again.
     var isIdempotent: Bool { method?.isIdempotent == true && !passesDescriptor }
 
-    /// Whether it may go out on a new connection, after the one that it was on has broken.
+    /// Whether it may be sent again on a new connection.
     ///
-    /// - Parameter wasSent: Whether the daemon may have it, and have acted on it: all its bytes had gone out.
+    /// - Parameter wasSent: Whether all its bytes were sent, so that the daemon may have executed it.
     func mayBeRepeated(wasSent: Bool) -> Bool {
         method != nil && epoch == nil && patienceEnds == nil && !isSettled && (!wasSent || isIdempotent)
     }
 
-    /// Counts bytes that have gone out.
+    /// Counts sent bytes.
     ///
-    /// - Returns: Whether all of them have. What is not needed again is dropped then: of a stream, the daemon alone has the
-    ///   other end.
+    /// - Returns: Whether all were sent. What no repetition needs is released then, so that only the daemon
+    ///   holds the other end of a stream.
     mutating func advance(by count: Int) -> Bool {
         sentCount += count
         if sentCount < byteCount { return false }
@@ -131,7 +131,7 @@ package struct Call: Sendable {
         return true
     }
 
-    /// Makes it ready for another connection.
+    /// Resets it for another connection.
     mutating func prepareRepetition() {
         sentCount = 0
         lossCount += 1
@@ -139,7 +139,7 @@ package struct Call: Sendable {
 }
 
 extension Method {
-    /// What to do with what is too large for one frame.
+    /// What to do with a payload that exceeds a frame.
     fileprivate var adviceOnSize: String? {
         switch self {
         case .fileWrite: "write them in pieces"
@@ -150,24 +150,24 @@ extension Method {
     }
 }
 
-/// What the daemon answered.
+/// An answer of the daemon.
 package struct Answer: Sendable {
-    /// The result, as it came.
+    /// The result, not decoded.
     package let json: JSONValue
-    /// The bytes that came with it.
+    /// The payload of the answer.
     package let payload: Secret
-    /// The connection on which it came.
+    /// The connection on which it arrived.
     package let epoch: Int
 }
 
-/// What the daemon has of a connection's requests and has not answered.
+/// The requests of a connection that the daemon has not answered.
 struct Load {
     private var count = 0
     private var byteCount = 0
     private var storing = 0
     private var fetching = 0
 
-    /// What orders to cancel may need.
+    /// Reserved for requests to cancel.
     private static let reservedBytes = 64 << 10
 
     mutating func add(_ call: Call) {

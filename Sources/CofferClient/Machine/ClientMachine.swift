@@ -2,41 +2,42 @@ package import CofferCore
 internal import CofferMemory
 internal import CofferWire
 
-/// What a client says and hears, without a socket, a thread or a clock.
+/// The client's side of the protocol, without a socket, a thread or a clock.
 ///
-/// A shell gives it calls, the bytes that arrive and the time; it says which bytes go out, and what came of each call. Numbers,
-/// cancelling, the bounds of what may be under way, and what a broken connection means for a call are decided here only.
+/// A shell passes in calls, received bytes and the time; the machine returns the bytes to send and the
+/// outcome of each call. Numbering, cancellation, the bounds of pending requests, and the effect of a broken
+/// connection on each call are decided only here.
 package struct ClientMachine: ~Copyable {
-    /// A time.
+    /// A time of the monotonic clock.
     package typealias Instant = ContinuousClock.Instant
 
-    /// What a shell has to know.
+    /// An event that the shell must process.
     package enum Effect {
         /// The daemon has answered a call.
         case answered(Int64, Result<Answer, CofferError>)
         /// A call has ended without an answer.
         case failed(Int64, CofferError)
-        /// The daemon says how far a call has come.
+        /// The daemon reports the progress of a call.
         case progress(Int64, TransferProgress)
-        /// The daemon tells of an event.
+        /// The daemon reports an event of the vault.
         case event(VaultEvent)
-        /// The connection has ended; without a reason where the client closed it.
+        /// The connection has ended; without an error if the client closed it.
         case lost(CofferError?)
     }
 
-    /// The bytes that go out next.
+    /// The next bytes to send.
     package struct Output {
         /// The header and the JSON of a frame.
         package let head: [UInt8]
         /// Its payload.
         package let payload: Secret?
-        /// How many bytes of both have gone out.
+        /// How many bytes of head and payload were sent.
         package let sentCount: Int
-        /// The descriptor that goes with the frame's first byte.
+        /// The descriptor to pass with the first byte of the frame.
         package let descriptor: Int32?
     }
 
-    /// How long a daemon that was asked to cancel something may take to answer: it answers at once, unless it hangs.
+    /// The time limit for the answer to a request to cancel; a daemon that exceeds it hangs.
     package static let patience: Duration = .seconds(10)
 
     private let policy: ReconnectPolicy
@@ -44,34 +45,34 @@ package struct ClientMachine: ~Copyable {
     private var decoder = FrameDecoder()
     /// Whether there is a connection.
     package private(set) var isConnected = false
-    /// How many connections there were.
+    /// The number of connections so far.
     package private(set) var epoch = 0
-    /// Whether an answer has come on this connection.
+    /// Whether this connection has received an answer.
     private var hasHeard = false
-    /// How many attempts in a row brought no answer.
+    /// The number of consecutive attempts without an answer.
     private var failureCount = 0
-    /// When the next connection may be tried, if not at once.
+    /// The earliest time of the next attempt; `nil` for at once.
     private var retryTime: Instant?
     private var isClosed = false
 
-    /// What is not sent to its end; the first may be in part.
+    /// Calls that are not completely sent; the first may be partly sent.
     private var outbox: [Call] = []
-    /// What was sent and not answered.
+    /// Calls that were sent and not answered.
     private var sent: [Int64: Call] = [:]
     private var effects: [Effect] = []
 
     /// Makes a machine without a connection.
     ///
     /// - Parameters:
-    ///   - policy: What happens when a connection breaks.
-    ///   - tellsUnknownOutcomes: Whether a change that was sent ends with `outcomeUnknown` when the connection breaks before
-    ///     its answer, and not with what broke the connection.
+    ///   - policy: How to reconnect when a connection breaks.
+    ///   - tellsUnknownOutcomes: Whether a change that was sent ends with `outcomeUnknown` if the connection
+    ///     breaks before the answer, instead of the error of the connection.
     package init(policy: ReconnectPolicy, tellsUnknownOutcomes: Bool) {
         self.policy = policy
         self.tellsUnknownOutcomes = tellsUnknownOutcomes
     }
 
-    /// Takes what has happened since this was called last, in its order.
+    /// Takes the effects since the last call, in order.
     package mutating func takeEffects() -> [Effect] {
         defer { effects = [] }
         return effects
@@ -79,7 +80,7 @@ package struct ClientMachine: ~Copyable {
 
     // MARK: Calls
 
-    /// Takes a call on.
+    /// Accepts a call.
     package mutating func submit(_ call: Call) {
         if isClosed { return effects.append(.failed(call.number, .clientClosed)) }
         if let bound = call.epoch, bound != epoch || !isConnected {
@@ -88,10 +89,10 @@ package struct ClientMachine: ~Copyable {
         outbox.append(call)
     }
 
-    /// Ends a call that is not wanted any more.
+    /// Cancels a call.
     ///
-    /// What is not sent ends at once, and so does what only asks. What changes something ends with the daemon's answer, because
-    /// only the daemon knows whether it has.
+    /// A call that was not sent ends at once, and so does one that only reads. A change ends with the
+    /// daemon's answer, because only the daemon knows whether it was made.
     package mutating func cancel(_ number: Int64, at now: Instant) {
         if let index = outbox.firstIndex(where: { $0.number == number }) {
             var call = outbox.remove(at: index)
@@ -113,12 +114,12 @@ package struct ClientMachine: ~Copyable {
     }
 
     private mutating func askToCancel(_ number: Int64) {
-        // The order overtakes what has not begun to go out.
+        // The request to cancel precedes every call that has not begun to be sent.
         let place = outbox.first.map { $0.sentCount > 0 ? 1 : 0 } ?? 0
         outbox.insert(Call(cancelling: number, on: epoch), at: place)
     }
 
-    /// Ends every call and the connection, for ever.
+    /// Fails every call and closes the connection, for good.
     package mutating func close(at now: Instant) {
         isClosed = true
         disconnected(.clientClosed, mayRepeat: false, at: now)
@@ -126,14 +127,15 @@ package struct ClientMachine: ~Copyable {
 
     // MARK: Time
 
-    /// When ``advance(to:)`` or ``wantsConnection(at:)`` has something new to say; `nil` where time changes nothing.
+    /// The next time at which ``advance(to:)`` or ``wantsConnection(at:)`` may change; `nil` if time changes
+    /// nothing.
     package var deadline: Instant? {
         let patience = (outbox + sent.values).compactMap(\.patienceEnds).min()
         guard let retryTime, !outbox.isEmpty else { return patience }
         return patience.map { min($0, retryTime) } ?? retryTime
     }
 
-    /// Ends a connection whose daemon does not answer.
+    /// Ends the connection if the daemon missed a deadline.
     package mutating func advance(to now: Instant) {
         if (outbox + sent.values).contains(where: { $0.patienceEnds.map { $0 <= now } ?? false }) {
             disconnected(.connectionBroken("the daemon does not answer"), at: now)
@@ -142,12 +144,12 @@ package struct ClientMachine: ~Copyable {
 
     // MARK: Connections
 
-    /// Whether a connection is to be tried now.
+    /// Whether to connect now.
     package func wantsConnection(at now: Instant) -> Bool {
         !isConnected && !isClosed && !outbox.isEmpty && (retryTime.map { $0 <= now } ?? true)
     }
 
-    /// There is a new connection.
+    /// Begins a new connection.
     package mutating func connected() {
         decoder = FrameDecoder()
         isConnected = true
@@ -156,10 +158,10 @@ package struct ClientMachine: ~Copyable {
         retryTime = nil
     }
 
-    /// There is no new connection.
+    /// Records a failed attempt.
     ///
     /// - Parameters:
-    ///   - error: Why, for the calls that wait where the policy allows no other attempt.
+    ///   - error: The error, for waiting calls if the policy allows no further attempt.
     ///   - now: The time.
     package mutating func couldNotConnect(_ error: CofferError, at now: Instant) {
         guard failureCount < policy.attempts else {
@@ -173,11 +175,11 @@ package struct ClientMachine: ~Copyable {
         failureCount += 1
     }
 
-    /// The connection has ended: decides of each call what becomes of it.
+    /// Ends the connection and decides the outcome of each call.
     ///
     /// - Parameters:
-    ///   - reason: Why, for the calls that end.
-    ///   - mayRepeat: Whether another connection may do better.
+    ///   - reason: The error of the calls that end.
+    ///   - mayRepeat: Whether a new connection may succeed.
     ///   - now: The time.
     package mutating func disconnected(_ reason: CofferError, mayRepeat: Bool = true, at now: Instant) {
         isConnected = false
@@ -211,20 +213,20 @@ package struct ClientMachine: ~Copyable {
 // MARK: - Sending
 
 extension ClientMachine {
-    /// Whether there is something to send.
+    /// Whether there are bytes to send.
     package var hasOutput: Bool { isConnected && nextToSend != nil }
 
-    /// The bytes that go out next; ``didSend(_:)`` says how many have.
+    /// The next bytes to send; ``didSend(_:)`` counts how many were.
     package mutating func output() -> Output? {
         guard isConnected, let index = nextToSend else { return nil }
-        // What is sent in part stays in front.
+        // A partly sent call stays first.
         if index > 0 { outbox.insert(outbox.remove(at: index), at: 0) }
         let call = outbox[0]
         let descriptor = call.sentCount == 0 ? call.descriptor?.number : nil
         return Output(head: call.head, payload: call.payload, sentCount: call.sentCount, descriptor: descriptor)
     }
 
-    /// Counts bytes of the last output that have gone out.
+    /// Counts sent bytes of the last output.
     package mutating func didSend(_ count: Int) {
         guard outbox[0].advance(by: count) else { return }
         let call = outbox.removeFirst()
@@ -232,11 +234,11 @@ extension ClientMachine {
         if call.patienceEnds != nil && call.method != nil { askToCancel(call.number) }
     }
 
-    /// The place of the call whose bytes go out now.
+    /// The index of the call to send next.
     ///
-    /// The daemon reads no more while too much is unanswered, which is bounded here so that an order to cancel still gets
-    /// through. Of its places for transfers, those that store and those that fetch have half each: where contents go from one
-    /// item to another, each that is stored has its fetching, and so goes on.
+    /// The daemon stops reading at its bound of unanswered requests. The client stays below it, so that a
+    /// request to cancel is still read. Half of the daemon's transfers are reserved for stores and half for
+    /// fetches: when contents are copied between items, each store then has its fetch, and progresses.
     private var nextToSend: Int? {
         guard let first = outbox.first else { return nil }
         if first.sentCount > 0 || first.method == nil { return 0 }
@@ -249,11 +251,11 @@ extension ClientMachine {
 // MARK: - Receiving
 
 extension ClientMachine {
-    /// Takes bytes that have arrived, in whatever pieces, up to the end of a frame.
+    /// Takes received bytes, in pieces of any size, up to the end of one frame.
     ///
     /// - Parameters:
-    ///   - bytes: What has arrived; nothing of it is kept but what is decoded.
-    ///   - offset: Where to begin in it; afterwards, the first byte that was not taken.
+    ///   - bytes: The received bytes; only what is decoded from them is kept.
+    ///   - offset: The first byte to take; afterwards, the first that was not taken.
     ///   - now: The time.
     package mutating func receive(_ bytes: RawSpan, from offset: inout Int, at now: Instant) {
         guard isConnected else { return offset = bytes.byteCount }
@@ -283,7 +285,7 @@ extension ClientMachine {
             let answer = Answer(json: result, payload: Secret(frame.takePayload()), epoch: epoch)
             try handleAnswer(to: id, .success(answer))
         case .response(let id?, .failure(let error)): try handleAnswer(to: id, .failure(error))
-        // An answer that belongs to no request: the daemon says why it closes.
+        // An error without a request number: the daemon's reason for closing.
         case .response(nil, .failure(let error)): turnedAway(error, at: now)
         case .response(nil, .success):
             throw CofferError(.protocolViolation, "the daemon's answer does not name its request")
@@ -291,9 +293,9 @@ extension ClientMachine {
         }
     }
 
-    /// Ends a connection that the daemon ends, with its reason.
+    /// Handles the daemon's reason for closing the connection.
     private mutating func turnedAway(_ error: CofferError, at now: Instant) {
-        // A client that may not connect is told so before a byte of it is read: nothing that was sent was carried out.
+        // A refusal of the client precedes the reading of its first byte, so no request was executed.
         if [.missingEntitlement, .notAvailable].contains(error.code), !hasHeard {
             outbox = sent.values.sorted { $0.number < $1.number } + outbox
             sent = [:]
@@ -313,7 +315,7 @@ extension ClientMachine {
         if call.method != nil && !call.isSettled { effects.append(.answered(number, outcome)) }
     }
 
-    /// A newer daemon may send news that this build does not know.
+    /// A newer daemon may send notifications that this build does not know.
     private mutating func handleNews(_ method: String, _ params: JSONObject) {
         guard method == Notification.progress.rawValue else {
             if let event = VaultEvent(notification: method, params) { effects.append(.event(event)) }

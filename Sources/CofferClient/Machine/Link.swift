@@ -2,17 +2,17 @@ internal import CofferCore
 internal import CofferMemory
 internal import CofferSystem
 
-/// The socket of a connection, and the locked memory that bytes arrive in, wiped as soon as they are decoded.
+/// The socket of a connection, and a buffer in locked memory, which is wiped as soon as it is decoded.
 struct Link: ~Copyable {
     /// The socket.
     let socket: OwnedDescriptor
     private var memory: SecretBytes
-    /// What has arrived and was not decoded yet.
+    /// The received bytes that are not decoded.
     private var pending = 0..<0
 
-    /// Connects.
+    /// Connects to a daemon.
     ///
-    /// - Throws: `notAvailable` where no daemon listens there.
+    /// - Throws: `notAvailable` if no daemon listens there.
     init(to socketPath: String, isBlocking: Bool = true) throws(CofferError) {
         let socket: OwnedDescriptor
         do {
@@ -23,9 +23,9 @@ struct Link: ~Copyable {
         try self.init(socket)
     }
 
-    /// Takes over a socket that is connected already.
+    /// Takes ownership of a connected socket.
     ///
-    /// - Throws: `internal` where memory for secrets can't be locked.
+    /// - Throws: `internal` if memory for secrets can't be locked.
     init(_ socket: consuming OwnedDescriptor) throws(CofferError) {
         do { memory = try SecretBytes(zeros: 64 << 10) } catch { throw .noSecretMemory }
         self.socket = socket
@@ -33,12 +33,12 @@ struct Link: ~Copyable {
 
     // MARK: Sending
 
-    /// Sends all that the machine has to send, or as much as a non-blocking socket takes.
+    /// Sends the machine's output, or as much as a non-blocking socket accepts.
     mutating func flush(_ machine: inout ClientMachine) {
         do throws(SystemError) {
             while let output = machine.output(), let count = try send(output) { machine.didSend(count) }
         } catch {
-            // A daemon that turned us away has said why before it closed.
+            // A daemon that refuses a client sends the reason before it closes.
             while machine.isConnected && socket.hasHungUp && receive(into: &machine) {}
             if machine.isConnected { machine.disconnected(.connectionBroken(error.reason), at: .now) }
         }
@@ -46,7 +46,7 @@ struct Link: ~Copyable {
 
     /// Sends once.
     ///
-    /// - Returns: The bytes sent; `nil` where there is no room on a non-blocking socket.
+    /// - Returns: The number of bytes sent; `nil` if a non-blocking socket is full.
     private func send(_ output: ClientMachine.Output) throws(SystemError) -> Int? {
         let head = unsafe output.head.span.bytes.extracting(droppingFirst: min(output.sentCount, output.head.count))
         guard let payload = output.payload else { return try socket.send(head, passing: output.descriptor) }
@@ -58,12 +58,12 @@ struct Link: ~Copyable {
 
     // MARK: Receiving
 
-    /// Whether there is more to decode.
+    /// Whether there are received bytes to decode.
     var hasPending: Bool { !pending.isEmpty }
 
-    /// Decodes the next frame, and reads once where there is nothing to decode.
+    /// Decodes the next frame, after one read if the buffer is empty.
     ///
-    /// - Returns: Whether something has come, or the end, of which the machine is told.
+    /// - Returns: Whether a frame was decoded or the connection ended, which is reported to the machine.
     mutating func receive(into machine: inout ClientMachine) -> Bool {
         do throws(SystemError) {
             if pending.isEmpty { pending = 0..<(try Self.read(from: socket, into: &memory)) }

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer audit`, with its options.
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show who did what with the vault, and who was kept from it.",
@@ -51,7 +50,7 @@ struct Audit: ParsableCommand {
         let query = try query()
         let client = try connection.connect()
         if verify { return try check(client) }
-        // Events first: what happens while the records are asked for is told all the same.
+        // The subscription comes first, so that no event is lost while the records are read.
         if follow { try client.watch(.audit) }
         let last = try showRecords(client, query)
         if follow { try goOn(client, query, after: last) }
@@ -59,7 +58,9 @@ struct Audit: ParsableCommand {
 
     // MARK: Showing
 
-    /// - Returns: The number of the last record that there was.
+    /// Prints the records.
+    ///
+    /// - Returns: The number of the last record.
     private func showRecords(_ client: BlockingClient, _ query: AuditQuery) throws -> Int64 {
         var kept: [AuditRecord] = []
         var after: Int64 = 0
@@ -111,7 +112,7 @@ struct Audit: ParsableCommand {
             return part.next
         }
         format.show(AuditVerificationReport(checkedCount: checkedCount, findings: findings))
-        // Records that went with a lost part of the database may leave no gap: they were the last.
+        // A lost end of the database leaves no gap between the records.
         let faults = try client.status().faults
         for fault in faults { Output.standardError.lines(fault.text) }
         if findings.isEmpty {
@@ -128,7 +129,7 @@ struct Audit: ParsableCommand {
     }
 }
 
-/// What a check of all records has found.
+/// The result of a check of all records.
 private struct AuditVerificationReport: Printable {
     let checkedCount: Int64
     let findings: [String]
@@ -140,7 +141,7 @@ private struct AuditVerificationReport: Printable {
     var text: [Line] { findings.map { "\($0)" } }
 }
 
-/// What stands for the records that made room for others.
+/// The summary of records that were removed for new ones.
 private struct AuditSummaryReport: Printable {
     let summary: AuditSummary
 

@@ -4,7 +4,6 @@ internal import CofferMemory
 internal import CofferSystem
 internal import CofferWire
 
-/// The verb `coffer device-key`, with the verbs below it.
 struct DeviceKeyVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device-key",
@@ -13,7 +12,7 @@ struct DeviceKeyVerb: ParsableCommand {
     )
 }
 
-/// Where the device key of the machine's vault is.
+/// The locations of the device key of the machine's vault.
 struct DeviceKeyPlaces: ParsableArguments {
     @Option(help: ArgumentHelp("The vault's state directory.", valueName: "dir"))
     var state = "/var/lib/coffer"
@@ -21,7 +20,7 @@ struct DeviceKeyPlaces: ParsableArguments {
     @Option(help: ArgumentHelp("Where the sealed key is.", valueName: "file"))
     var sealed = "/etc/credstore.encrypted/coffer.device-key"
 
-    /// The name of the plain key in the state directory.
+    /// The file name of the unsealed key in the state directory.
     static let plainName = "device.key"
 
     /// The state directory.
@@ -31,7 +30,7 @@ struct DeviceKeyPlaces: ParsableArguments {
         }
     }
 
-    /// The plain key; `nil` where there is none.
+    /// The unsealed key; `nil` if it does not exist.
     func plainKey() throws(CofferError) -> SecretBytes? {
         let directory = try directory()
         var key: SecretBytes
@@ -52,7 +51,6 @@ struct DeviceKeyPlaces: ParsableArguments {
     }
 }
 
-/// The verb `coffer device-key check`, with its options.
 struct CheckDeviceKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -82,10 +80,10 @@ struct CheckDeviceKey: ParsableCommand {
     }
 }
 
-/// How a device key is held.
+/// How a device key is stored.
 private struct DeviceKeyReport: Printable {
     let isPlain: Bool
-    /// Whether the sealed key opens; `nil` where none is sealed.
+    /// Whether the sealed key opens; `nil` if there is none.
     let opens: Bool?
 
     var json: JSONObject {
@@ -100,7 +98,6 @@ private struct DeviceKeyReport: Printable {
     }
 }
 
-/// The verb `coffer device-key seal`, with its options.
 struct SealDeviceKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seal",
@@ -137,7 +134,7 @@ struct SealDeviceKey: ParsableCommand {
         }
         let holder = withKey == .auto ? SealedKey.hasChip ? .hostAndChip : .host : withKey
         try write(try SealedKey(key, to: holder))
-        // What counts is what is on the disk.
+        // Only the file on the disk counts.
         guard let written = try SealedKey(at: places.sealed), try written.opened().isEqual(to: key) else {
             throw CofferError(.io, "what was written to \(quotedForDisplay(places.sealed)) is not what was sealed")
         }

@@ -4,7 +4,6 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 
-/// The verb `coffer doctor`, with its options.
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look for damage in the vault, and put it out of the way.",
@@ -78,7 +77,7 @@ struct Doctor: ParsableCommand {
             return page.cursor
         }
         progress?.finish()
-        // The check may have met one, and the repair may have ended one.
+        // The check may have found faults, and the repair may have ended some.
         let faults = try client.status().faults
         for fault in faults { format.show(fault) }
         for fault in former where !faults.contains(fault) {
@@ -92,7 +91,7 @@ struct Doctor: ParsableCommand {
         if survey.unrepairedCount > 0 || !faults.isEmpty { throw ExitStatus.damaged }
     }
 
-    /// Lists what is in quarantine, or puts it back: all of its pages.
+    /// Lists or restores all entries of the quarantine.
     private func allEntries(
         _ client: BlockingClient,
         _ action: QuarantineAction = .list
@@ -165,7 +164,7 @@ struct Doctor: ParsableCommand {
     }
 }
 
-/// What was saved of a file, and what was not.
+/// The saved and the lost parts of a file.
 private struct SalvageReport: Printable {
     let salvage: Salvage
     let name: ItemName
@@ -195,14 +194,14 @@ private struct SalvageReport: Printable {
     }
 }
 
-/// What a check has looked at, and what has come of it.
+/// The number of checked rows, and the findings.
 private struct Survey: Printable {
     private var checked: [CheckStage: Int] = [:]
     private var sealedCount = 0
     private var quarantinedCount = 0
     private var repairedCount = 0
     private(set) var unrepairedCount = 0
-    /// What is in quarantine.
+    /// The entries of the quarantine.
     var waiting: [QuarantineEntry] = []
     var faultCount = 0
     var repairs = false
@@ -257,7 +256,7 @@ private struct Survey: Printable {
     }
 }
 
-/// Shows how many rows were looked at, once it has lasted half a second: on a terminal only.
+/// Shows the number of checked rows, on a terminal, after half a second.
 private final class CheckProgress {
     private static let delay: UInt64 = 500_000_000
 
@@ -284,7 +283,7 @@ private final class CheckProgress {
 }
 
 extension CheckStage {
-    /// What it looks at, in the plural.
+    /// The plural noun of a stage.
     fileprivate var words: String {
         switch self {
         case .database: "parts of the database"
@@ -296,7 +295,7 @@ extension CheckStage {
         }
     }
 
-    /// One of it.
+    /// The singular noun of a stage.
     fileprivate var word: String {
         switch self {
         case .database: "the database's"
@@ -309,13 +308,13 @@ extension CheckStage {
     }
 }
 
-/// One of what is looked at, as far as it can be named.
+/// The title of a checked row, with as much of its name as is known.
 private func title(_ stage: CheckStage, _ name: String?, _ reference: ItemID?) -> String {
     [stage.word, name, reference?.hexadecimal].compactMap { $0 }.joined(separator: " ")
 }
 
 extension Finding: Printable {
-    /// What, why, and what to do.
+    /// The finding, its reason and a hint.
     var text: [Line] {
         let words: String
         switch (repair, isRepaired) {
@@ -332,7 +331,7 @@ extension Finding: Printable {
 }
 
 extension QuarantineEntry: Printable {
-    /// What has become of it.
+    /// The result of restoring an entry.
     var text: [Line] { [obstacle.map { "stays: \(title): \($0)" } ?? "put back: \(title)"] }
 
     fileprivate var title: String { CofferCommands.title(stage, name, reference) }

@@ -4,7 +4,6 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 
-/// The verb `coffer entitlement`, with the verbs below it.
 struct EntitlementVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "entitlement",
@@ -13,7 +12,6 @@ struct EntitlementVerb: ParsableCommand {
     )
 }
 
-/// The verb `coffer entitlement check`, with its options.
 struct CheckEntitlements: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -42,7 +40,6 @@ struct CheckEntitlements: ParsableCommand {
     }
 }
 
-/// The verb `coffer entitlement list`, with its options.
 struct ListEntitlements: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -81,7 +78,6 @@ extension Entitlement: Printable {
     }
 }
 
-/// The verb `coffer entitlement explain`, with its options.
 struct ExplainAccess: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
@@ -135,7 +131,7 @@ extension AccessExplanation: Printable {
     }
 }
 
-/// What rights come to, one kind a line.
+/// The rights, one kind a line.
 private func fields(
     _ groups: [String],
     _ verbs: Set<Verb>,
@@ -153,7 +149,7 @@ private func fields(
 }
 
 extension ClientIdentity {
-    /// Who it is, for people.
+    /// The identity as text.
     fileprivate var words: String {
         let others = supplementaryGroupIDs.subtracting([groupID]).sorted().map { ", \($0)" }.joined()
         var parts = ["user \(userID)", (others.isEmpty ? "group " : "groups ") + "\(groupID)" + others]

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer erase`, with its options.
 struct Erase: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Destroy the vault: its keys first, and then the rest.",
@@ -47,7 +46,7 @@ struct Erase: ParsableCommand {
         format.show(["vaultID": .string(vaultID.hexadecimal)], "erased")
     }
 
-    /// Erases a vault of which nobody can say which one it is.
+    /// Erases a vault that can't be read, and so has no ID to confirm.
     private func eraseUnreadable(
         _ client: BlockingClient,
         _ reason: CofferError,

@@ -5,7 +5,6 @@ internal import CofferSystem
 internal import CofferWire
 internal import Glibc
 
-/// The verb `coffer explain`, with its options.
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say where an item is or would go, why, and who can read it when.",
@@ -74,7 +73,8 @@ struct Explain: ParsableCommand {
     }
 
     private func explainInput(_ pattern: ClientPattern?) throws {
-        // What a put would look at: with one byte more it is too large for the keychain, however much follows.
+        // A put decides by these bytes: one more than the limit makes it too large for the keychain,
+        // whatever follows.
         let sample = Secret(
             try SecretInput.readAll(from: STDIN_FILENO, limit: Limits.secretBytes + 1, "standard input")
         )
@@ -108,12 +108,12 @@ struct Explain: ParsableCommand {
     }
 }
 
-/// Where something would go, and what a client may do with it.
+/// The placement of an item, and what a client may do with it.
 private struct ExplanationReport: Printable {
     let explanation: Explanation
     let subject: String
     let client: String?
-    /// Whether the state is one that was named.
+    /// Whether the state was given as an option.
     let isSupposed: Bool
 
     var json: JSONObject { explanation.json }

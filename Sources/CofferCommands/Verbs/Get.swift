@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer get`, with its options.
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch the content of an item.",
@@ -43,7 +42,7 @@ struct Get: ParsableCommand {
         )
     }
 
-    /// A file is written by the daemon, a secret comes with the answer.
+    /// The daemon writes a file to the descriptor; a secret is in the answer.
     private func fetch(
         _ params: ItemGetParameters,
         from client: BlockingClient,
@@ -69,7 +68,7 @@ struct Get: ParsableCommand {
     }
 }
 
-/// What content means to a terminal.
+/// The kind of a content, as far as it concerns a terminal.
 enum TerminalText {
     case lines, unfinishedLine, binary
 

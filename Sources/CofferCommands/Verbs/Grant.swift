@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer grant`, with its options.
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let somebody read one item, until that ends by itself.",

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer init`, with its options.
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a vault, unlocked.",
@@ -45,7 +44,7 @@ struct Init: ParsableCommand {
         // A descriptor that is read after connecting may be the connection itself.
         let given = try passcode.readGiven()
         let client = try connection.connect()
-        // Before a person types a passcode twice for nothing.
+        // Checked before a person types a new passcode twice.
         guard try client.status().state == .noVault else {
             throw CofferError(.duplicateItem, "there is a vault already", hint: "unlock it with 'coffer unlock'")
         }

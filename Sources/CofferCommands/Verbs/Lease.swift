@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer lease`, with the verbs below it.
 struct LeaseVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lease",
@@ -12,7 +11,6 @@ struct LeaseVerb: ParsableCommand {
     )
 }
 
-/// The verb `coffer lease list`, with its options.
 struct ListLeases: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -49,7 +47,6 @@ extension LeaseInfo: Printable {
     }
 }
 
-/// The verb `coffer lease revoke`, with its options.
 struct RevokeLeases: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "revoke", abstract: "End leases at once.")
 

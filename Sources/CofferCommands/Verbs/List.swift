@@ -4,7 +4,6 @@ internal import CofferCore
 internal import CofferWire
 internal import Glibc
 
-/// The verb `coffer list`, with its options.
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the items of both stores, sorted by name.",
@@ -60,7 +59,7 @@ struct List: ParsableCommand {
     }
 }
 
-/// An item of a listing.
+/// An entry of a listing.
 private struct ListedItem: Printable {
     let item: ItemInfo
     let isLong: Bool
@@ -70,7 +69,7 @@ private struct ListedItem: Printable {
 
     var text: [Line] {
         let columns = isLong ? columns + "  " : ""
-        // What a script reads is the name and nothing else.
+        // Scripts get only the name.
         let mark = item.isExpired && (isLong || isTerminal) ? "  expired" : ""
         return ["\(columns)\(name: item.name)\(mark)"]
     }
@@ -87,9 +86,10 @@ private struct ListedItem: Printable {
 }
 
 extension Array {
-    /// Sorts a listing by the names' bytes, and keeps one entry of each name.
+    /// Sorts a listing by the bytes of the names, and removes duplicates.
     ///
-    /// - Parameter name: The name of an entry: one that moved between the stores meanwhile may have come twice.
+    /// - Parameter name: Returns the name of an entry. An item that moved between the stores during the
+    ///   listing may be listed twice.
     mutating func sortByName(_ name: (Element) -> String) {
         let sorted = sorted { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
         self = []
@@ -100,7 +100,7 @@ extension Array {
     }
 }
 
-/// Dates for people.
+/// Formats dates.
 enum Timestamp {
     /// The local time, such as `2026-11-21 05:36:59`.
     static func text(_ milliseconds: Int64) -> String {

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer lock`, with its options.
 struct Lock: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lock the vault: the keys of what is readable while unlocked only are wiped."

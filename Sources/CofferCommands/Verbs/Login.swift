@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer login`, with the verbs below it.
 struct Login: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Have the password of the login unlock the vault.",
@@ -11,7 +10,6 @@ struct Login: ParsableCommand {
     )
 }
 
-/// The verb `coffer login enable`, with its options.
 struct EnableLogin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable",
@@ -39,7 +37,6 @@ struct EnableLogin: ParsableCommand {
     }
 }
 
-/// The verb `coffer login disable`, with its options.
 struct DisableLogin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
@@ -54,7 +51,6 @@ struct DisableLogin: ParsableCommand {
     }
 }
 
-/// The verb `coffer login unlock`, with its options.
 struct UnlockAtLogin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
@@ -83,7 +79,6 @@ struct UnlockAtLogin: ParsableCommand {
     }
 }
 
-/// The verb `coffer login change`, with its options.
 struct ChangeAtLogin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change",
@@ -122,10 +117,10 @@ struct ChangeAtLogin: ParsableCommand {
 }
 
 extension VaultStatus {
-    /// The wrong passcodes that cost a person no time.
+    /// The number of wrong passcodes without a delay.
     private static let freeGuesses = 3
 
-    /// Refuses where a wrong passcode would keep the person from trying the right one.
+    /// Throws if another wrong passcode would delay the right one.
     fileprivate func requireFreeGuess() throws(CofferError) {
         guard failedAttempts < Self.freeGuesses else {
             throw CofferError(
@@ -138,11 +133,11 @@ extension VaultStatus {
 }
 
 extension LoginMark {
-    /// Has the login unlock nothing any more.
+    /// Disables the unlock at login after an error.
     ///
     /// - Parameters:
-    ///   - consequence: What follows of what is wrong.
-    ///   - error: What is wrong.
+    ///   - consequence: The consequence of the error.
+    ///   - error: The error.
     fileprivate func remove(because consequence: String, _ error: CofferError) throws(CofferError) -> CofferError {
         try remove()
         return CofferError(

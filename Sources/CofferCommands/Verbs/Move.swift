@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer move`, with its options.
 struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Give an item another name, in whichever store it is.",

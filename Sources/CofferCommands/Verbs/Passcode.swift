@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer passcode`, with the verbs below it.
 struct Passcode: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Set, change or remove the passcode.",
@@ -11,7 +10,6 @@ struct Passcode: ParsableCommand {
     )
 }
 
-/// The verb `coffer passcode set`, with its options.
 struct SetPasscode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
@@ -41,7 +39,6 @@ struct SetPasscode: ParsableCommand {
     }
 }
 
-/// The verb `coffer passcode change`, with its options.
 struct ChangePasscode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change",
@@ -82,7 +79,6 @@ struct ChangePasscode: ParsableCommand {
     }
 }
 
-/// The verb `coffer passcode remove`, with its options.
 struct RemovePasscode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
@@ -131,9 +127,9 @@ struct RemovePasscode: ParsableCommand {
     }
 }
 
-/// What goes with the passcode.
+/// The items that are deleted with the passcode.
 private struct LostItems {
-    /// As many as the daemon counts: it knows more of them than have a name to list.
+    /// The daemon's count, which includes items without a name in the listing.
     let count: Int
     private let names: [String]
     private let areOthersDamaged: Bool
@@ -154,7 +150,7 @@ private struct LostItems {
         areOthersDamaged = status.keychainCount == knownCount
     }
 
-    /// Tells a person.
+    /// Prints the items.
     func tell(_ confirmation: Confirmation) {
         guard count > 0 else { return }
         confirmation.say("removing the passcode destroys \(items(count)):")

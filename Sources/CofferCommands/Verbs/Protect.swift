@@ -3,9 +3,9 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// A class or an accessibility, as it stands on the command line: no name is both.
+/// A protection class or an accessibility on the command line; no name is both.
 struct ProtectionArgument: ExpressibleByArgument {
-    /// What it names.
+    /// The class or the accessibility.
     let protection: Protection
 
     init?(argument: String) {
@@ -23,7 +23,6 @@ struct ProtectionArgument: ExpressibleByArgument {
     }
 }
 
-/// The verb `coffer protect`, with its options.
 struct Protect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change the protection of an item; its content stays as it is.",

@@ -5,7 +5,6 @@ internal import CofferSystem
 internal import CofferWire
 internal import Glibc
 
-/// The verb `coffer put`, with its options.
 struct Put: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Store a secret or a file where it belongs.",
@@ -32,7 +31,8 @@ struct Put: ParsableCommand {
     func run() throws {
         let itemName = try ItemName(argument: name)
         let source = try SecretInput.open(file)
-        // One byte more than a keychain item may have: with that the daemon can decide, and no more is held here.
+        // One byte more than the limit of a keychain item is enough for the decision; the rest stays in the
+        // source.
         let isTyped = file == nil && isatty(STDIN_FILENO) == 1
         let content = Secret(
             isTyped
@@ -44,7 +44,7 @@ struct Put: ParsableCommand {
                 )
         )
         let isComplete = content.count <= Limits.secretBytes
-        // Before the daemon is started or woken for nothing.
+        // Connects after the input was checked, so that bad input does not start the daemon.
         let client = try connection.connect()
         let bar = isComplete ? nil : ProgressBar()
         defer { bar?.finish() }
@@ -65,7 +65,7 @@ struct Put: ParsableCommand {
     }
 }
 
-/// Where an item went.
+/// The placement of an item.
 private struct PlacementReport: Printable {
     let placement: Placement
     let name: ItemName
@@ -95,7 +95,7 @@ extension StoreName {
 }
 
 extension Placement {
-    /// The rule and where the protection comes from, in words.
+    /// The rule, and the origin of the protection.
     var explanation: Line {
         let source =
             switch protectionSource {

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
 
-/// The verb `coffer remove`, with its options.
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove items.")
 

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer show`, with its options.
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show what is known of an item, without its content.")
 

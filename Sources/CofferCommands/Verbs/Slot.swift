@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer slot`, with the verbs below it.
 struct Slot: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The ways to open the vault: list, add, remove or test them.",
@@ -11,7 +10,6 @@ struct Slot: ParsableCommand {
     )
 }
 
-/// The verb `coffer slot list`, with its options.
 struct ListSlots: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the keyslots.")
 
@@ -35,7 +33,6 @@ extension KeyslotInfo: Printable {
     }
 }
 
-/// The verb `coffer slot add`, with its options.
 struct AddSlot: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
@@ -71,7 +68,6 @@ struct AddSlot: ParsableCommand {
     }
 }
 
-/// The verb `coffer slot remove`, with its options.
 struct RemoveSlot: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
@@ -98,7 +94,6 @@ struct RemoveSlot: ParsableCommand {
     }
 }
 
-/// The verb `coffer slot test`, with its options.
 struct TestSlot: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
@@ -134,7 +129,7 @@ struct TestSlot: ParsableCommand {
 }
 
 extension CredentialOptions {
-    /// Refuses what the daemon would, before a person has typed it.
+    /// Refuses what the daemon would refuse, before the prompt.
     fileprivate func refuseRecoveryKey() throws {
         guard kind == .recoveryKey else { return }
         throw ValidationError(
@@ -143,7 +138,7 @@ extension CredentialOptions {
         )
     }
 
-    /// What was given, or what a person answers; nothing in a vault without a passcode.
+    /// The given credential, or the typed one; `nil` in a vault without a passcode.
     fileprivate func ifNeeded(_ given: Secret?, _ status: VaultStatus) throws -> Secret? {
         status.state == .noPasscode ? given : try given ?? ask(status)
     }

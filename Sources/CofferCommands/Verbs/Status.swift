@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer status`, with its options.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Say in which state the vault is.")
 
@@ -16,7 +15,7 @@ struct Status: ParsableCommand {
         if let trouble = status.configurationTrouble {
             Output.standardError.line("warning: the configuration is wrong, and what was set before stays: \(trouble)")
         }
-        // A program asks for itself.
+        // A program can list the slots itself.
         let isAsked = status.state == .deviceKeyMissing && !format.json
         format.show(StatusReport(status: status, hasRecoveryKey: isAsked ? try client.hasRecoveryKey() : nil))
     }
@@ -25,7 +24,7 @@ struct Status: ParsableCommand {
 /// The state of the vault, in words.
 private struct StatusReport: Printable {
     let status: VaultStatus
-    /// Whether a recovery key opens the vault; `nil` where nobody asked.
+    /// Whether a recovery key opens the vault; `nil` if that was not queried.
     let hasRecoveryKey: Bool?
 
     var json: JSONObject { status.json }
@@ -58,7 +57,7 @@ private struct StatusReport: Printable {
         }
     }
 
-    /// How many wrong passcodes there were, and what the next ones do; `nil` without a passcode.
+    /// The number of wrong passcodes and the effect of the next ones; `nil` without a passcode.
     private var attempts: String? {
         if [.noVault, .noPasscode, .deviceKeyMissing].contains(status.state) { return nil }
         if status.attemptsEnded {

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer unit`, with its options.
 struct UnitVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unit",
@@ -57,7 +56,7 @@ struct UnitVerb: ParsableCommand {
     }
 }
 
-/// What would come of a credential that a unit loads.
+/// The result of loading a credential.
 private struct CredentialReport: Printable {
     let id: String
     let answer: CredentialAnswer
@@ -83,7 +82,7 @@ private struct CredentialReport: Printable {
             )
     }
 
-    /// Three answers, and what else there may be.
+    /// Explains a refusal.
     private static func words(for refusal: AuditedRefusal) -> String {
         switch refusal.code {
         case .interactionNotAllowed: "not now: it is locked"

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer unlock`, with its options.
 struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Unlock the vault with its passcode or a recovery key.")
 

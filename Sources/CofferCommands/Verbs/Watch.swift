@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer watch`, with its options.
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the state of the vault, and then each event as it comes.",
@@ -19,7 +18,7 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let client = try connection.connect()
-        // Events first: what happens while the state is asked for is told all the same.
+        // The subscription comes first, so that no event is lost while the state is read.
         var selection: EventSelection = []
         if items { selection.insert(.items) }
         if attempts { selection.insert(.attempts) }
@@ -30,7 +29,7 @@ struct Watch: ParsableCommand {
     }
 }
 
-/// An event, on a line of its own.
+/// One event, as a line.
 private struct EventReport: Printable {
     let event: VaultEvent
 
@@ -44,7 +43,7 @@ private struct EventReport: Printable {
         switch event {
         case .itemsDidChange(let changes): changes.map { "\($0.line)" }
         case .attemptDidFail(let attempts): ["\(attempts.line)"]
-        // Not asked for: 'coffer audit --follow' shows them.
+        // Not subscribed here: 'coffer audit --follow' shows them.
         case .auditDidGrow: []
         case .eventsMissed(let count): ["eventsMissed \(count)"]
         default: ["\(event.notification.rawValue)"]

@@ -10,7 +10,7 @@ extension Accessibility: ExpressibleByArgument {}
 extension StoreName: ExpressibleByArgument {}
 extension VaultState: ExpressibleByArgument {}
 
-/// What a person says about an item.
+/// The options that describe an item.
 struct WishOptions: ParsableArguments {
     @Option(help: "What it is.")
     var kind: ItemKind?
@@ -33,7 +33,7 @@ struct WishOptions: ParsableArguments {
     @Flag(help: "It consists of fields with names.")
     var structured = false
 
-    /// What the daemon is told.
+    /// The options as parameters of a request.
     func wishes(isPresentedAsFile: Bool) -> ItemWishes {
         var wishes = ItemWishes()
         wishes.kind = kind

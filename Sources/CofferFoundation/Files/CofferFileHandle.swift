@@ -3,16 +3,16 @@ internal import CofferCore
 public import Foundation
 internal import Synchronization
 
-/// A file of Coffer that is open, by the names of Foundation's `FileHandle`.
+/// An open file of Coffer, with the methods of Foundation's `FileHandle`.
 ///
-/// It has a connection of its own, and is closed when it goes. Where the class of the file says so, a lock ends it: its
-/// methods throw `fileReadNoPermission` or `fileWriteNoPermission` from there on. A program that is ported says
-/// `typealias FileHandle = CofferFileHandle` once.
+/// It has its own connection, and closes when it is released. If the class of the file requires it, a lock of
+/// the vault revokes the handle: its methods then throw `fileReadNoPermission` or `fileWriteNoPermission`.
+/// Ported code declares `typealias FileHandle = CofferFileHandle` once.
 public final class CofferFileHandle: Sendable {
     private let path: String
     private let state: Mutex<OpenState>
 
-    /// Sendable: one thread at a time has it, by the mutex.
+    /// Sendable: the mutex admits one thread at a time.
     private struct OpenState: @unchecked Sendable {
         let file: OpenedFile
         var offset: Int64 = 0
@@ -24,22 +24,22 @@ public final class CofferFileHandle: Sendable {
     /// - Throws: `CocoaError`.
     public convenience init(forReadingFrom url: CofferURL) throws { try self.init(url, .read) }
 
-    /// Opens a file for writing, from its beginning on: what is there already stays until something is written over it.
+    /// Opens a file for writing from its start, without truncating it.
     ///
-    /// - Parameter url: The file, which has to exist.
+    /// - Parameter url: The file, which must exist.
     /// - Throws: `CocoaError`.
     public convenience init(forWritingTo url: CofferURL) throws { try self.init(url, .write) }
 
     /// Opens a file for reading and writing.
     ///
-    /// - Parameter url: The file, which has to exist.
+    /// - Parameter url: The file, which must exist.
     /// - Throws: `CocoaError`.
     public convenience init(forUpdating url: CofferURL) throws { try self.init(url, .readWrite) }
 
     private init(_ url: CofferURL, _ access: FileAccess) throws {
         path = url.path
         do throws(CofferError) {
-            // The connection stays with the file, and ends with it.
+            // The handle keeps the connection, and closes it at its end.
             let opened = OpenState(file: try CofferDaemon.shared.takeClient().openFile(try url.itemName, for: access))
             state = Mutex(opened)
         } catch {
@@ -58,16 +58,16 @@ public final class CofferFileHandle: Sendable {
         }
     }
 
-    /// Reads what is left.
+    /// Reads the rest of the file.
     ///
-    /// - Returns: `nil` at the end.
+    /// - Returns: The bytes; `nil` at the end.
     /// - Throws: `CocoaError`.
     public func readToEnd() throws -> Data? { try read(upToCount: .max) }
 
-    /// Reads.
+    /// Reads at the current offset.
     ///
-    /// - Parameter count: The most bytes.
-    /// - Returns: `nil` at the end.
+    /// - Parameter count: The maximum number of bytes.
+    /// - Returns: The bytes; `nil` at the end.
     /// - Throws: `CocoaError`.
     public func read(upToCount count: Int) throws -> Data? {
         try perform(.reading) { (state) throws(CofferError) in
@@ -77,9 +77,9 @@ public final class CofferFileHandle: Sendable {
         }
     }
 
-    /// Writes; it is kept once it was synchronized or closed.
+    /// Writes at the current offset; the bytes are durable after ``synchronize()`` or ``close()``.
     ///
-    /// - Parameter data: What is written.
+    /// - Parameter data: The bytes.
     /// - Throws: `CocoaError`.
     public func write(contentsOf data: Data) throws {
         try perform(.writing) { (state) throws(CofferError) in
@@ -88,13 +88,13 @@ public final class CofferFileHandle: Sendable {
         }
     }
 
-    /// Where the next byte is read or written.
+    /// The current offset.
     public func offset() throws -> UInt64 { state.withLock { UInt64($0.offset) } }
 
-    /// Goes to a place.
+    /// Moves to an offset.
     ///
-    /// - Parameter offset: The place, in bytes.
-    /// - Throws: `CocoaError` where no file is so long.
+    /// - Parameter offset: The offset in bytes.
+    /// - Throws: `CocoaError` if it exceeds the limit of a file's size.
     public func seek(toOffset offset: UInt64) throws {
         try perform(.reading) { (state) throws(CofferError) in
             guard offset <= UInt64(Limits.fileBytes) else {
@@ -104,9 +104,9 @@ public final class CofferFileHandle: Sendable {
         }
     }
 
-    /// Goes to the end.
+    /// Moves to the end.
     ///
-    /// - Returns: The place, in bytes.
+    /// - Returns: The offset in bytes.
     @discardableResult public func seekToEnd() throws -> UInt64 {
         state.withLock { state in
             state.offset = state.file.byteCount
@@ -114,22 +114,22 @@ public final class CofferFileHandle: Sendable {
         }
     }
 
-    /// Cuts the file off, or adds zeros, and goes to the end.
+    /// Shortens the file, or extends it by zeros, and moves to its end.
     ///
-    /// - Parameter offset: The bytes that it is to have.
+    /// - Parameter offset: The new size in bytes.
     /// - Throws: `CocoaError`.
     public func truncate(atOffset offset: UInt64) throws {
         try seek(toOffset: offset)
         try perform(.writing) { (state) throws(CofferError) in try state.file.truncate(to: Int64(offset)) }
     }
 
-    /// Waits until all that was written is on the disk.
+    /// Waits until everything written is on the disk.
     ///
     /// - Throws: `CocoaError`.
     public func synchronize() throws { try perform(.writing) { (state) throws(CofferError) in try state.file.sync() } }
 
-    /// Synchronizes, and gives the handle back.
+    /// Synchronizes and closes the file.
     ///
-    /// - Throws: `CocoaError`; it can be tried again then.
+    /// - Throws: `CocoaError`; the call may be repeated.
     public func close() throws { try perform(.writing) { (state) throws(CofferError) in try state.file.close() } }
 }

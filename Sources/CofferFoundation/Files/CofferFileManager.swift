@@ -3,46 +3,48 @@ internal import CofferCore
 internal import CofferWire
 public import Foundation
 
-/// The files and directories of Coffer, by the names of Foundation's `FileManager`.
+/// The files and directories of Coffer, with the methods of Foundation's `FileManager`.
 ///
-/// A path is one in Coffer's file store. What is not here does not compile, so that nothing falls through to files that
-/// nobody protects. A program that is ported says `typealias FileManager = CofferFileManager` once.
+/// Paths are paths in Coffer's file store. Other methods do not compile, so that no call reaches unprotected
+/// files. Ported code declares `typealias FileManager = CofferFileManager` once.
 public final class CofferFileManager: Sendable {
-    /// A directory of a program.
+    /// A standard directory of a program.
     public typealias SearchPathDirectory = FileManager.SearchPathDirectory
-    /// Whose directories are meant.
+    /// The domain of a standard directory.
     public typealias SearchPathDomainMask = FileManager.SearchPathDomainMask
-    /// What an enumeration leaves out.
+    /// What an enumeration skips.
     public typealias DirectoryEnumerationOptions = FileManager.DirectoryEnumerationOptions
 
-    /// The one there is.
+    /// The only instance.
     public static let `default` = CofferFileManager()
 
     private init() {}
 
     // MARK: Places
 
-    /// The directory of this program that files of a kind belong into: it is made if it is not there.
+    /// The standard directory of this program, which is created if it does not exist.
     ///
     /// - Parameters:
-    ///   - directory: `documentDirectory`, `libraryDirectory`, `applicationSupportDirectory` or `cachesDirectory`.
+    ///   - directory: `documentDirectory`, `libraryDirectory`, `applicationSupportDirectory` or
+    ///     `cachesDirectory`.
     ///   - domain: `userDomainMask`.
-    /// - Returns: One place; none for other kinds and domains.
+    /// - Returns: One directory; none for other directories and domains.
     public func urls(for directory: SearchPathDirectory, in domain: SearchPathDomainMask) -> [CofferURL] {
         guard domain.contains(.userDomainMask), let place = Self.place(of: directory) else { return [] }
-        // Where that fails, whoever uses the place is told.
+        // If this fails, the next use of the directory reports the error.
         try? createDirectory(at: place, withIntermediateDirectories: true)
         return [place]
     }
 
-    /// The directory of this program that files of a kind belong into.
+    /// The standard directory of this program.
     ///
     /// - Parameters:
-    ///   - directory: `documentDirectory`, `libraryDirectory`, `applicationSupportDirectory` or `cachesDirectory`.
+    ///   - directory: `documentDirectory`, `libraryDirectory`, `applicationSupportDirectory` or
+    ///     `cachesDirectory`.
     ///   - domain: `userDomainMask`.
-    ///   - url: Nothing.
-    ///   - shouldCreate: Whether it is made.
-    /// - Throws: `CocoaError`: `featureUnsupported` for other kinds and domains.
+    ///   - url: Ignored.
+    ///   - shouldCreate: Whether to create it.
+    /// - Throws: `CocoaError`: `featureUnsupported` for other directories and domains.
     public func url(
         for directory: SearchPathDirectory,
         in domain: SearchPathDomainMask,
@@ -56,10 +58,10 @@ public final class CofferFileManager: Sendable {
         return place
     }
 
-    /// A directory of this program for files that nobody misses.
+    /// A directory of this program for temporary files.
     public var temporaryDirectory: CofferURL { Self.container.appendingPathComponent("tmp") }
 
-    /// The directory of an iCloud container: there is none, as on a device without iCloud.
+    /// The directory of an iCloud container, which never exists, as on a device without iCloud.
     ///
     /// - Parameter identifier: The container.
     /// - Returns: `nil`.
@@ -77,15 +79,15 @@ public final class CofferFileManager: Sendable {
         }
     }
 
-    // MARK: Making and removing
+    // MARK: Creating and removing
 
-    /// Makes a file, or gives one that exists other content.
+    /// Creates a file, or replaces the content of an existing one.
     ///
     /// - Parameters:
-    ///   - path: Its path.
-    ///   - data: Its content; nothing if none is given.
-    ///   - attributes: Its protection; with any other attribute, nothing is made.
-    /// - Returns: Whether it was made.
+    ///   - path: The path of the file.
+    ///   - data: Its content; `nil` for an empty file.
+    ///   - attributes: Its protection; any other attribute is an error.
+    /// - Returns: Whether it succeeded.
     @discardableResult
     public func createFile(
         atPath path: String,
@@ -102,11 +104,11 @@ public final class CofferFileManager: Sendable {
         }
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// - Parameters:
-    ///   - url: Its place.
-    ///   - createIntermediates: Whether the directories that it lies in are made as well, and one that is there will do.
+    ///   - url: The directory.
+    ///   - createIntermediates: Whether to create its parents as well, and accept an existing directory.
     ///   - attributes: The protection of new files in it.
     /// - Throws: `CocoaError`: `featureUnsupported` for another attribute.
     public func createDirectory(
@@ -125,18 +127,19 @@ public final class CofferFileManager: Sendable {
                 try client.call(params)
             } catch {
                 guard let protectionClass, createIntermediates, error.code == .duplicateItem else { throw error }
-                // A directory of another class will do as well, and gets this one; a file is still in the way.
+                // An existing directory of another class is accepted and gets this class; an existing file
+                // is an error.
                 try client.call(FileMkdirParameters(name: name, makesParents: true))
                 try client.call(FileProtectParameters(name, protectionClass, .newFiles))
             }
         }
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// - Parameters:
-    ///   - path: Its path.
-    ///   - createIntermediates: Whether the directories that it lies in are made as well, and one that is there will do.
+    ///   - path: The path of the directory.
+    ///   - createIntermediates: Whether to create its parents as well, and accept an existing directory.
     ///   - attributes: The protection of new files in it.
     /// - Throws: `CocoaError`: `featureUnsupported` for another attribute.
     public func createDirectory(
@@ -151,9 +154,9 @@ public final class CofferFileManager: Sendable {
         )
     }
 
-    /// Removes a file, or a directory with all that is in it, in every state of the vault.
+    /// Removes a file, or a directory and its contents, in every state of the vault.
     ///
-    /// - Parameter url: Its place.
+    /// - Parameter url: The file or the directory.
     /// - Throws: `CocoaError`.
     public func removeItem(at url: CofferURL) throws {
         try url.perform(.writing) { (client, name) throws(CofferError) in
@@ -161,41 +164,42 @@ public final class CofferFileManager: Sendable {
         }
     }
 
-    /// Removes a file, or a directory with all that is in it, in every state of the vault.
+    /// Removes a file, or a directory and its contents, in every state of the vault.
     ///
-    /// - Parameter path: Its path.
+    /// - Parameter path: The path.
     /// - Throws: `CocoaError`.
     public func removeItem(atPath path: String) throws { try removeItem(at: CofferURL(fileURLWithPath: path)) }
 
-    /// Gives a file or a directory another name, in every state of the vault; its protection goes along.
+    /// Renames a file or a directory, which keeps its protection, in every state of the vault.
     ///
     /// - Parameters:
-    ///   - source: Its place.
-    ///   - destination: The place that it is to have.
-    /// - Throws: `CocoaError`: `fileWriteFileExists` where something is there.
+    ///   - source: The file or the directory.
+    ///   - destination: Its new place.
+    /// - Throws: `CocoaError`: `fileWriteFileExists` if the destination exists.
     public func moveItem(at source: CofferURL, to destination: CofferURL) throws {
         try source.perform(.writing) { (client, name) throws(CofferError) in
             _ = try client.call(FileRenameParameters(name: name, target: try destination.itemName))
         }
     }
 
-    /// Gives a file or a directory another name, in every state of the vault; its protection goes along.
+    /// Renames a file or a directory, which keeps its protection, in every state of the vault.
     ///
     /// - Parameters:
-    ///   - source: Its path.
-    ///   - destination: The path that it is to have.
-    /// - Throws: `CocoaError`: `fileWriteFileExists` where something is there.
+    ///   - source: The path.
+    ///   - destination: The new path.
+    /// - Throws: `CocoaError`: `fileWriteFileExists` if the destination exists.
     public func moveItem(atPath source: String, toPath destination: String) throws {
         try moveItem(at: CofferURL(fileURLWithPath: source), to: CofferURL(fileURLWithPath: destination))
     }
 
     // MARK: Attributes
 
-    /// What there is to know of a file or a directory, in every state of the vault.
+    /// The attributes of a file or a directory, in every state of the vault.
     ///
-    /// - Parameter path: Its path.
-    /// - Returns: `type`, `size`, `creationDate`, `modificationDate`, and `protectionKey`: a `FileProtectionType`; of a directory
-    ///   that of new files in it, and nothing where it leaves that to those around it.
+    /// - Parameter path: The path.
+    /// - Returns: `type`, `size`, `creationDate`, `modificationDate`, and `protectionKey`, a
+    ///   `FileProtectionType`. For a directory, the protection is that of new files in it, and is missing if
+    ///   it inherits that of its parents.
     /// - Throws: `CocoaError`: `fileReadNoSuchFile`.
     public func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
         let url = CofferURL(fileURLWithPath: path)
@@ -212,12 +216,13 @@ public final class CofferFileManager: Sendable {
         return attributes
     }
 
-    /// Changes the protection of a file, or that of the new files in a directory.
+    /// Changes the protection of a file, or of new files in a directory.
     ///
     /// - Parameters:
-    ///   - attributes: The protection; every other attribute is refused.
-    ///   - path: Its path.
-    /// - Throws: `CocoaError`: `fileWriteNoPermission` where a key is not there that the change wants; `featureUnsupported`.
+    ///   - attributes: The protection; any other attribute is an error.
+    ///   - path: The path.
+    /// - Throws: `CocoaError`: `fileWriteNoPermission` if a key that the change requires is not in memory;
+    ///   `featureUnsupported`.
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         guard let protectionClass = try Self.protectionClass(in: attributes, at: path) else { return }
         try CofferURL(fileURLWithPath: path).perform(.writing) { (client, name) throws(CofferError) in
@@ -226,7 +231,7 @@ public final class CofferFileManager: Sendable {
         }
     }
 
-    /// The class that attributes name.
+    /// The class that the attributes set, if any.
     private static func protectionClass(
         in attributes: [FileAttributeKey: Any],
         at path: String
@@ -241,27 +246,27 @@ public final class CofferFileManager: Sendable {
         do { return try type.protectionClass } catch { throw CocoaError(error, .writing, at: path) }
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// Whether there is a file or a directory; false where the daemon can't be reached.
+    /// Whether a file or a directory exists; false if the daemon can't be reached.
     ///
-    /// - Parameter path: Its path.
+    /// - Parameter path: The path.
     public func fileExists(atPath path: String) -> Bool { (try? attributesOfItem(atPath: path)) != nil }
 
-    /// Whether there is a file or a directory; false where the daemon can't be reached.
+    /// Whether a file or a directory exists; false if the daemon can't be reached.
     ///
     /// - Parameters:
-    ///   - path: Its path.
-    ///   - isDirectory: Told which of the two it is.
+    ///   - path: The path.
+    ///   - isDirectory: Receives whether it is a directory.
     public func fileExists(atPath path: String, isDirectory: UnsafeMutablePointer<ObjCBool>?) -> Bool {
         guard let attributes = try? attributesOfItem(atPath: path) else { return false }
         unsafe isDirectory?.pointee = ObjCBool(attributes[.type] as? FileAttributeType == .typeDirectory)
         return true
     }
 
-    /// Whether a file can be read in the present state of the vault; a directory always can.
+    /// Whether a file can be read in the current state of the vault; always true for a directory.
     ///
-    /// - Parameter path: Its path.
+    /// - Parameter path: The path.
     public func isReadableFile(atPath path: String) -> Bool {
         let url = CofferURL(fileURLWithPath: path)
         return
@@ -273,24 +278,24 @@ public final class CofferFileManager: Sendable {
 
     /// The content of a file.
     ///
-    /// - Parameter path: Its path.
-    /// - Returns: `nil` where it can't be read; `Data(contentsOf:)` says why.
+    /// - Parameter path: The path.
+    /// - Returns: `nil` if it can't be read; `Data(contentsOf:)` throws the reason.
     public func contents(atPath path: String) -> Data? { try? Data(contentsOf: CofferURL(fileURLWithPath: path)) }
 
-    /// The names in a directory.
+    /// The names of the entries of a directory.
     ///
-    /// - Parameter path: Its path.
+    /// - Parameter path: The path.
     /// - Throws: `CocoaError`.
     public func contentsOfDirectory(atPath path: String) throws -> [String] {
         try entries(of: CofferURL(fileURLWithPath: path), .skipsSubdirectoryDescendants).map(\.lastPathComponent)
     }
 
-    /// What is in a directory.
+    /// The entries of a directory.
     ///
     /// - Parameters:
-    ///   - url: Its place.
-    ///   - keys: Values that will be asked for, which makes no difference here.
-    ///   - mask: `skipsHiddenFiles` leaves out what begins with a dot.
+    ///   - url: The directory.
+    ///   - keys: Ignored; the values are read when they are requested.
+    ///   - mask: `skipsHiddenFiles` skips names that begin with a dot.
     /// - Throws: `CocoaError`.
     public func contentsOfDirectory(
         at url: CofferURL,
@@ -300,15 +305,15 @@ public final class CofferFileManager: Sendable {
         try entries(of: url, mask.union(.skipsSubdirectoryDescendants))
     }
 
-    /// What is in a directory and in those below, as it is now.
+    /// The entries of a directory and of those below it, at the time of the call.
     ///
     /// - Parameters:
-    ///   - url: Its place.
-    ///   - keys: Values that will be asked for, which makes no difference here.
-    ///   - mask: `skipsHiddenFiles` leaves out what begins with a dot and what is below; `skipsSubdirectoryDescendants` what is
-    ///     in the directories below.
-    ///   - handler: Told why it can't be listed.
-    /// - Returns: `nil` where it can't be listed.
+    ///   - url: The directory.
+    ///   - keys: Ignored; the values are read when they are requested.
+    ///   - mask: `skipsHiddenFiles` skips names that begin with a dot, and what is below them;
+    ///     `skipsSubdirectoryDescendants` skips the entries of subdirectories.
+    ///   - handler: Receives the error if it can't be listed.
+    /// - Returns: `nil` if it can't be listed.
     public func enumerator(
         at url: CofferURL,
         includingPropertiesForKeys keys: [URLResourceKey]?,
@@ -350,17 +355,17 @@ public final class CofferFileManager: Sendable {
     }
 }
 
-/// The places in a directory and in those below, one after the other.
+/// Iterates over the entries of a directory and of those below it.
 public final class CofferDirectoryEnumerator: Sequence, IteratorProtocol {
     private var rest: ArraySlice<CofferURL>
 
     init(_ entries: [CofferURL]) { rest = entries[...] }
 
-    /// The next one: a ``CofferURL``.
+    /// The next entry, a ``CofferURL``.
     public func next() -> Any? { rest.popFirst() }
 }
 
 extension Date {
-    /// A time of Coffer.
+    /// Converts a time of Coffer.
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

@@ -7,11 +7,12 @@ extension Data {
     /// Writes to a file of Coffer.
     ///
     /// - Parameters:
-    ///   - url: The file; directories that it needs are made by the way.
-    ///   - options: The protection, which the file has afterwards, also where it existed. Without one, a new file takes that of
-    ///     its directory, and a file that exists keeps its own. With `atomic` a new file takes the place of the old one, and
-    ///     the protection of the directory if none is named. `withoutOverwriting` refuses a file that exists.
-    /// - Throws: `CocoaError`: `fileWriteNoPermission` where the state of the vault does not permit it.
+    ///   - url: The file; missing parent directories are created.
+    ///   - options: The protection, which an existing file gets as well. Without one, a new file takes that
+    ///     of its directory, and an existing file keeps its own. With `atomic`, a new file replaces the old
+    ///     one, with the protection of the directory if none is set. `withoutOverwriting` refuses an existing
+    ///     file.
+    /// - Throws: `CocoaError`: `fileWriteNoPermission` if the state of the vault does not permit it.
     public func write(to url: CofferURL, options: Data.WritingOptions = []) throws {
         try url.perform(.writing) { (client, name) throws(CofferError) in
             let protectionClass = try options.protectionClass
@@ -31,12 +32,12 @@ extension Data {
         }
     }
 
-    /// Reads a file of Coffer; the bytes lie where nobody wipes them.
+    /// Reads a file of Coffer into ordinary memory, which is not wiped.
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - options: Hints, which make no difference here.
-    /// - Throws: `CocoaError`: `fileReadNoPermission` where the state of the vault does not permit it.
+    ///   - options: Ignored.
+    /// - Throws: `CocoaError`: `fileReadNoPermission` if the state of the vault does not permit it.
     public init(contentsOf url: CofferURL, options: Data.ReadingOptions = []) throws {
         self = try url.perform(.reading) { (client, name) throws(CofferError) in
             let file = try client.openFile(name)
@@ -52,7 +53,7 @@ extension String {
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - atomically: Whether a new file takes the place of the old one.
+    ///   - atomically: Whether a new file replaces the old one.
     ///   - encoding: The encoding.
     /// - Throws: `CocoaError`.
     public func write(to url: CofferURL, atomically: Bool, encoding: String.Encoding) throws {
@@ -60,7 +61,7 @@ extension String {
         try data.write(to: url, options: atomically ? .atomic : [])
     }
 
-    /// Reads a file of Coffer; the text lies where nobody wipes it.
+    /// Reads a file of Coffer into ordinary memory, which is not wiped.
     ///
     /// - Parameters:
     ///   - url: The file.
@@ -83,9 +84,9 @@ extension ItemName {
 }
 
 extension BlockingClient {
-    /// Gives a file other content, in one step as far as the daemon keeps it back.
+    /// Replaces the content of a file, in one step as far as the daemon buffers it.
     ///
-    /// The class comes first: content never lies under a weaker one than was asked for.
+    /// The class is set first: content is never stored under a weaker class than requested.
     fileprivate func write(
         _ data: Data,
         to name: ItemName,
@@ -103,11 +104,11 @@ extension BlockingClient {
 }
 
 extension OpenedFile {
-    /// Reads in as many requests as it takes.
+    /// Reads a range with as many requests as necessary.
     ///
     /// - Parameters:
-    ///   - offset: Where to begin, in bytes.
-    ///   - count: The most bytes.
+    ///   - offset: The first byte.
+    ///   - count: The maximum number of bytes.
     func readData(at offset: Int64, _ count: Int) throws(CofferError) -> Data {
         var all = Data()
         while all.count < count {
@@ -119,11 +120,11 @@ extension OpenedFile {
         return all
     }
 
-    /// Writes in as many requests as it takes.
+    /// Writes a range with as many requests as necessary.
     ///
     /// - Parameters:
-    ///   - data: What is written.
-    ///   - offset: Where to begin, in bytes.
+    ///   - data: The bytes.
+    ///   - offset: The first byte.
     func writeData(_ data: Data, at offset: Int64) throws(CofferError) {
         var done = 0
         while done < data.count {

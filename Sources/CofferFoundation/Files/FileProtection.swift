@@ -2,12 +2,12 @@ package import CofferCore
 public import Foundation
 
 extension FileProtectionType {
-    /// Class CX, which Foundation has not on Linux.
+    /// Class CX, which Foundation does not have on Linux.
     public static let completeWhenUserInactive = FileProtectionType(
         rawValue: "NSFileProtectionCompleteWhenUserInactive"
     )
 
-    /// The type of a class.
+    /// The type for a class.
     ///
     /// - Parameter protectionClass: The class.
     package init(_ protectionClass: ProtectionClass) {
@@ -20,9 +20,9 @@ extension FileProtectionType {
         }
     }
 
-    /// The class of a type.
+    /// The class for the type.
     ///
-    /// - Throws: `param` where there is none.
+    /// - Throws: `param` if there is none.
     var protectionClass: ProtectionClass {
         get throws(CofferError) {
             guard let match = ProtectionClass.allCases.first(where: { FileProtectionType($0) == self }) else {
@@ -33,14 +33,14 @@ extension FileProtectionType {
     }
 }
 
-/// Whether a type is a certain one, for `switch`: on Linux, Foundation's type is not `Equatable`.
+/// Matches a type in a `switch`: on Linux, Foundation's type is not `Equatable`.
 public func ~= (pattern: FileProtectionType, type: FileProtectionType) -> Bool { pattern.rawValue == type.rawValue }
 
-/// Whether two types are the same, as far as there are any.
+/// Compares two optional types.
 public func == (one: FileProtectionType?, other: FileProtectionType?) -> Bool { one?.rawValue == other?.rawValue }
 
 extension Data.WritingOptions {
-    /// Class CX, which Foundation has not on Linux.
+    /// Class CX, which Foundation does not have on Linux.
     public static let completeFileProtectionWhenUserInactive = Data.WritingOptions(rawValue: 5 << 28)
 
     private static let classes: [(options: Data.WritingOptions, protectionClass: ProtectionClass)] = [
@@ -50,18 +50,18 @@ extension Data.WritingOptions {
         (.completeFileProtectionWhenUserInactive, .completeWhenUserInactive),
     ]
 
-    /// The options that name a class.
+    /// The options for a class.
     ///
     /// - Parameter protectionClass: The class.
     package init(_ protectionClass: ProtectionClass) {
         self = Self.classes.first { $0.protectionClass == protectionClass }?.options ?? []
     }
 
-    /// The class that the options name; `nil` where they name none.
+    /// The class that the options set; `nil` if they set none.
     ///
-    /// The protection is a number in four of the bits, not a bit for each.
+    /// The protection is a number in four of the bits, not one bit per class.
     ///
-    /// - Throws: `param` where the bits stand for no class.
+    /// - Throws: `param` if the number stands for no class.
     var protectionClass: ProtectionClass? {
         get throws(CofferError) {
             let bits = intersection(.fileProtectionMask)
@@ -74,12 +74,12 @@ extension Data.WritingOptions {
     }
 }
 
-/// The protection of a file as a resource value, by the names of Foundation on iOS.
+/// The protection of a file as a resource value, with the names of Foundation on iOS.
 public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     /// The name.
     public let rawValue: String
 
-    /// Makes one from its name.
+    /// Makes a value from its name.
     ///
     /// - Parameter rawValue: The name.
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -103,11 +103,12 @@ extension URLResourceKey {
     public static let fileProtectionKey = URLResourceKey(rawValue: "NSURLFileProtectionKey")
 }
 
-/// What ``CofferURL/resourceValues(forKeys:)`` gives, and what ``CofferURL/setResourceValues(_:)`` takes.
+/// The result of ``CofferURL/resourceValues(forKeys:)`` and the argument of
+/// ``CofferURL/setResourceValues(_:)``.
 public struct CofferURLResourceValues: Sendable {
-    /// The protection; of a directory that of new files in it, `nil` where it leaves that to those around it.
+    /// The protection; for a directory that of new files in it, or `nil` if it inherits that of its parents.
     public var fileProtection: URLFileProtection?
-    /// The bytes of a file.
+    /// The size of a file in bytes.
     public internal(set) var fileSize: Int?
     /// Whether it is a directory.
     public internal(set) var isDirectory: Bool?
@@ -115,18 +116,18 @@ public struct CofferURLResourceValues: Sendable {
     public internal(set) var isRegularFile: Bool?
     /// When it was created.
     public internal(set) var creationDate: Date?
-    /// When its content or its class was last changed.
+    /// The time of the last change of its content or class.
     public internal(set) var contentModificationDate: Date?
 
-    /// Nothing.
+    /// Makes an empty set of values.
     public init() {}
 }
 
 extension CofferURL {
-    /// Reads values.
+    /// Reads resource values.
     ///
-    /// - Parameter keys: Which ones.
-    /// - Throws: `CocoaError`: `featureUnsupported` for a key that Coffer has not.
+    /// - Parameter keys: The values to read.
+    /// - Throws: `CocoaError`: `featureUnsupported` for a key that Coffer does not have.
     public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> CofferURLResourceValues {
         let attributes = try CofferFileManager.default.attributesOfItem(atPath: path)
         let isDirectory = attributes[.type] as? FileAttributeType == .typeDirectory
@@ -148,7 +149,7 @@ extension CofferURL {
         return values
     }
 
-    /// Sets the protection, where there is one among the values.
+    /// Sets the protection, if the values include one.
     ///
     /// - Parameter values: The values.
     /// - Throws: `CocoaError`.
@@ -157,11 +158,11 @@ extension CofferURL {
         try setResourceValue(protection, forKey: .fileProtectionKey)
     }
 
-    /// Sets a value, as `NSURL` does.
+    /// Sets a resource value, as in `NSURL`.
     ///
     /// - Parameters:
     ///   - value: A ``URLFileProtection``.
-    ///   - key: `fileProtectionKey`; no other value can be set.
+    ///   - key: `fileProtectionKey`; every other key is an error.
     /// - Throws: `CocoaError`.
     public func setResourceValue(_ value: Any?, forKey key: URLResourceKey) throws {
         guard key == .fileProtectionKey, let protection = value as? URLFileProtection else {

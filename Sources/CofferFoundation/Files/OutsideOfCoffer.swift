@@ -1,14 +1,15 @@
 internal import CofferCore
 public import Foundation
 
-// Foundation's own `write(to:options:)` takes a protection for a `URL`, and protects nothing. Where this library is imported
-// there are two methods that would take it: the call is ambiguous, and does not compile.
+// Foundation's own `write(to:options:)` accepts a protection for a `URL` and ignores it. With this library,
+// two methods match such a call, so that it is ambiguous and does not compile.
 
-/// A protection that nobody gives: what makes the compiler stop where Foundation would be asked for one.
+/// A file protection for a `URL`: its only purpose is to make such a call ambiguous.
 ///
-/// `.atomic` alone still means Foundation's; in an array it is ambiguous, too, because a protection may stand beside it.
+/// `.atomic` alone still selects Foundation's method; in an array it is ambiguous as well, because a
+/// protection may follow.
 public struct FileProtectionOutsideOfCoffer: ExpressibleByArrayLiteral, Sendable {
-    /// What may stand in the array.
+    /// An element of the array.
     public struct Option: Sendable {
         private init() {}
 
@@ -18,15 +19,15 @@ public struct FileProtectionOutsideOfCoffer: ExpressibleByArrayLiteral, Sendable
         public static let completeFileProtectionUnlessOpen = Option()
         /// Class C, which only a ``CofferURL`` has.
         public static let completeFileProtectionUntilFirstUserAuthentication = Option()
-        /// What stands beside a protection.
+        /// An option that may be combined with a protection.
         public static let atomic = Option()
-        /// What stands beside a protection.
+        /// An option that may be combined with a protection.
         public static let withoutOverwriting = Option()
     }
 
     private init() {}
 
-    /// Never chosen.
+    /// Never called.
     public init(arrayLiteral options: Option...) {}
 
     /// Class A, which only a ``CofferURL`` has.
@@ -38,10 +39,10 @@ public struct FileProtectionOutsideOfCoffer: ExpressibleByArrayLiteral, Sendable
 }
 
 extension Data {
-    /// Never chosen: with it, a call that asks Foundation for a protection does not compile.
+    /// Never called: it makes a call with a protection for a `URL` ambiguous.
     ///
     /// - Parameters:
-    ///   - url: A place outside of Coffer.
+    ///   - url: A place outside Coffer.
     ///   - options: A protection.
     /// - Throws: `featureUnsupported`.
     public func write(to url: URL, options: FileProtectionOutsideOfCoffer) throws {

@@ -1,4 +1,4 @@
-// The names of Security's dictionaries, with the values that they have on iOS. `proto-docs/FOUNDATION.md` has them, too.
+// The keys and values of Security's dictionaries, as on iOS; `proto-docs/FOUNDATION.md` lists them as well.
 
 // MARK: Classes
 
@@ -12,42 +12,42 @@ public let kSecClassInternetPassword = "inet"
 public let kSecClassCertificate = "cert"
 /// A cryptographic key.
 public let kSecClassKey = "keys"
-/// A certificate joined with its private key: found, never added.
+/// A certificate with its private key; it can be found, but not added.
 public let kSecClassIdentity = "idnt"
 
 // MARK: Attributes
 
-/// When the secret is there: a value of `kSecAttrAccessible…`.
+/// When the secret is available: a value of `kSecAttrAccessible…`.
 public let kSecAttrAccessible = "pdmn"
-/// What has to be shown: a ``SecAccessControl``, in place of `kSecAttrAccessible`.
+/// The required authentication: a ``SecAccessControl``, instead of `kSecAttrAccessible`.
 public let kSecAttrAccessControl = "accc"
 /// The access group: text.
 public let kSecAttrAccessGroup = "agrp"
-/// Whether the item is one of those to be synchronized, which is a part of its primary key: a truth value.
+/// Whether the item is marked for synchronization, which is part of its primary key: a truth value.
 public let kSecAttrSynchronizable = "sync"
-/// When it was added: a date.
+/// When the item was added: a date.
 public let kSecAttrCreationDate = "cdat"
-/// When it was changed: a date.
+/// When the item was changed: a date.
 public let kSecAttrModificationDate = "mdat"
-/// What it is called: text.
+/// The label: text.
 public let kSecAttrLabel = "labl"
-/// What it is: text.
+/// The description: text.
 public let kSecAttrDescription = "desc"
 /// A comment: text.
 public let kSecAttrComment = "icmt"
-/// Who made it: a number.
+/// The creator: a number.
 public let kSecAttrCreator = "crtr"
 /// Its type: a number.
 public let kSecAttrType = "type"
-/// Whether it is not to be shown: a truth value.
+/// Whether a user interface hides it: a truth value.
 public let kSecAttrIsInvisible = "invi"
-/// Whether there is no password: a truth value.
+/// Whether the item has no password: a truth value.
 public let kSecAttrIsNegative = "nega"
 /// The account: text.
 public let kSecAttrAccount = "acct"
 /// The service: text.
 public let kSecAttrService = "svce"
-/// Anything: bytes.
+/// User-defined data: bytes.
 public let kSecAttrGeneric = "gena"
 /// The security domain: text.
 public let kSecAttrSecurityDomain = "sdmn"
@@ -55,7 +55,7 @@ public let kSecAttrSecurityDomain = "sdmn"
 public let kSecAttrServer = "srvr"
 /// The protocol: text, such as `kSecAttrProtocolHTTPS`.
 public let kSecAttrProtocol = "ptcl"
-/// How one logs in: text, such as `kSecAttrAuthenticationTypeDefault`.
+/// The authentication scheme: text, such as `kSecAttrAuthenticationTypeDefault`.
 public let kSecAttrAuthenticationType = "atyp"
 /// The port: a number.
 public let kSecAttrPort = "port"
@@ -77,15 +77,15 @@ public let kSecAttrCertificateType = "ctyp"
 public let kSecAttrCertificateEncoding = "cenc"
 /// The class of a key: `kSecAttrKeyClassPublic`, `…Private` or `…Symmetric`.
 public let kSecAttrKeyClass = "kcls"
-/// The hash of a pair's public key: bytes.
+/// The hash of the public key of the pair: bytes.
 public let kSecAttrApplicationLabel = "klbl"
-/// A mark of the program's own: bytes.
+/// A private tag of the program: bytes.
 public let kSecAttrApplicationTag = "atag"
 /// The kind of a key: `kSecAttrKeyTypeEd25519` or `kSecAttrKeyTypeX25519`.
 public let kSecAttrKeyType = "type"
 /// The size of a key: a number.
 public let kSecAttrKeySizeInBits = "bsiz"
-/// The size of a key as far as it counts: a number.
+/// The effective size of a key: a number.
 public let kSecAttrEffectiveKeySize = "esiz"
 /// Whether a key may leave the daemon: a truth value.
 public let kSecAttrIsExtractable = "extr"
@@ -104,56 +104,56 @@ public let kSecAttrCanWrap = "wrap"
 /// Whether a key unwraps others: a truth value.
 public let kSecAttrCanUnwrap = "unwp"
 
-// MARK: When a secret is there
+// MARK: Availability
 
-/// While the vault is unlocked: where nothing else is said.
+/// While the vault is unlocked; the default.
 public let kSecAttrAccessibleWhenUnlocked = "ak"
-/// From the first unlock on.
+/// After the first unlock.
 public let kSecAttrAccessibleAfterFirstUnlock = "ck"
-/// Always, which is deprecated.
+/// Always; deprecated.
 public let kSecAttrAccessibleAlways = "dk"
-/// While the vault is unlocked, and in no backup to another device.
+/// While the vault is unlocked; not restored to another device.
 public let kSecAttrAccessibleWhenUnlockedThisDeviceOnly = "aku"
-/// From the first unlock on, and in no backup to another device.
+/// After the first unlock; not restored to another device.
 public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly = "cku"
-/// Always, which is deprecated, and in no backup to another device.
+/// Always; deprecated; not restored to another device.
 public let kSecAttrAccessibleAlwaysThisDeviceOnly = "dku"
-/// While the vault is unlocked, and as long as it has a passcode.
+/// While the vault is unlocked, as long as it has a passcode.
 public let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly = "akpu"
 
-// MARK: Looking for items
+// MARK: Queries
 
-/// In a query, beside `kSecAttrSynchronizable`: the items that are, and those that are not.
+/// In a query, as the value of `kSecAttrSynchronizable`: items with and without the mark.
 public let kSecAttrSynchronizableAny = "syna"
-/// How many items are wanted: a number from 1 on, or one of the two below; one if nothing is said.
+/// The maximum number of items: a number from 1, or one of the next two; one by default.
 public let kSecMatchLimit = "m_Limit"
 /// One item.
 public let kSecMatchLimitOne = "m_LimitOne"
 /// All items.
 public let kSecMatchLimitAll = "m_LimitAll"
-/// Whether the secret is wanted: a truth value.
+/// Whether to return the secret: a truth value.
 public let kSecReturnData = "r_Data"
-/// Whether the attributes are wanted: a truth value.
+/// Whether to return the attributes: a truth value.
 public let kSecReturnAttributes = "r_Attributes"
-/// Whether a ``SecItemReference`` is wanted: a truth value.
+/// Whether to return a ``SecItemReference``: a truth value.
 public let kSecReturnRef = "r_Ref"
-/// Whether the persistent reference is wanted: a truth value.
+/// Whether to return the persistent reference: a truth value.
 public let kSecReturnPersistentRef = "r_PersistentRef"
 /// The secret: bytes.
 public let kSecValueData = "v_Data"
-/// The ``SecItemReference`` of an item; beside it only the class.
+/// The ``SecItemReference`` of an item; only the class may be given with it.
 public let kSecValueRef = "v_Ref"
-/// The persistent reference of an item, bytes; beside it only the class.
+/// The persistent reference of an item, bytes; only the class may be given with it.
 public let kSecValuePersistentRef = "v_PersistentRef"
-/// Whether it is the keychain of this kind that is meant: true, as there is no other.
+/// Whether to use the data protection keychain: always true, because there is no other.
 public let kSecUseDataProtectionKeychain = "nleg"
-/// What is shown: an ``LAContext``.
+/// The authentication: an ``LAContext``.
 public let kSecUseAuthenticationContext = "u_AuthCtx"
-/// Whether somebody may be asked, which never happens here: one of the two below.
+/// Whether a prompt is allowed, which never appears here: one of the next two.
 public let kSecUseAuthenticationUI = "u_AuthUI"
-/// Somebody may be asked.
+/// A prompt is allowed.
 public let kSecUseAuthenticationUIAllow = "u_AuthUIA"
-/// Nobody may be asked.
+/// A prompt is not allowed.
 public let kSecUseAuthenticationUIFail = "u_AuthUIF"
 
 // MARK: Keys
@@ -164,12 +164,12 @@ public let kSecAttrKeyClassPublic = "0"
 public let kSecAttrKeyClassPrivate = "1"
 /// A symmetric key.
 public let kSecAttrKeyClassSymmetric = "2"
-/// Keys that sign: Coffer's own name.
+/// Signing keys; a name of Coffer.
 public let kSecAttrKeyTypeEd25519 = "ed25519"
-/// Keys that agree on secrets: Coffer's own name.
+/// Key agreement keys; a name of Coffer.
 public let kSecAttrKeyTypeX25519 = "x25519"
 
-// MARK: Protocols and ways to log in
+// MARK: Protocols and authentication schemes
 
 /// The protocol.
 public let kSecAttrProtocolFTP = "ftp "

@@ -6,10 +6,10 @@ internal import Foundation
 /// Adds an item.
 ///
 /// - Parameters:
-///   - attributes: What it is; a key that is not understood is refused with `errSecParam`.
-///   - result: Gets what the `kSecReturn…` keys ask for; `nil` where the call fails.
-/// - Returns: `errSecDuplicateItem` where there is one of the same primary key; `errSecInteractionNotAllowed` where its
-///   accessibility is not there now.
+///   - attributes: The attributes and the secret; an unknown key is refused with `errSecParam`.
+///   - result: Receives what the `kSecReturn…` keys request; `nil` if the call fails.
+/// - Returns: `errSecDuplicateItem` if an item with the same primary key exists;
+///   `errSecInteractionNotAllowed` if the key of its accessibility is not in memory.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     OSStatus { () throws(CofferError) in
@@ -39,14 +39,15 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     }
 }
 
-/// Looks for items.
+/// Finds items.
 ///
 /// - Parameters:
-///   - query: What they are to have; a key that is not understood is refused with `errSecParam`.
-///   - result: Gets what the `kSecReturn…` keys ask for: of one item, or an array with `kSecMatchLimit` of more. Several keys
-///     together give a dictionary of each.
-/// - Returns: `errSecItemNotFound` where there are none; `errSecInteractionNotAllowed` where nothing of what was found can be
-///   read now: of several, those that can be read are given; `errSecInteractionRequired` where an access control is not met.
+///   - query: What to match; an unknown key is refused with `errSecParam`.
+///   - result: Receives what the `kSecReturn…` keys request: for one item, or an array if `kSecMatchLimit`
+///     allows more. Several keys give a dictionary for each item.
+/// - Returns: `errSecItemNotFound` if no item matches; `errSecInteractionNotAllowed` if none of the matching
+///   items can be read now, while otherwise the readable ones are returned; `errSecInteractionRequired` if an
+///   access control requires authentication.
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     OSStatus { () throws(CofferError) in
@@ -65,12 +66,13 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     }
 }
 
-/// Changes every item that is found, or none.
+/// Changes all matching items, or none.
 ///
 /// - Parameters:
-///   - query: What they are to have.
-///   - attributesToUpdate: What they are to have instead, `kSecValueData` among it.
-/// - Returns: `errSecItemNotFound` where there are none; `errSecDuplicateItem` where two would have the same primary key.
+///   - query: What to match.
+///   - attributesToUpdate: The new attributes, and `kSecValueData` for a new secret.
+/// - Returns: `errSecItemNotFound` if no item matches; `errSecDuplicateItem` if two would have the same
+///   primary key.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     OSStatus { () throws(CofferError) in
@@ -98,11 +100,11 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     }
 }
 
-/// Deletes every item that is found, in every state of the vault.
+/// Deletes all matching items, in every state of the vault.
 ///
-/// - Parameter query: What they are to have. `kSecValueData` and `kSecAttrAccessControl` select nothing: a program may give the
-///   dictionary that it adds the item with.
-/// - Returns: `errSecItemNotFound` where there are none.
+/// - Parameter query: What to match. `kSecValueData` and `kSecAttrAccessControl` are ignored, so that a
+///   program may pass the dictionary with which it added the item.
+/// - Returns: `errSecItemNotFound` if no item matches.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     OSStatus { () throws(CofferError) in
@@ -118,7 +120,7 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 }
 
 extension CofferDaemon {
-    /// Does something with a connection on which something is shown, for as long as that lasts.
+    /// Performs an operation with a connection that is authenticated meanwhile.
     fileprivate func perform<Result>(
         showing context: LAContext?,
         _ body: (BlockingClient) throws(CofferError) -> Result
@@ -127,7 +129,7 @@ extension CofferDaemon {
         return try perform { (client) throws(CofferError) in
             defer { _ = try? client.call(ContextEndParameters()).value }
             for (type, credential) in context.shown {
-                // One of them is not to be used up by showing the other.
+                // Reuse, so that one operation may need both factors.
                 let params = ContextAuthenticateParameters(
                     factor: type.factor,
                     reuseSeconds: Int64(Limits.contextSeconds)
@@ -140,7 +142,7 @@ extension CofferDaemon {
 }
 
 extension BlockingClient {
-    /// Looks for items, over as many pages as it takes.
+    /// Finds items, page by page.
     fileprivate func secValues(
         of query: KeychainQuery,
         _ limit: KeychainLimit,
@@ -148,7 +150,7 @@ extension BlockingClient {
     ) throws(CofferError) -> [Any] {
         var values: [Any] = []
         var cursor: String?
-        /// Why a page before this one had nothing that can be read.
+        /// The error of an earlier page without a readable item.
         var refusal: CofferError?
         repeat {
             let left: KeychainLimit
@@ -165,7 +167,7 @@ extension BlockingClient {
                 if found.value.lockedCount > 0 { refusal = .locked("what was found", in: .locked, for: .read) }
                 cursor = found.value.cursor
             } catch {
-                // Of a page behind others: the items of those count.
+                // An error after the first page does not discard the earlier items.
                 guard cursor != nil else { throw error }
                 refusal = refusal ?? (values.isEmpty ? error : nil)
                 cursor = nil
@@ -177,11 +179,11 @@ extension BlockingClient {
 }
 
 extension KeychainItemInfo {
-    /// What a call gives of the item: the one thing that was asked for, or a dictionary of several.
+    /// The result for the item: the one requested value, or a dictionary of several.
     ///
     /// - Parameters:
-    ///   - returns: What was asked for.
-    ///   - data: The secret; `nil` where it is not given, as that of a key that stays inside.
+    ///   - returns: The requested values.
+    ///   - data: The secret; `nil` if it is not returned, as for a key that is not extractable.
     fileprivate func secValue(_ returns: Set<KeychainReturn>, _ data: Data?) -> Any {
         let handle = SecItemReference(id: reference, itemClass: itemClass)
         switch returns {

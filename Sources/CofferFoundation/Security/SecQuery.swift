@@ -2,9 +2,9 @@ internal import CofferCore
 internal import CofferWire
 internal import Foundation
 
-/// A dictionary of a keychain call, from which everything is taken that is understood.
+/// The dictionary of a keychain call, from which each known key is removed when it is read.
 ///
-/// What is left over at the end is refused: it would have been ignored otherwise.
+/// The keys that remain are unknown, and are refused rather than ignored.
 struct SecQuery {
     private var rest: CFDictionary
     private let call: String
@@ -14,26 +14,26 @@ struct SecQuery {
         self.call = call
     }
 
-    /// Takes a value out.
+    /// Removes a value and returns it.
     ///
-    /// - Throws: `param` where it is of another type.
+    /// - Throws: `param` if it has another type.
     mutating func take<Value>(_ key: String, as type: Value.Type, _ expected: String) throws(CofferError) -> Value? {
         guard let value = rest.removeValue(forKey: key) else { return nil }
         guard let match = value as? Value else { throw mismatch(key, expected) }
         return match
     }
 
-    /// Takes a truth value out.
+    /// Removes a truth value and returns it.
     mutating func takeBool(_ key: String) throws(CofferError) -> Bool {
         guard let value = rest.removeValue(forKey: key) else { return false }
         guard let flag = AttributeValue(value, as: .bool) else { throw mismatch(key, "a truth value") }
         return flag == .bool(true)
     }
 
-    /// Takes out what makes no difference to this call.
+    /// Removes keys that have no effect in this call.
     mutating func drop(_ keys: [String]) { for key in keys { rest[key] = nil } }
 
-    /// Refuses what is left over.
+    /// Refuses the remaining keys.
     func finish() throws(CofferError) {
         guard let key = rest.keys.min() else { return }
         throw CofferError(
@@ -49,7 +49,7 @@ struct SecQuery {
 
     // MARK: Parts
 
-    /// Takes the class out.
+    /// Removes the class and returns it.
     mutating func takeClass() throws(CofferError) -> ItemClass? {
         guard let value = try take(kSecClass, as: String.self, "a class") else { return nil }
         guard let match = ItemClass.allCases.first(where: { $0.secValue == value }) else {
@@ -58,7 +58,7 @@ struct SecQuery {
         return match
     }
 
-    /// Takes out what is asked for of each item.
+    /// Removes the requested return values and returns them.
     mutating func takeReturns() throws(CofferError) -> Set<KeychainReturn> {
         var returns: Set<KeychainReturn> = []
         if try takeBool(kSecReturnData) { returns.insert(.data) }
@@ -68,7 +68,7 @@ struct SecQuery {
         return returns
     }
 
-    /// Takes out how many items are wanted.
+    /// Removes the limit and returns it.
     mutating func takeLimit() throws(CofferError) -> KeychainLimit {
         switch rest.removeValue(forKey: kSecMatchLimit) {
         case nil: return .count(1)
@@ -82,7 +82,7 @@ struct SecQuery {
         }
     }
 
-    /// Takes out what is shown, and checks what is said about the way.
+    /// Removes the authentication and returns it, after checking the keys of the prompt.
     mutating func takeContext() throws(CofferError) -> LAContext? {
         let isMeant = rest[kSecUseDataProtectionKeychain] == nil ? true : try takeBool(kSecUseDataProtectionKeychain)
         guard isMeant else { throw mismatch(kSecUseDataProtectionKeychain, "true: there is no other keychain") }
@@ -94,7 +94,7 @@ struct SecQuery {
         return try take(kSecUseAuthenticationContext, as: LAContext.self, "an LAContext")
     }
 
-    /// Takes out the accessibility and what has to be shown, for an item that is to have them.
+    /// Removes the accessibility and the access control of a new or changed item and returns them.
     mutating func takeAccess() throws(CofferError) -> (accessibility: Accessibility?, control: SecAccessControl?) {
         let control = try take(kSecAttrAccessControl, as: SecAccessControl.self, "a SecAccessControl")
         guard let value = rest.removeValue(forKey: kSecAttrAccessible) else { return (control?.accessibility, control) }
@@ -104,7 +104,7 @@ struct SecQuery {
         return (try Accessibility(secValue: value), nil)
     }
 
-    /// Takes out the attributes of a class, as far as there are any; of any class where it is not known.
+    /// Removes the attributes of a class and returns them; of every class if it is `nil`.
     mutating func takeAttributes(of itemClass: ItemClass?) throws(CofferError) -> [KeychainAttribute: AttributeValue] {
         var attributes: [KeychainAttribute: AttributeValue] = [:]
         for attribute in itemClass.map(KeychainAttribute.attributes(of:)) ?? KeychainAttribute.allCases {
@@ -114,9 +114,9 @@ struct SecQuery {
         return attributes
     }
 
-    /// Takes out what items are looked for by.
+    /// Removes what a query matches and returns it.
     ///
-    /// As on iOS, items that are synchronizable are meant only where that is said.
+    /// As on iOS, synchronizable items match only if the query says so.
     mutating func takeQuery() throws(CofferError) -> KeychainQuery {
         let itemClass = try takeClass()
         let reference = try take(kSecValueRef, as: SecItemReference.self, "a reference of kSecReturnRef")

@@ -1,11 +1,11 @@
 internal import CofferCore
 public import Foundation
 
-// What Security has from CoreFoundation and C, as Swift on Linux has it: `query as CFDictionary` goes on working.
+// Types of CoreFoundation and C in terms of Swift on Linux, so that `query as CFDictionary` still compiles.
 
 /// A dictionary of a keychain call.
 public typealias CFDictionary = [String: Any]
-/// What a keychain call gives: `var result: CFTypeRef?`.
+/// The result of a keychain call: `var result: CFTypeRef?`.
 public typealias CFTypeRef = Any
 /// A text.
 public typealias CFString = String
@@ -13,9 +13,9 @@ public typealias CFString = String
 public typealias CFData = Data
 /// A truth value.
 public typealias CFBoolean = Bool
-/// Why an access control could not be made.
+/// The error of making an access control.
 public typealias CFError = NSError
-/// What a keychain call came to.
+/// The status of a keychain call.
 public typealias OSStatus = Int32
 
 /// True.
@@ -23,40 +23,40 @@ public let kCFBooleanTrue: CFBoolean? = true
 /// False.
 public let kCFBooleanFalse: CFBoolean? = false
 
-/// What names an item, as `kSecReturnRef` gives it and `kSecValueRef` takes it.
+/// A reference to an item, as `kSecReturnRef` returns and `kSecValueRef` accepts it.
 public struct SecItemReference: Hashable, Sendable {
     let id: ItemID
     let itemClass: ItemClass
 }
 
-/// What has to be shown before the secret of an item is given out, and when it is there at all.
+/// When the secret of an item is available, and which authentication it requires.
 public struct SecAccessControl: Hashable, Sendable {
     let accessibility: Accessibility
-    /// `nil` where nothing has to be shown.
+    /// `nil` if no authentication is required.
     let control: AccessControl?
 }
 
-/// The words of an access control, with the values that they have on iOS.
+/// The flags of an access control, with the values of iOS.
 public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt
 
-    /// The flags of some bits.
+    /// Makes flags from bits.
     ///
     /// - Parameter rawValue: The bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// The person is there: the passcode, as long as nothing else can tell.
+    /// The presence of the user, which only the passcode proves here.
     public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
     /// The passcode of the vault.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
-    /// One of the constraints is enough.
+    /// One of the constraints must be met.
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
-    /// All of the constraints have to be met.
+    /// All of the constraints must be met.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
-    /// The private key may be used.
+    /// Allows the use of the private key.
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
-    /// A password of the item's own.
+    /// A password of the item itself.
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 
     private static let words: [(flag: SecAccessControlCreateFlags, word: AccessControl.Flag)] = [
@@ -64,9 +64,9 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
         (.privateKeyUsage, .privateKeyUsage), (.applicationPassword, .applicationPassword),
     ]
 
-    /// The words that the flags stand for.
+    /// The names of the flags.
     ///
-    /// - Throws: `param` where Coffer has not one of them: it could not be asked for.
+    /// - Throws: `param` if Coffer does not have one of them, because it could not be enforced.
     fileprivate var words: Set<AccessControl.Flag> {
         get throws(CofferError) {
             let found = Self.words.filter { contains($0.flag) }
@@ -86,11 +86,11 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
 /// Makes an access control.
 ///
 /// - Parameters:
-///   - allocator: Nothing.
-///   - protection: When the item is there: a value of `kSecAttrAccessible`.
-///   - flags: What has to be shown; nothing if there are none.
-///   - error: Told why not.
-/// - Returns: `nil` where Coffer has no such thing, biometry among them.
+///   - allocator: Ignored.
+///   - protection: When the secret is available: a value of `kSecAttrAccessible`.
+///   - flags: The required authentication; empty for none.
+///   - error: Receives the reason of a failure.
+/// - Returns: `nil` if Coffer does not support it, for example biometry.
 public func SecAccessControlCreateWithFlags(
     _ allocator: Any?,
     _ protection: CFTypeRef,
@@ -111,47 +111,47 @@ public func SecAccessControlCreateWithFlags(
     }
 }
 
-/// What is shown of the person behind the program, as `kSecUseAuthenticationContext` takes it.
+/// The credentials of the user, for `kSecUseAuthenticationContext`.
 ///
-/// It asks nobody: the program has to ask itself.
+/// It never prompts: the program itself must ask the user.
 public final class LAContext: @unchecked Sendable {
-    // Sendable: nothing but the dictionary changes, and that under the lock.
+    // Sendable: only the dictionary is mutable, and the lock guards it.
     private let lock = NSLock()
     private var credentials: [LACredentialType: Data] = [:]
 
-    /// Shows nothing yet.
+    /// Makes a context without credentials.
     public init() {}
 
-    /// Keeps what is to be shown, in memory that nobody wipes.
+    /// Stores a credential in ordinary memory, which is not wiped.
     ///
     /// - Parameters:
-    ///   - credential: The secret; `nil` takes it back.
-    ///   - type: Which one it is.
+    ///   - credential: The secret; `nil` removes it.
+    ///   - type: The type of the credential.
     /// - Returns: `true`.
     @discardableResult public func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         lock.withLock { credentials[type] = credential }
         return true
     }
 
-    /// Whether there is something to show.
+    /// Whether a credential is set.
     ///
-    /// - Parameter type: Which one.
+    /// - Parameter type: The type of the credential.
     public func isCredentialSet(_ type: LACredentialType) -> Bool { lock.withLock { credentials[type] != nil } }
 
-    /// Shows nothing any more.
+    /// Removes all credentials.
     public func invalidate() { lock.withLock { credentials = [:] } }
 
-    /// What is to be shown.
+    /// The credentials to present.
     var shown: [LACredentialType: Data] { lock.withLock { credentials } }
 }
 
-/// What an ``LAContext`` shows.
+/// The type of a credential of an ``LAContext``.
 public enum LACredentialType: Int, Sendable {
-    /// The password of an item, which its key depends on.
+    /// The password of an item, from which its key is derived.
     case applicationPassword = 0
-    /// The passcode of the vault, which iOS asks for itself; a wrong one counts.
+    /// The passcode of the vault, for which iOS itself prompts; a wrong one is counted.
     case devicePasscode = 1000
 
-    /// The name of the same thing on the wire.
+    /// The corresponding factor of the protocol.
     var factor: AuthenticationFactor { self == .applicationPassword ? .applicationPassword : .passcode }
 }

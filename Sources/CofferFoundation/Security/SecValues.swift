@@ -1,7 +1,7 @@
 package import CofferCore
 internal import Foundation
 
-// The values of dictionaries, there and back.
+// Conversions between the values of dictionaries and those of Coffer.
 
 extension ItemClass {
     /// The value of `kSecClass`.
@@ -30,9 +30,9 @@ extension Accessibility {
         }
     }
 
-    /// Reads a value of `kSecAttrAccessible`.
+    /// Converts a value of `kSecAttrAccessible`.
     ///
-    /// - Throws: `param` where it is none.
+    /// - Throws: `param` if it is none.
     init(secValue value: Any) throws(CofferError) {
         guard let match = Self.allCases.first(where: { $0.secValue == value as? String }) else {
             throw CofferError(.param, "\(quotedForDisplay(kSecAttrAccessible)): expected a value of kSecAttrAccessible")
@@ -42,7 +42,7 @@ extension Accessibility {
 }
 
 extension KeychainAttribute {
-    /// The key of a dictionary; `nil` for an attribute that iOS has not.
+    /// The key in a dictionary; `nil` for an attribute that iOS does not have.
     package var secKey: String? {
         switch self {
         case .accessGroup: kSecAttrAccessGroup
@@ -96,9 +96,9 @@ extension KeychainAttribute {
         (kSecAttrKeyClassSymmetric, "symmetric"),
     ]
 
-    /// Reads a value of a dictionary.
+    /// Converts a value from a dictionary.
     ///
-    /// - Throws: `param` where it is of another form.
+    /// - Throws: `param` if it has another type.
     func value(_ value: Any, of call: String) throws(CofferError) -> AttributeValue {
         if self == .accessible { return .text(try Accessibility(secValue: value).rawValue) }
         if self == .keyClass, let match = Self.keyClasses.first(where: { $0.0 == "\(value)" }) { return .text(match.1) }
@@ -108,7 +108,7 @@ extension KeychainAttribute {
         return match
     }
 
-    /// A value as a dictionary has it.
+    /// Converts a value for a dictionary.
     func secValue(_ value: AttributeValue) -> Any {
         if case .text(let text) = value {
             if self == .accessible { return Accessibility(rawValue: text)?.secValue ?? text }
@@ -119,7 +119,7 @@ extension KeychainAttribute {
 }
 
 extension AttributeValue {
-    /// Reads a value of a dictionary; anything but the form gives `nil`.
+    /// Converts a value from a dictionary; `nil` if it has another type.
     init?(_ value: Any, as form: Form) {
         switch form {
         case .text:
@@ -153,6 +153,6 @@ extension AttributeValue {
 }
 
 extension Date {
-    /// The time as Coffer has it; `nil` where it is too far away.
+    /// The time in Coffer's unit; `nil` if it is out of range.
     fileprivate var milliseconds: Int64? { Int64(exactly: (timeIntervalSince1970 * 1000).rounded()) }
 }

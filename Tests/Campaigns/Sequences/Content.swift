@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes that many possible states of a vault share.
+/// Bytes that the possible states of a vault share.
 final class Content: Hashable, Sendable, CustomStringConvertible {
     let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ final class Content: Hashable, Sendable, CustomStringConvertible {
 
     var count: Int { bytes.count }
 
-    /// Length and first bytes.
+    /// The size and the first bytes.
     var description: String {
         "\(count) B"
             + (bytes.isEmpty ? "" : " \(bytes.prefix(3).map { String($0, radix: 16) }.joined(separator: " "))…")
@@ -18,14 +18,14 @@ final class Content: Hashable, Sendable, CustomStringConvertible {
 
     static func == (one: Content, other: Content) -> Bool { one === other || one.holds(other.bytes, from: 0) }
 
-    // Each content has bytes of its own from its first one on.
+    // The contents differ in their first bytes.
     func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         hasher.combine(bytes.first)
         hasher.combine(bytes.last)
     }
 
-    /// Whether these are its bytes from an offset on, and no others.
+    /// Whether these are exactly its bytes from an offset on.
     func holds(_ part: [UInt8], from offset: Int) -> Bool {
         guard max(0, count - offset) == part.count else { return false }
         if part.isEmpty { return true }
@@ -37,7 +37,7 @@ final class Content: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a write makes of it.
+    /// The content after a write.
     func writing(_ part: Content, at offset: Int) -> Content {
         if part.count == 0 { return self }
         var all = bytes + [UInt8](repeating: 0, count: max(0, offset + part.count - count))
@@ -45,7 +45,7 @@ final class Content: Hashable, Sendable, CustomStringConvertible {
         return Content(all)
     }
 
-    /// What it is with another length.
+    /// The content after a change of its size.
     func resized(to length: Int) -> Content {
         Content(Array(bytes.prefix(length)) + [UInt8](repeating: 0, count: max(0, length - count)))
     }

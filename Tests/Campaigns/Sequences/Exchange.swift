@@ -1,17 +1,17 @@
 import CofferTestSupport
 import Foundation
 
-/// The requests of one round: each client sends its own in their order, some of them without waiting for answers.
+/// The requests of one round: each client sends its own in order, and pipelines some of them.
 struct Exchange {
     private let peers: [SequencePeer]
-    /// What each client sends yet.
+    /// The requests that each client has not sent.
     private var rest: [[Operation]]
-    /// How many requests of each client may be under way.
+    /// The maximum number of pending requests of each client.
     private let depths: [Int]
-    /// Counts what is seen of requests, in all rounds.
+    /// Counts the observed events of requests in all rounds.
     private(set) var clock: Int
     private(set) var nextNumber: Int
-    /// Those that were sent, and those that waited before.
+    /// The sent requests, and those that were waiting before.
     private(set) var requests: [SentRequest]
 
     init(
@@ -32,14 +32,14 @@ struct Exchange {
 
     var answeredCount: Int { requests.count { $0.answer != nil } }
 
-    /// Whether all is answered that does not wait for another client.
+    /// Whether all requests are answered, except those that wait for another client.
     var isSettled: Bool {
         rest.allSatisfy(\.isEmpty) && requests.allSatisfy { $0.answer != nil || $0.operation.waits && !$0.isCanceled }
     }
 
     /// Sends what may be sent now.
     ///
-    /// - Returns: Whether the daemon was there.
+    /// - Returns: Whether the daemon is running.
     mutating func send(_ files: [Int: OpenFile]) throws -> Bool {
         for client in peers.indices {
             while !rest[client].isEmpty, underWay(client) < depths[client] || rest[client][0].isFree {
@@ -57,7 +57,7 @@ struct Exchange {
 
     private func underWay(_ client: Int) -> Int { requests.count { $0.client == client && $0.answer == nil } }
 
-    /// What a client takes back that does not say which: its last request.
+    /// Replaces the placeholder of a cancellation by the client's last request.
     private func resolved(_ operation: Operation, _ client: Int) -> Operation {
         guard case .cancel(Operation.last) = operation else { return operation }
         return .cancel(requests.last { $0.client == client }?.number ?? 0)
@@ -68,7 +68,7 @@ struct Exchange {
         target?.isCanceled = true
     }
 
-    /// Waits until something is answered.
+    /// Waits for an answer.
     mutating func receive(within seconds: Int) throws {
         var wanted = peers.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         let count = poll(&wanted, nfds_t(wanted.count), Int32(seconds * 1000))
@@ -81,7 +81,7 @@ struct Exchange {
         }
     }
 
-    /// Takes what was answered before the daemon was killed.
+    /// Takes the answers that arrived before the daemon was killed.
     mutating func drain() {
         for peer in peers { while let answers = try? peer.receive() { try? take(answers) } }
     }

@@ -1,18 +1,18 @@
-/// Looks for an order of requests that explains their answers.
+/// Finds an order of requests that explains their answers.
 ///
-/// Requests that were under way together may have been done in any order that keeps to what each of them was to wait for.
-/// All orders are tried, from all states that were possible before; the states that they end in are possible behind them.
+/// Concurrent requests may be executed in any order that respects the dependencies of each. All orders are
+/// tried from all possible states; the states after them are the possible ones.
 struct Explanation {
     private let requests: [SentRequest]
-    /// For each request, those that were done before it, as bits.
+    /// For each request, the requests that precede it, as bits.
     private let before: [UInt64]
-    /// The requests that were done, as bits.
+    /// The answered requests, as bits.
     private let answered: UInt64
-    /// Whether what is not answered may have been done, in whole or not at all.
+    /// Whether unanswered requests may have been executed, as a whole or not at all.
     private let isCut: Bool
     private var seen: Set<Place> = []
     private var found: Set<VaultModel> = []
-    /// As far as most is explained.
+    /// The longest explained prefix.
     private var farthest: Place?
 
     private struct Place: Hashable {
@@ -33,12 +33,12 @@ struct Explanation {
         requests.enumerated().reduce(0) { isMember($1.element) ? $0 | 1 << UInt64($1.offset) : $0 }
     }
 
-    /// The states that the vault may be in behind some requests; none where no order explains the answers.
+    /// The possible states after some requests; none if no order explains the answers.
     ///
     /// - Parameters:
-    ///   - models: The states that it may have been in before.
-    ///   - requests: Those that were under way, of which some may not be answered yet.
-    ///   - isCut: Whether what is not answered never will be.
+    ///   - models: The possible states before.
+    ///   - requests: The concurrent requests, some of which may be unanswered.
+    ///   - isCut: Whether the unanswered ones never will be answered.
     static func states(
         from models: Set<VaultModel>,
         _ requests: [SentRequest],
@@ -71,7 +71,7 @@ struct Explanation {
                 if !request.operation.waits || isDecided { continue }
                 for next in model.refusing(request) { visit(next, done: done | bit) }
             } else if request.answer == nil {
-                // It may have been refused, too.
+                // It may have been refused as well.
                 visit(model, done: done | bit)
             }
             for next in model.following(request) { visit(next, done: done | bit) }
@@ -82,7 +82,7 @@ struct Explanation {
         done & 1 << UInt64(index) == 0 && before[index] & ~done == 0
     }
 
-    /// With the requests that may be done now and change nothing: it is as well to do those first.
+    /// Adds the requests that are possible now and change nothing: executing them first loses no order.
     private func settled(_ model: VaultModel, _ done: UInt64) -> UInt64 {
         var done = done
         var isSettled = false
@@ -97,7 +97,7 @@ struct Explanation {
         return done
     }
 
-    /// Lets a request find the file for which it waits.
+    /// Records that a request has found the file for which it waits.
     private mutating func bind(_ request: SentRequest, in model: VaultModel, done: UInt64) {
         guard case .open(let name, let opening) = request.operation, opening.waits, model.bound[request.number] == nil,
             let node = model.items[name], model.writer(of: node) != nil, model.granted[request.number] == nil,

@@ -1,18 +1,21 @@
-/// What shows a fault of the daemon that is known and not yet mended.
+/// Patterns that trigger a known fault of the daemon.
 enum KnownShape {
-    /// An opening that is taken back: it has made the file.
+    /// A cancelled open has created the file.
     case canceledCreation
-    /// An opening to write on a full disk: where the commit of something else fails it, it keeps the writer's place.
+    /// An open for writing on a full disk: if the commit of another change makes it fail, it stays the
+    /// writer.
     case openingWhenFull
-    /// A write on a full disk: where the commit of something else fails it, it is done all the same.
+    /// A write on a full disk: if the commit of another change makes it fail, it takes effect nevertheless.
     case writeWhenFull
-    /// A connection that waits for a file which it writes itself: it waits for ever.
+    /// A connection that waits for a file that it writes itself waits for ever.
     case waitForItself
-    /// A refusal for a change of the same turn, which is not done in the end because the disk is full.
+    /// A refusal because of a change in the same turn, which is rolled back because the disk is full.
     case refusalBeforeCommit
 
-    /// What is not played, or not held against the model: where a fault is mended, take it out; where all are, leave the list
-    /// empty.
+    /// Patterns that are not played or not checked.
+    ///
+    /// Remove an entry when its fault is fixed; keep the empty
+    /// list.
     private static let leftOut: Set<KnownShape> = []
 
     var isPlayed: Bool { !Self.leftOut.contains(self) }

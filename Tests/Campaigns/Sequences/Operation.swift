@@ -2,7 +2,7 @@ import CofferCore
 import CofferTestSupport
 import CofferWire
 
-/// What a client of a sequence asks for; a handle has the number of the request that opened it.
+/// A request of a client in a sequence; a handle is numbered by the request that opened it.
 enum Operation {
     case put(String, Content, Protection, isPassed: Bool)
     case get(String, from: Int?)
@@ -23,7 +23,7 @@ enum Operation {
     case erase
     case initialize
 
-    /// How a file is opened.
+    /// The options of an open.
     struct Opening {
         var isWriting = false
         var creates = false
@@ -33,7 +33,7 @@ enum Operation {
 }
 
 extension Operation {
-    /// What a request touches, as the table in `proto-docs/ORDER.md` has it.
+    /// The scope of a request, as in the table of `proto-docs/ORDER.md`.
     private enum Scope {
         case free
         case barrier
@@ -56,7 +56,7 @@ extension Operation {
         }
     }
 
-    /// Whether it changes what it touches.
+    /// Whether it changes its scope.
     var isChange: Bool {
         switch self {
         case .get, .list, .status, .read, .cancel: false
@@ -64,13 +64,13 @@ extension Operation {
         }
     }
 
-    /// The names that it is about.
+    /// The names in its scope.
     var names: [String] { if case .names(let names) = scope { names } else { [] } }
 
-    /// The names of which it changes what they stand for.
+    /// The names that it changes.
     var changedNames: [String] { isChange ? names : [] }
 
-    /// Whether, behind another one on the same connection, it begins when that is answered.
+    /// Whether it waits for another request of the same connection.
     func dependsOn(_ other: Operation) -> Bool {
         switch (scope, other.scope) {
         case (.free, _), (_, .free): false
@@ -82,9 +82,9 @@ extension Operation {
         }
     }
 
-    /// Whether a full disk may stand in its way.
+    /// Whether a full disk may make it fail.
     ///
-    /// What reads waits for the commit of what has changed beside it, and fails with it.
+    /// A read waits for the commit of concurrent changes, and fails with it.
     var mayFill: Bool {
         switch self {
         case .lock, .cancel: false
@@ -92,17 +92,17 @@ extension Operation {
         }
     }
 
-    /// Whether it may be done although it was refused because of a full disk.
+    /// Whether it may take effect although a full disk made it fail.
     var mayBeHalfDone: Bool {
         switch self {
-        // What has destroyed a part of the keys goes on with it.
+        // An erasure that has destroyed some keys continues.
         case .erase: true
         case .write, .truncate: !KnownShape.writeWhenFull.isPlayed
         default: false
         }
     }
 
-    /// Whether it wants a class key, which a lock beside it may take away.
+    /// Whether it uses a class key, which a concurrent lock may revoke.
     var needsKey: Bool {
         switch self {
         case .list, .status, .cancel, .erase, .initialize, .lock, .sync, .close: false
@@ -110,16 +110,16 @@ extension Operation {
         }
     }
 
-    /// Whether it makes a file by opening it.
+    /// Whether it may create a file.
     var creates: Bool { if case .open(_, let opening) = self { opening.creates } else { false } }
 
-    /// Whether it opens a file to write.
+    /// Whether it opens a file for writing.
     var writes: Bool { if case .open(_, let opening) = self { opening.isWriting } else { false } }
 
-    /// Whether it waits for nothing that its connection has asked for before.
+    /// Whether it does not depend on earlier requests of its connection.
     var isFree: Bool { if case .free = scope { true } else { false } }
 
-    /// Stands for the last request of a client, which has its number when it is sent.
+    /// A placeholder for the last request of a client, whose number is known when it is sent.
     static let last = -1
 
     /// Whether it waits for another client.
@@ -129,9 +129,9 @@ extension Operation {
 // MARK: - The wire
 
 extension Operation {
-    /// The request for the wire.
+    /// The request on the wire.
     ///
-    /// - Parameter handle: The number that the daemon has given a handle.
+    /// - Parameter handle: Returns the daemon's number of a handle.
     func message(handle: (Int) -> Int64) -> (method: String, params: JSONObject, payload: [UInt8]) {
         switch self {
         case .put(let name, let content, let protection, let isPassed):
@@ -193,7 +193,7 @@ extension Operation {
 
     private static func opening(_ name: String, _ opening: Opening) -> JSONObject {
         var params: JSONObject = ["name": .string(name), "access": opening.isWriting ? "readWrite" : "read"]
-        // What is made is of a class that can be made and used in every state.
+        // A class that can be created and used in every state.
         if opening.creates {
             params.set("create", true)
             params.set("class", .string(ProtectionClass.none.rawValue))

@@ -1,6 +1,6 @@
 import CofferCore
 
-/// Makes up what clients do next.
+/// Plans the next requests of the clients.
 struct Planner {
     private(set) var random: Generator
     private let model: VaultModel
@@ -11,21 +11,23 @@ struct Planner {
     private static let fileNames = ["f0", "f1", "e/f", "e/g"]
     static let names = secrets + fileNames
 
+    /// Makes a planner.
+    ///
     /// - Parameters:
-    ///   - random: Numbers by chance.
-    ///   - model: What the vault may be, to make up something that makes sense.
-    ///   - files: What is open.
-    ///   - isFull: Whether the disk gets full.
+    ///   - random: The random numbers.
+    ///   - model: A possible state of the vault, so that the requests make sense.
+    ///   - files: The open files.
+    ///   - isFull: Whether the disk becomes full.
     init(_ random: Generator, _ model: VaultModel, _ files: [Int: OpenFile], isFull: Bool) {
         (self.random, self.model, self.files, self.isFull) = (random, model, files, isFull)
     }
 
-    /// Whether a client takes back what it waits for.
+    /// Whether a client cancels a waiting request.
     mutating func cancels(_ operation: Operation) -> Bool {
         random.chance(0.4) && (KnownShape.canceledCreation.isPlayed || !operation.creates)
     }
 
-    /// What a client does in a round.
+    /// The requests of a client in a round.
     mutating func script(of client: Int) -> [Operation] {
         var script: [Operation] = []
         for _ in 0..<random.below(5) {
@@ -106,7 +108,7 @@ struct Planner {
         if opening.isWriting {
             opening.creates = random.chance(0.6)
             opening.truncates = random.chance(0.15)
-            // Who writes nothing waits for somebody else.
+            // A client that writes no file waits for another client.
             opening.waits =
                 random.chance(0.5)
                 && (KnownShape.waitForItself.isPlayed || !files.values.contains { $0.client == client && $0.isWriting })

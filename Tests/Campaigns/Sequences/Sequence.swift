@@ -4,7 +4,7 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// One sequence: three clients, their daemon, and what its vault may be by now.
+/// One sequence: three clients, their daemon, and the possible states of its vault.
 final class Sequence {
     private let directory: TemporaryDirectory
     private let control: Control
@@ -12,13 +12,13 @@ final class Sequence {
     private var random: Generator
     private var peers: [SequencePeer] = []
     private var models: Set<VaultModel> = [VaultModel(.beforeFirstUnlock)]
-    /// What is open, by the request that opened it.
+    /// The open files, by the requests that opened them.
     private var files: [Int: OpenFile] = [:]
-    /// Requests that wait for another client, by their clients.
+    /// The requests that wait for another client, by their clients.
     private var waiting: [Int: SentRequest] = [:]
     private(set) var requestCount = 0
     private var clock = 0
-    /// What was done, for whoever reads of a fault.
+    /// A log of the rounds, for the report of a fault.
     private(set) var rounds: [String] = []
 
     private static let clientCount = 3
@@ -40,18 +40,18 @@ final class Sequence {
         peers = try (0..<Self.clientCount).map { _ in try SequencePeer(daemon.socketPath) }
     }
 
-    /// Does all of it.
+    /// Runs the sequence.
     func run() throws {
         try round([[.unlock], [], []])
         for _ in 0..<Self.roundCount { try round() }
         try finish()
     }
 
-    /// Ends what waits, and compares all that is there.
+    /// Ends all waiting requests, and compares the whole vault.
     private func finish() throws {
         repeat {
             try round(scripts { waiting[$0] == nil ? files(of: $0).map { .close($0) } : [] })
-            // The first of those who wait has its turn now.
+            // The first of the waiting clients is served next.
             let isNext = files.values.allSatisfy { waiting[$0.client] != nil }
             if isNext && !waiting.isEmpty { try round(scripts { _ in [] }, until: .one) }
         } while !waiting.isEmpty || !files.isEmpty
@@ -71,7 +71,7 @@ final class Sequence {
 
     private func round() throws {
         if random.chance(0.06) { return try stop() }
-        // What waits opens a file to write, and may come to it in this round.
+        // A waiting request opens a file for writing, and may be served in this round.
         let isFull = random.chance(0.08) && (waiting.isEmpty || KnownShape.openingWhenFull.isPlayed)
         var planner = Planner(random, models.first ?? VaultModel(.unlocked), files, isFull: isFull)
         let plan = scripts { client in
@@ -84,7 +84,7 @@ final class Sequence {
         try round(plan, until: random.chance(0.07) ? .answers(random.below(4)) : .all, isFull: isFull)
     }
 
-    /// Ends the daemon in order, and starts it again.
+    /// Stops the daemon in order, and starts it again.
     private func stop() throws {
         rounds.append("stop")
         let code = daemon.stop()
@@ -100,13 +100,13 @@ final class Sequence {
         try connect()
     }
 
-    /// When a round ends.
+    /// The end of a round.
     private enum End: Equatable {
-        /// When all is answered that does not wait for another client.
+        /// After all answers that do not depend on another client.
         case all
-        /// When something is answered.
+        /// After any answer.
         case one
-        /// With a kill, when so much was answered.
+        /// With a kill, after a number of answers.
         case answers(Int)
     }
 
@@ -142,10 +142,10 @@ final class Sequence {
         }
     }
 
-    /// Learns of a file that was opened or closed.
+    /// Updates the open files after an answer.
     private func take(_ request: SentRequest) {
         guard let answer = request.answer else { return }
-        // It is closed, or not known any more; where that failed otherwise, it stays.
+        // It is closed or unknown now; after another error it stays open.
         if case .close(let number) = request.operation, [nil, .param, .notAvailable].contains(answer.refusal?.code) {
             files[number] = nil
         }
@@ -165,10 +165,10 @@ final class Sequence {
     }
 }
 
-/// A file that a client has open.
+/// An open file of a client.
 struct OpenFile {
     let client: Int
-    /// The daemon's number for it.
+    /// The daemon's number of the handle.
     let wire: Int64
     let name: String
     let isWriting: Bool

@@ -5,18 +5,18 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// A request that was sent, and its answer.
+/// A sent request and its answer.
 final class SentRequest {
     let number: Int
     let client: Int
     let operation: Operation
-    /// When it was sent and answered, by a clock that counts what is seen of requests.
+    /// When it was sent and answered, in observed events.
     let sentAt: Int
     private(set) var answeredAt = Int.max
     private(set) var answer: Answer?
-    /// Whether it was asked to be taken back.
+    /// Whether it was asked to be cancelled.
     var isCanceled = false
-    /// What went on in the rounds while it was under way.
+    /// The concurrent disturbances while it was pending.
     private(set) var disturbance = Disturbance()
 
     init(_ number: Int, of client: Int, _ operation: Operation, at time: Int) {
@@ -27,9 +27,9 @@ final class SentRequest {
 
     func take(_ answer: Answer, at time: Int) { (self.answer, answeredAt) = (answer, time) }
 
-    /// Whether it begins only when another one is answered.
+    /// Whether it begins only after the answer to another request.
     ///
-    /// What is taken back waits for nothing.
+    /// A cancelled request does not wait.
     func follows(_ other: SentRequest) -> Bool {
         other.answeredAt < sentAt
             || (answer?.refusal?.code != .userCanceled && other.client == client && other.number < number
@@ -55,7 +55,7 @@ struct Answer: CustomStringConvertible {
     }
 }
 
-/// A connection of a sequence, on which many requests may be under way.
+/// A connection of a sequence, on which many requests may be pending.
 final class SequencePeer {
     private let socket: OwnedDescriptor
     private var decoder = FrameDecoder()
@@ -67,7 +67,7 @@ final class SequencePeer {
 
     /// Sends a request.
     ///
-    /// - Returns: Whether the daemon was there to take it.
+    /// - Returns: Whether the daemon is running.
     func send(_ request: SentRequest, handle: (Int) -> Int64) throws -> Bool {
         let (method, params, payload) = request.operation.message(handle: handle)
         let json = Request(id: .integer(Int64(request.number)), method: method, params: params).serialized()
@@ -89,9 +89,9 @@ final class SequencePeer {
         return true
     }
 
-    /// Takes what has come.
+    /// Takes the received answers.
     ///
-    /// - Returns: The answers; `nil` where the daemon has closed the connection.
+    /// - Returns: The answers; `nil` if the daemon has closed the connection.
     func receive() throws -> [Answer]? {
         let count = read(descriptor, &buffer, buffer.count)
         guard count > 0 else { return nil }

@@ -1,15 +1,15 @@
 import CofferCore
 import CofferWire
 
-/// What goes on while a request is under way.
+/// The concurrent disturbances of a request.
 struct Disturbance {
-    /// Whether the disk has no room at times.
+    /// Whether the disk is full at times.
     private(set) var isFull = false
-    /// Whether a client locks the vault or erases it: work that was begun before may end as locked.
+    /// Whether a client locks or erases the vault, so that earlier requests may end as locked.
     private(set) var locks = false
-    /// Whether a client erases the vault: until that is done, everything else waits for it.
+    /// Whether a client erases the vault; until that ends, all other requests wait.
     private(set) var erases = false
-    /// How many requests change what has a name.
+    /// The number of requests that change each name.
     private(set) var changes: [String: Int] = [:]
 
     init() {}
@@ -28,7 +28,7 @@ struct Disturbance {
         changes.merge(other.changes, uniquingKeysWith: max)
     }
 
-    /// Whether it explains a refusal of whatever is asked for.
+    /// Whether it explains a refusal of any request.
     func explains(_ code: ErrorCode, of operation: Operation) -> Bool {
         switch code {
         case .diskFull: isFull && (operation.mayFill || erases)
@@ -37,16 +37,16 @@ struct Disturbance {
         }
     }
 
-    /// Whether another request changes what has the same name.
+    /// Whether another request changes the same name.
     private func isBesideChange(_ operation: Operation) -> Bool {
         operation.names.contains { changes[$0, default: 0] > (operation.isChange ? 1 : 0) }
     }
 }
 
 extension VaultModel {
-    /// What the vault may be when a request has been carried out and answered as it was; nothing where it may not be so.
+    /// The possible states after a request with its answer; none if the answer is impossible.
     ///
-    /// Without an answer, the request was done.
+    /// Without an answer, the request was executed.
     func following(_ request: SentRequest) -> [VaultModel] {
         if let grant = granted[request.number] {
             let fits = request.answer.map { $0.refusal == nil && grant.fits($0) } ?? true
@@ -66,7 +66,7 @@ extension VaultModel {
         return [changed { $0.bound[request.number] = nil }]
     }
 
-    /// What the vault may be when a waiting opening was refused, and its answer is still on its way.
+    /// The models after a waiting opening was refused, before its answer is received.
     func refusing(_ request: SentRequest) -> [VaultModel] {
         let codes: [ErrorCode] = [.itemNotFound, .interactionNotAllowed, .notAvailable, .param]
         return codes.filter { refuses(request, $0) }.map { code in
@@ -77,7 +77,7 @@ extension VaultModel {
         }
     }
 
-    /// Where a lock may stand in the way, for reasons that the tables of the semantics tell and this model does not.
+    /// Whether a lock may refuse requests for reasons that this model leaves to the tables of the semantics.
     private var mayLock: Bool { state != .unlocked }
 
     // MARK: Refusals
@@ -103,7 +103,7 @@ extension VaultModel {
         case .open(let name, let opening): return refusesOpening(request, name, opening, code)
         case .read(let handle, _), .write(let handle, _, _), .truncate(let handle, _):
             return handles[handle].map { $0.isDead && code == .interactionNotAllowed } ?? true
-        // What was written before a lock is sealed already, and synced without a key.
+        // Data that was written before a lock is already sealed, and is synced without a key.
         case .sync(let handle), .close(let handle): return handles[handle] == nil
         case .initialize: return code == .duplicateItem
         case .list, .status, .cancel, .lock, .unlock, .erase: return false
@@ -218,7 +218,7 @@ extension VaultModel {
         guard let number = bound[request.number] ?? items[name] else {
             return opening.creates ? openedNew(request, name) : []
         }
-        // What has waited had found its file before a lock, and goes on with it as a handle does.
+        // A waiting request that found its file before a lock continues as a handle does.
         let operation: ItemOperation = bound[request.number] != nil ? .proceed : opening.isWriting ? .write : .read
         guard nodes[number]?.permits(operation, in: state) == true, !opening.isWriting || writer(of: number) == nil
         else { return [] }
@@ -256,7 +256,7 @@ extension VaultModel {
         case .truncate(let number, let count): return changing(number, nil) { $0.resized(to: count) }
         case .sync(let number): return handles[number].map(synced) ?? []
         case .close(let number):
-            // An erasure has ended it.
+            // An erasure has closed it.
             guard let handle = handles[number] else { return [self] }
             let models = handle.isWriting ? synced(handle) : [self]
             return models.map { $0.changed { $0.handles[number] = nil } }
@@ -264,7 +264,7 @@ extension VaultModel {
         }
     }
 
-    /// What was written through a handle is there from now on; what another one has written since a lock may not be.
+    /// Makes the writes of a handle durable; those that another handle made since a lock may not be.
     private func synced(_ handle: Handle) -> [VaultModel] {
         if handle.isDead && writer(of: handle.node) != nil { return [self] }
         return settled(handle.node).map { $0.changed { $0.nodes[handle.node]?.sync() } }

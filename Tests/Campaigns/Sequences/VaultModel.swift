@@ -1,22 +1,23 @@
 import CofferCore
 import CofferWire
 
-/// What a vault may be, as far as its answers tell: a value, of which there are many while it is not known which one it is.
+/// A possible state of a vault, as far as its answers show it: a value, of which there are many while the
+/// state is uncertain.
 struct VaultModel: Hashable {
     var state: VaultState
-    /// Which node a name stands for; a node has the number of the request that made it.
+    /// The node of each name; a node is numbered by the request that made it.
     var items: [String: Int] = [:]
     var nodes: [Int: Node] = [:]
     /// The open files, by the requests that opened them.
     var handles: [Int: Handle] = [:]
-    /// What is open for requests that waited, and whose answer was not seen yet.
+    /// The handles of waiting requests whose answer was not received yet.
     var granted: [Int: Grant] = [:]
-    /// The waiting openings that were refused, and whose answers are on their way.
+    /// The waiting openings that were refused, and whose answer was not received yet.
     var refused: [Int: ErrorCode] = [:]
-    /// What requests wait for that have found their file, whatever its name is by now.
+    /// The nodes that waiting requests have found, whatever their names are now.
     var bound: [Int: Int] = [:]
 
-    /// What is told of a file that was opened.
+    /// The answer for an opened file.
     struct Grant: Hashable {
         let byteCount: Int
         let isNew: Bool
@@ -26,13 +27,13 @@ struct VaultModel: Hashable {
         }
     }
 
-    /// An item, by whatever name, and as long as a handle has it.
+    /// An item, under any name, which lives as long as a handle has it.
     struct Node: Hashable {
         var content: Content
         var protection: Protection
-        /// What it may be after a kill.
+        /// The possible contents after a kill.
         var kept: Set<Content>
-        /// Whether it is one of those now.
+        /// Whether the content is one of those now.
         var isUncertain = false
 
         init(_ content: Content, _ protection: Protection) {
@@ -57,14 +58,14 @@ struct VaultModel: Hashable {
         }
     }
 
-    /// A file that is open.
+    /// An open file.
     struct Handle: Hashable {
         let node: Int
         let client: Int
         let isWriting: Bool
-        /// Whether a lock has ended it.
+        /// Whether a lock has revoked it.
         var isDead = false
-        /// Whether the class was changed under it: which one counts at a lock is not this model's to know.
+        /// Whether its class was changed meanwhile: which one applies at a lock is outside this model.
         var isLoose = false
     }
 
@@ -72,18 +73,17 @@ struct VaultModel: Hashable {
 
     func node(_ name: String) -> Node? { items[name].flatMap { nodes[$0] } }
 
-    /// The client that writes a file; `nil` where nobody does.
+    /// The client that writes a file; `nil` if there is none.
     func writer(of node: Int) -> Int? {
         handles.values.first { $0.node == node && $0.isWriting && !$0.isDead }?.client
     }
 
-    /// Whether what was written through a handle that a lock has ended may not be synced yet: until then the file can't be
-    /// opened anew.
+    /// Whether the writes of a revoked handle may not be synced yet, so that the file can't be opened again.
     func isSyncing(_ node: Int) -> Bool {
         handles.values.contains { $0.node == node && $0.isWriting && $0.isDead } && (nodes[node]?.kept.count ?? 0) > 1
     }
 
-    /// The states of which one is this, if a node's content has to be known.
+    /// The possible states, one for each content, if the content of a node must be known.
     func settled(_ node: Int) -> [VaultModel] {
         guard let found = nodes[node], found.isUncertain else { return [self] }
         return found.kept.map { content in
@@ -101,7 +101,7 @@ struct VaultModel: Hashable {
 
     // MARK: What happens to the whole vault
 
-    /// What may be behind a lock.
+    /// The possible states after a lock.
     func locked() -> [VaultModel] {
         guard state == .unlocked else { return [self] }
         var models = [changed { $0.state = .locked }]
@@ -113,12 +113,13 @@ struct VaultModel: Hashable {
         return models
     }
 
-    /// Ends a handle; what was written before is synced behind the answer to the lock, and may be lost to a kill until then.
+    /// Revokes a handle; its writes are synced after the answer to the lock, and a kill may lose them until
+    /// then.
     private mutating func end(_ number: Int) {
         handles[number]?.isDead = true
     }
 
-    /// What is there when the daemon has been ended and started.
+    /// The state after the daemon was restarted.
     func restarted() -> VaultModel {
         changed { copy in
             copy.handles = [:]
@@ -143,7 +144,7 @@ extension VaultModel: CustomStringConvertible {
 }
 
 extension Protection {
-    /// Whether the key for an operation is there in a state.
+    /// Whether the key of an operation is in memory in a state.
     func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
         switch self {
         case .file(let value): value.permits(operation, in: state)

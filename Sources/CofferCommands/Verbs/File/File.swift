@@ -1,6 +1,5 @@
 internal import ArgumentParser
 
-/// The verb `coffer file`, with the verbs below it.
 struct File: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Files and directories of the file store.",

@@ -4,22 +4,22 @@ internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-/// What is written to a file: from a file, from standard input, or typed by a person.
+/// The content to write: a file, standard input, or typed text.
 struct FileContent: ~Copyable {
-    /// What a person has typed.
+    /// The typed text.
     private let typed: Secret?
-    /// Where it is read from; `nil` where there is nothing to read.
+    /// The source; `nil` if there is none.
     private let source: OwnedDescriptor?
-    /// What that is, for a sentence.
+    /// The noun for error texts.
     private let subject: String
-    /// The bytes that it gives, where they can be told.
+    /// The size, if it is known.
     private let total: Int64?
 
-    /// Opens it: before the daemon is started or woken for nothing.
+    /// Opens the source, before the daemon is started.
     ///
     /// - Parameters:
     ///   - path: The path of a file; `nil` for standard input.
-    ///   - prompt: What a person at a terminal is asked; `nil` where there is no content then.
+    ///   - prompt: The prompt on a terminal; `nil` for an empty content.
     init(of path: String?, prompt: Line?) throws(CofferError) {
         let isAsked = path == nil && isatty(STDIN_FILENO) == 1
         let typed: Secret? =
@@ -32,12 +32,12 @@ struct FileContent: ~Copyable {
         self.source = source
     }
 
-    /// Writes it in pieces, and closes the file.
+    /// Writes the content in pieces, and closes the file.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - start: Where it begins, in bytes; at the end of the file if nothing is said.
-    /// - Throws: What went wrong, with the bytes that were written before it.
+    ///   - start: The first byte; `nil` appends.
+    /// - Throws: The error, with the number of bytes written before it.
     borrowing func write(to file: OpenedFile, at start: Int64?) throws(CofferError) {
         let bar = ProgressBar()
         defer { bar?.finish() }
@@ -72,7 +72,7 @@ struct FileContent: ~Copyable {
         }
     }
 
-    /// Reads until the piece is full, or there is no more.
+    /// Reads until the piece is full or the source ends.
     private borrowing func nextPiece() throws(CofferError) -> Secret {
         var memory: SecretBytes
         do { memory = try SecretBytes(zeros: Limits.framePayloadBytes) } catch { throw .noSecretMemory }
@@ -103,7 +103,7 @@ struct FileContent: ~Copyable {
 }
 
 extension OwnedDescriptor? {
-    /// The bytes to the end of a regular file; `nil` of anything else.
+    /// The remaining bytes of a regular file; `nil` for anything else.
     fileprivate var remainingByteCount: Int64? {
         switch self {
         case .none: return nil
@@ -116,10 +116,10 @@ extension OwnedDescriptor? {
 }
 
 extension CofferError {
-    /// The error of a write that failed on its way.
+    /// The error of an incomplete write.
     ///
     /// - Parameters:
-    ///   - count: The bytes that the daemon had taken before.
+    ///   - count: The bytes that the daemon had accepted.
     ///   - areKept: Whether they are on the disk.
     fileprivate func told(with count: Int64, areKept: Bool) -> CofferError {
         guard count > 0 else { return self }

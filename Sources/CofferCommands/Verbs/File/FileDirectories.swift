@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer file list`, with its options.
 struct ListFiles: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -70,7 +69,6 @@ private struct ListedFile: Printable {
     }
 }
 
-/// The verb `coffer file stat`, with its options.
 struct ShowFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stat",
@@ -108,7 +106,6 @@ extension FileInfo: Printable {
     }
 }
 
-/// The verb `coffer file mkdir`, with its options.
 struct MakeDirectory: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mkdir",
@@ -133,7 +130,6 @@ struct MakeDirectory: ParsableCommand {
     }
 }
 
-/// The verb `coffer file move`, with its options.
 struct MoveFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
@@ -158,7 +154,6 @@ struct MoveFile: ParsableCommand {
     }
 }
 
-/// The verb `coffer file remove`, with its options.
 struct RemoveFiles: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
@@ -182,7 +177,6 @@ struct RemoveFiles: ParsableCommand {
     }
 }
 
-/// The verb `coffer file protect`, with its options.
 struct ProtectFiles: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "protect",

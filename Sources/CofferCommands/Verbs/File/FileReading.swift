@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
 
-/// A number of bytes, as it stands on the command line.
+/// A number of bytes on the command line.
 struct ByteArgument: ExpressibleByArgument {
     /// The number.
     let count: Int64
@@ -13,7 +13,6 @@ struct ByteArgument: ExpressibleByArgument {
     }
 }
 
-/// The verb `coffer file read`, with its options.
 struct ReadFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
@@ -61,13 +60,13 @@ struct ReadFile: ParsableCommand {
         }
     }
 
-    /// The next bytes; none at the end.
+    /// The next bytes; empty at the end.
     private static func piece(of file: OpenedFile, _ offset: Int64, _ end: Int64) throws(CofferError) -> Secret {
         guard offset <= Limits.fileBytes else { return Secret(nil) }
         return try file.read(at: offset, count: Int(min(end - offset, Int64(Limits.framePayloadBytes))))
     }
 
-    /// Shows text to a person, and nothing that the terminal would obey.
+    /// Prints text to a terminal, with everything escaped that the terminal would interpret.
     private func show(_ file: OpenedFile, _ start: Int64, _ end: Int64) throws(CofferError) {
         guard min(end, file.byteCount) - start <= Int64(Limits.framePayloadBytes) else {
             throw CofferError(

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CofferClient
 internal import CofferCore
 
-/// The verb `coffer file create`, with its options.
 struct CreateFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -49,7 +48,6 @@ struct CreateFile: ParsableCommand {
     }
 }
 
-/// The verb `coffer file write`, with its options.
 struct WriteFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
@@ -87,7 +85,6 @@ struct WriteFile: ParsableCommand {
     }
 }
 
-/// The verb `coffer file append`, with its options.
 struct AppendToFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "append",
@@ -113,7 +110,6 @@ struct AppendToFile: ParsableCommand {
     }
 }
 
-/// The verb `coffer file truncate`, with its options.
 struct TruncateFile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "truncate",
@@ -137,7 +133,7 @@ struct TruncateFile: ParsableCommand {
     }
 }
 
-/// What the verbs that write have in common.
+/// The common options of the verbs that write.
 struct WritingOptions: ParsableArguments {
     @Flag(help: "Wait while somebody else writes the file.")
     var wait = false

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 
-/// The verb `coffer keychain`, with the verbs below it.
 struct Keychain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Passwords, certificates and keys, with their attributes.",

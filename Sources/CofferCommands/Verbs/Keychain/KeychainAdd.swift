@@ -4,7 +4,6 @@ internal import CofferCore
 internal import CofferMemory
 internal import CofferWire
 
-/// The verb `coffer keychain add`, with its options.
 struct AddKeychainItem: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
@@ -77,7 +76,7 @@ struct AddKeychainItem: ParsableCommand {
         return try SecretInput.content(of: file, prompt: "Secret: ", limit: Limits.secretBytes)
     }
 
-    /// A key that says what it is has these attributes; one that contradicts the options is refused.
+    /// Adds the attributes that the format of a key records, and refuses a key that contradicts the options.
     private func readKey(_ attributes: inout [KeychainAttribute: AttributeValue]) throws(CofferError) -> SecretBytes {
         let key = try KeyInput(from: try SecretInput.content(of: file, prompt: "Key: ", limit: Limits.secretBytes))
         guard let kind = key.kind else { return key.takeBytes() }

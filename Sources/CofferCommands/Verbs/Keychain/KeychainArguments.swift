@@ -104,8 +104,8 @@ extension KeychainAttribute {
 
 /// A text from the command line.
 ///
-/// - Throws: `param` where it was not UTF-8: Swift has put U+FFFD in the place of what it could not read, and two values
-///   would become one.
+/// - Throws: `param` if it was not UTF-8. Swift replaces invalid bytes by U+FFFD, so that two different
+///   values would become equal.
 func textArgument(_ text: String, of option: String) throws(CofferError) -> String {
     if text.unicodeScalars.contains("\u{FFFD}") {
         throw CofferError(.param, "\(option) \(quotedForDisplay(text)): it is not UTF-8")

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer keychain find`, with its options.
 struct FindKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",

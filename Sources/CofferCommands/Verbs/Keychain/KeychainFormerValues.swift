@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer keychain history`, with its options.
 struct ShowHistory: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
@@ -44,7 +43,6 @@ struct ShowHistory: ParsableCommand {
     }
 }
 
-/// The verb `coffer keychain restore`, with its options.
 struct RestoreFormerValue: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",

@@ -12,7 +12,6 @@ extension KeychainQueryOptions {
     }
 }
 
-/// The verb `coffer keychain sign`, with its options.
 struct SignWithKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
@@ -41,7 +40,6 @@ struct SignWithKey: ParsableCommand {
     }
 }
 
-/// The verb `coffer keychain agree`, with its options.
 struct AgreeWithKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agree",
@@ -70,7 +68,6 @@ struct AgreeWithKey: ParsableCommand {
     }
 }
 
-/// The verb `coffer keychain public-key`, with its options.
 struct ShowPublicKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "public-key",

@@ -6,12 +6,12 @@ internal import CofferSystem
 internal import Glibc
 
 extension SecretInput {
-    /// The whole of a file, of standard input, or of what a person types without echo.
+    /// Reads a whole file, standard input, or a text that is typed without echo.
     ///
     /// - Parameters:
     ///   - file: The path of the file; `nil` for standard input.
-    ///   - prompt: What a person is asked.
-    ///   - limit: The most bytes that can be of use; one more is read, for the daemon to refuse.
+    ///   - prompt: The prompt on a terminal.
+    ///   - limit: The limit of the daemon; one more byte is read, so that the daemon refuses it.
     static func content(of file: String?, prompt: Line, limit: Int) throws(CofferError) -> SecretBytes {
         if file == nil && isatty(STDIN_FILENO) == 1 { return try ask(prompt, limit: limit) }
         let source = try open(file)
@@ -25,7 +25,7 @@ extension SecretInput {
     }
 }
 
-/// Where a verb puts bytes that were asked for.
+/// The destination of requested bytes.
 struct BytesOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -33,11 +33,11 @@ struct BytesOutputOptions: ParsableArguments {
     )
     var output: String?
 
-    /// Writes the bytes as they are; shows a person text only.
+    /// Writes the bytes unchanged, or only text to a terminal.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - what: What they are, for a sentence.
+    ///   - what: The noun for error texts.
     func write(_ bytes: Secret, _ what: String) throws(CofferError) {
         try write(
             { (number) throws(CofferError) in try bytes.write(to: number) },
@@ -45,7 +45,7 @@ struct BytesOutputOptions: ParsableArguments {
         )
     }
 
-    /// Has bytes written as they are, or shown to a person.
+    /// Writes the bytes unchanged, or shows them on a terminal.
     ///
     /// - Parameters:
     ///   - copy: Writes them to a descriptor.
@@ -60,11 +60,11 @@ struct BytesOutputOptions: ParsableArguments {
         try file.finish()
     }
 
-    /// Shows a person text, and nothing that the terminal would obey.
+    /// Prints text to a terminal, with everything escaped that the terminal would interpret.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - what: What they are, for a sentence.
+    ///   - what: The noun for error texts.
     static func show(_ bytes: Secret, _ what: String) throws(CofferError) {
         let form = bytes.withBytes { TerminalText($0) }
         guard form != .binary else {

@@ -3,7 +3,6 @@ internal import CofferClient
 internal import CofferCore
 internal import CofferWire
 
-/// The verb `coffer keychain update`, with its options.
 struct UpdateKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
@@ -110,7 +109,6 @@ struct UpdateKeychainItems: ParsableCommand {
     }
 }
 
-/// The verb `coffer keychain delete`, with its options.
 struct DeleteKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
