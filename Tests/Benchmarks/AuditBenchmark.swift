@@ -4,9 +4,9 @@ import CofferSystem
 import CofferWire
 import Foundation
 
-/// What recording who did what costs a get: the same server in turns, with it and without.
+/// The cost of the audit for a get: the same server with and without it, in turns.
 ///
-/// In this process, because a daemon can't be configured to record nothing; the client is another thread.
+/// The server is in this process, because a daemon can't disable its audit; the client is another thread.
 enum AuditBenchmark: Benchmark {
     static let name = "audit"
     private static let target = 0.1
@@ -86,14 +86,14 @@ private final class RecordingServer {
         frames = names.map { BenchmarkConnection.frame("item.get", ["name": .string($0)], []) }
     }
 
-    /// Has it record who did what from here on, or not.
+    /// Enables or disables the audit.
     func keepAudit(_ keepsAudit: Bool) {
         instructions.post { $0.keepsAudit = keepsAudit }
     }
 
-    /// Gets so many items, one after the other, and sees that all that is to be recorded is written by then.
+    /// Gets items one after another, and includes the time until the audit is written.
     ///
-    /// - Returns: How long it took, in milliseconds.
+    /// - Returns: The time in milliseconds.
     func get(_ count: Int) throws -> Double {
         try milliseconds {
             for _ in 0..<count {
@@ -111,7 +111,7 @@ private final class RecordingServer {
     }
 }
 
-/// What this process has worked, in milliseconds.
+/// The processor time of this process in milliseconds.
 private func processorTime() -> Double {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -2,23 +2,23 @@ import CofferCore
 import CofferSystem
 import CofferWire
 
-/// A connection that speaks the wire as any program would, many requests ahead if wanted.
+/// A connection that speaks the protocol, with pipelining.
 ///
-/// Not the client library: what is measured must not wait for what a person's program does besides. The contents of a
-/// benchmark are no secrets.
+/// It does not use the client library, whose own work must not be measured. The contents of a benchmark are
+/// not secret.
 final class BenchmarkConnection {
     private let socket: OwnedDescriptor
     private var decoder = FrameDecoder()
-    // Small: there are thousands of these.
+    // Small, because there are thousands of connections.
     private var buffer = [UInt8](repeating: 0, count: 8 << 10)
     private var pending = 0..<0
 
-    /// The number of its descriptor.
+    /// The number of the descriptor.
     var number: Int32 { socket.number }
 
     init(to path: String) throws { socket = try UnixSocket.connect(to: path) }
 
-    /// A request as it travels.
+    /// The frame of a request.
     static func frame(_ method: String, _ params: JSONObject, _ payload: [UInt8]) -> [UInt8] {
         let json = Request(id: .integer(1), method: method, params: params).serialized()
         return FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
@@ -32,7 +32,7 @@ final class BenchmarkConnection {
         }
     }
 
-    /// Carries a request out.
+    /// Sends a request and waits for its answer.
     @discardableResult
     func call(
         _ method: String,
@@ -51,7 +51,7 @@ final class BenchmarkConnection {
         }
     }
 
-    /// Waits for news, which must be of that name.
+    /// Waits for a notification, which must have that name.
     func expectNotification(_ name: String) throws {
         guard case .notification(name, _) = try receive() else {
             throw CofferError(.protocolViolation, "something else came where the notification '\(name)' was due")
@@ -69,7 +69,7 @@ final class BenchmarkConnection {
 
     private func decodePending() throws -> Frame? {
         var offset = pending.lowerBound
-        // The span of a property ends with the access to it; a second name of the array costs nothing.
+        // The span of a property ends with the access to it; a local copy of the array shares its buffer.
         let arrived = buffer
         let frame = unsafe try decoder.decode(arrived.span.bytes.extracting(first: pending.upperBound), at: &offset)
         pending = offset..<pending.upperBound

@@ -2,7 +2,7 @@ import CofferCore
 import CofferWire
 import Foundation
 
-/// The real daemon on a vault of its own, or the floor that it is compared with.
+/// The real daemon on its own vault, or the baseline that it is compared with.
 final class BenchmarkDaemon {
     let statePath: String
     let socketPath: String
@@ -11,11 +11,11 @@ final class BenchmarkDaemon {
     /// Starts a daemon and waits until it listens.
     ///
     /// - Parameters:
-    ///   - setting: Which daemon, and where.
-    ///   - name: What its files are called; a vault of that name is gone on with.
+    ///   - setting: The daemon and the directory.
+    ///   - name: The name of its files; an existing vault of that name is used.
     ///   - options: Further options.
-    ///   - isAlone: Whether it gets a core of its own, and we another: for what is over sooner than a core is changed. It
-    ///     costs evenness on a busy machine.
+    ///   - isAlone: Whether the daemon and this process each get a core, for operations that are shorter than
+    ///     a migration between cores. It increases the spread on a busy machine.
     init(_ setting: Setting, _ name: String, options: [String] = [], isAlone: Bool = false) throws {
         statePath = "\(setting.directory)/\(name)"
         socketPath = "\(setting.directory)/\(name).socket"
@@ -25,12 +25,12 @@ final class BenchmarkDaemon {
         )
     }
 
-    /// Starts a floor: this program again, by another word.
+    /// Starts a baseline daemon, which is this program with another argument.
     ///
     /// - Parameters:
-    ///   - databasePath: What it serves, made by `floor_fill`.
-    ///   - setting: Where.
-    ///   - name: What its socket is called.
+    ///   - databasePath: Its database, made by `floor_fill`.
+    ///   - setting: The directory.
+    ///   - name: The name of its socket.
     init(floorOf databasePath: String, _ setting: Setting, _ name: String) throws {
         statePath = databasePath
         socketPath = "\(setting.directory)/\(name).socket"
@@ -38,7 +38,7 @@ final class BenchmarkDaemon {
         try start(Self.endingWithUs + [ourselves, Benchmarks.floorName, databasePath, socketPath])
     }
 
-    /// However we end, what is started with this ends with us.
+    /// Makes daemons end with this process, even after a crash.
     static let endingWithUs = ["setpriv", "--pdeathsig", "KILL"]
 
     private func start(_ arguments: [String]) throws {
@@ -57,9 +57,9 @@ final class BenchmarkDaemon {
 
     var processID: Int32 { process.processIdentifier }
 
-    /// What the daemon has in memory.
+    /// The memory of the daemon.
     ///
-    /// Its libraries are in it, and the pages of the C library that it shares with others.
+    /// It includes libraries and the pages of the C library that are shared with other processes.
     func memory() throws -> Memory {
         let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         func kibibytes(_ name: String) throws -> Int {
@@ -71,30 +71,32 @@ final class BenchmarkDaemon {
         return Memory(resident: try kibibytes("VmRSS"), most: try kibibytes("VmHWM"))
     }
 
-    /// Has the kernel count the most from now on, if it lets us: the daemon is not ours to look into for everybody.
+    /// Resets the kernel's record of the peak, if it permits that: the daemon is protected from other
+    /// processes.
     func forgetMostMemory() {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/\(processID)/clear_refs"))
     }
 
-    /// Ends the daemon in good order.
+    /// Stops the daemon in order.
     func stop() {
         process.terminate()
         process.waitUntilExit()
     }
 }
 
-/// What a process has in memory, in KiB.
+/// The memory of a process in KiB.
 struct Memory {
     let resident: Int
-    /// The most that it was.
+    /// The peak.
     let most: Int
 }
 
-/// Who runs where.
+/// The assignment of cores.
 ///
-/// A client that is woken on the daemon's core waits until the daemon has done all of its work, and so measures that.
+/// A client that wakes up on the daemon's core waits until the daemon has done all of its work, and would
+/// measure that.
 private enum Cores {
-    /// What daemons are started with, so that the second core is ours; nothing where there is no second one.
+    /// Pins daemons to the first core, so that this process has the second; empty if there is only one.
     static let daemonsAlone: [String] = {
         let pinning = Process()
         pinning.executableURL = URL(filePath: "/usr/bin/env")
@@ -110,22 +112,23 @@ private enum Cores {
 extension BenchmarkDaemon {
     static let passcode = Array("correct horse battery staple".utf8)
 
-    /// The connections that a vault is filled over.
+    /// The number of connections that fill a vault.
     ///
-    /// A connection's puts are carried out one after the other, and each of them waits for the commit of its turn: the
-    /// more connections, the more puts share a commit.
+    /// The puts of one connection are executed one after another, and each waits for the commit of its turn:
+    /// more connections share a commit among more puts.
     static let fillingConnections = 2000
     private static let windowPuts = 4
-    /// One item in so many is a file, up to so many files.
+    /// The interval of files among the items, and their maximum number.
     private static let itemsPerFile = 5
     private static let mostFiles = 100
 
-    /// Makes an unlocked vault of small secrets and a few files, all of them readable after the first unlock.
+    /// Makes an unlocked vault with small secrets and a few files, all of them readable after the first
+    /// unlock.
     ///
-    /// The secrets are called `s/0`, `s/1` and so on, the files `f/0`, `f/1` and so on.
+    /// The secrets are named `s/0`, `s/1` and so on, the files `f/0`, `f/1` and so on.
     ///
-    /// - Parameter itemCount: How many there are in all.
-    /// - Returns: How long the items took, in milliseconds.
+    /// - Parameter itemCount: The total number of items.
+    /// - Returns: The time for the items in milliseconds.
     @discardableResult func makeVault(items itemCount: Int) throws -> Double {
         try connect().call("vault.init", ["kdf": "interactive"], payload: Self.passcode)
         let fileCount = min(itemCount / Self.itemsPerFile, Self.mostFiles)
@@ -152,7 +155,7 @@ extension BenchmarkDaemon {
         }
     }
 
-    /// Sends requests ahead over many connections: while the daemon works on a window, the next one is on its way.
+    /// Pipelines requests over many connections: the next window is in flight while the daemon works on one.
     private func pipeline(_ count: Int, _ request: (Int) -> [UInt8]) throws {
         let needed = min(Self.fillingConnections, (count + Self.windowPuts - 1) / Self.windowPuts)
         let connections = try (0..<needed).map { _ in try connect() }

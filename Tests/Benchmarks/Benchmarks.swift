@@ -2,13 +2,14 @@ import CBenchmarks
 import CofferCore
 import Foundation
 
-/// Something that is measured: one file of its own, `<Name>Benchmark.swift`, a line in ``Benchmarks/all``, and one in the
-/// help of `packaging/bench`.
+/// A benchmark, in a file of its own, `<Name>Benchmark.swift`.
+///
+/// It has a line in ``Benchmarks/all``, and one in the help of `packaging/bench`.
 protocol Benchmark {
-    /// The word for it on the command line.
+    /// Its name on the command line.
     static var name: String { get }
 
-    /// Measures, and prints what came of it.
+    /// Measures, and prints the results.
     static func run(_ setting: Setting) throws
 }
 
@@ -18,17 +19,17 @@ struct Setting {
     let daemonPath: String
     /// An empty directory, which the caller removes.
     let directory: String
-    /// How much is done.
+    /// The amount of work.
     let effort: Effort
 }
 
-/// How much a benchmark does.
+/// The amount of work of a benchmark.
 enum Effort: String, CaseIterable {
-    /// Whether it works at all: seconds, and numbers that mean nothing.
+    /// A functional check, in seconds, with meaningless numbers.
     case check
     /// Without the sizes that take minutes.
     case quick
-    /// All of it.
+    /// Everything.
     case full
 }
 
@@ -40,7 +41,7 @@ enum Benchmarks {
             KeysBenchmark.self, StartBenchmark.self,
         ]
     }
-    /// The argument that makes this program a baseline daemon, with a database and a socket after it.
+    /// The argument that makes this program a baseline daemon, followed by a database and a socket.
     static let floorName = "floor"
 
     static func main() {
@@ -69,5 +70,5 @@ enum Benchmarks {
     private static func complain(_ text: String) { FileHandle.standardError.write(Data("error: \(text)\n".utf8)) }
 }
 
-/// Says on standard error what is going on, while nothing else can be seen.
+/// Prints the current activity on standard error.
 func tell(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }

@@ -1,18 +1,18 @@
 import CofferCore
 import Foundation
 
-/// Another program, run to its end without anything between it and the clock.
+/// Runs another program without overhead that would be measured.
 enum Command {
-    /// Where a program is, if it is installed.
+    /// The path of a program, if it is installed.
     static func path(of name: String) -> String? {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
             .first(where: FileManager.default.isExecutableFile)
     }
 
-    /// Runs a program that says nothing; what it complains of goes to standard error.
+    /// Runs a program without output; its errors go to standard error.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
+    ///   - path: The path of the program.
     ///   - arguments: The arguments after its name.
     static func run(_ path: String, _ arguments: [String]) throws {
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
@@ -26,7 +26,7 @@ enum Command {
     }
 }
 
-/// A plain file, opened by its path and closed when it goes.
+/// An unencrypted file, which is closed with the value.
 final class PlainFile {
     let number: Int32
 

@@ -3,15 +3,15 @@ import CofferCore
 import CofferWire
 import Foundation
 
-/// How long a client waits while another user's clients are busy, compared with its wait when it is alone.
+/// The latency of a client while another user's clients are busy, compared with its latency alone.
 enum FairnessBenchmark: Benchmark {
     static let name = "fairness"
-    /// The word that makes busy clients of this program, of whatever user it runs as.
+    /// The argument that makes this program a set of busy clients, under its own user.
     static let busyName = "busy"
 
     private static let busyClients = 64
     private static let mostTimes = 5.0
-    /// `nobody`: a user that every machine has.
+    /// The user `nobody`, which exists on every machine.
     private static let busyUserID: UInt32 = 65534
 
     private static let quietOperations: [KeychainOperation] = [.get, .update]
@@ -39,7 +39,7 @@ enum FairnessBenchmark: Benchmark {
         printOut(waits)
     }
 
-    /// Carries out what ``Store/beside(_:clients:_:)`` starts, until it is ended.
+    /// Runs the clients that ``Store/beside(_:clients:_:)`` starts, until they are stopped.
     static func serveBusily(_ words: [String]) throws {
         guard words.count == 4, let operation = KeychainOperation(rawValue: words[1]), let items = Int(words[2]),
             let clients = Int(words[3])
@@ -55,7 +55,7 @@ enum FairnessBenchmark: Benchmark {
         let text = "[Client]\nUID=\(busyUserID)\nGroups=default\nVerbs=read write\n"
         try Data(text.utf8).write(to: URL(filePath: "\(entitlements)/busy.conf"))
         let daemon = try BenchmarkDaemon(setting, "fairness", options: ["--entitlements", entitlements])
-        // Others have to get there.
+        // The other user needs access.
         unsafe chmod(setting.directory, 0o711)
         unsafe chmod(daemon.socketPath, 0o666)
         try daemon.connect().call("vault.init", ["kdf": "interactive"], payload: BenchmarkDaemon.passcode)
@@ -78,7 +78,7 @@ enum FairnessBenchmark: Benchmark {
                 )
         }
 
-        /// Does something while another user's clients ask as fast as they are answered.
+        /// Calls a closure while another user's clients send requests without a pause.
         func beside<Value>(_ operation: KeychainOperation, clients: Int, _ body: () throws -> Value) throws -> Value {
             let (process, output) = (Process(), Pipe())
             process.executableURL = URL(filePath: "/usr/bin/env")
@@ -95,7 +95,7 @@ enum FairnessBenchmark: Benchmark {
             guard output.fileHandleForReading.availableData.count > 0 else {
                 throw CofferError(.internal, "the busy clients did not begin")
             }
-            // They are all connected and busy by then.
+            // After this time, all clients are connected and busy.
             usleep(100_000)
             let value = try body()
             guard process.isRunning else { throw CofferError(.internal, "the busy clients have ended") }

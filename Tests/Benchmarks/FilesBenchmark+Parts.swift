@@ -35,7 +35,7 @@ extension FilesBenchmark {
         printParts(results, plan, hasOther: encrypted != nil)
     }
 
-    /// Offsets of different parts.
+    /// Distinct random offsets.
     private static func randomOffsets(_ plan: FilesPlan) -> [Int64] {
         let count = plan.largeBytes / partBytes
         var chosen = Set<Int>()
@@ -88,13 +88,13 @@ private enum PartsKind: String, CaseIterable {
     case syncedWrite = "random write, sync at the end"
 }
 
-/// A client that has a large file open.
+/// A client with an open large file.
 private protocol PartsContestant {
     static var name: String { get }
 
     /// Reads and writes parts at some offsets.
     ///
-    /// - Returns: How long all of them took, in milliseconds.
+    /// - Returns: The total time in milliseconds.
     func measure(_ offsets: [Int64]) throws -> [PartsKind: Double]
 }
 
@@ -104,7 +104,7 @@ extension PartsContestant {
 
 private let partBytes = 4 << 10
 
-/// A file of ours, through a handle.
+/// A file of the vault, through a handle.
 private struct StoredParts: PartsContestant {
     static let name = "coffer"
     static let storedName = "large"
@@ -145,7 +145,7 @@ private struct StoredParts: PartsContestant {
     }
 }
 
-/// Parts of a file by its path.
+/// Reads and writes parts of a file by its path.
 private func measureFile(_ file: PlainFile, _ offsets: [Int64]) throws -> [PartsKind: Double] {
     var buffer = [UInt8](repeating: 5, count: partBytes)
     let readTime = try milliseconds { for offset in offsets { try file.read(into: &buffer, at: offset) } }
@@ -154,7 +154,7 @@ private func measureFile(_ file: PlainFile, _ offsets: [Int64]) throws -> [Parts
     return [.read: readTime, .write: writeTime, .syncedWrite: writeTime + syncTime]
 }
 
-/// A file as it is.
+/// An unencrypted file.
 private struct PlainParts: PartsContestant {
     static let name = "plain"
     private let file: PlainFile
@@ -164,7 +164,7 @@ private struct PlainParts: PartsContestant {
     func measure(_ offsets: [Int64]) throws -> [PartsKind: Double] { try measureFile(file, offsets) }
 }
 
-/// The chunks that the parts are in, opened in memory.
+/// The chunks of the parts, decrypted from memory.
 private struct OpenedChunks: PartsContestant {
     static let name = "chunk"
     private let bench: CipherBench
@@ -188,21 +188,23 @@ private struct EncryptedParts: PartsContestant {
     }
 
     func measure(_ offsets: [Int64]) throws -> [PartsKind: Double] {
-        // Reading plaintext from the page cache would measure nothing.
+        // A read from the page cache would measure nothing.
         try file.synchronize()
         file.forgetCached()
         return try measureFile(file, offsets)
     }
 }
 
-/// A directory that gocryptfs is mounted on.
+/// A mounted directory of gocryptfs.
 ///
-/// `packaging/bench` unmounts it where we can't.
+/// If this process can't unmount it, `packaging/bench` does.
 private final class EncryptedDirectory {
     let path: String
     private let process = Process()
 
-    /// - Returns: `nil` where gocryptfs is not installed, or can't mount anything.
+    /// Mounts the directory.
+    ///
+    /// - Returns: `nil` if gocryptfs is not installed or can't mount.
     init?(_ setting: Setting) throws {
         path = "\(setting.directory)/mounted"
         guard let program = Command.path(of: "gocryptfs"), unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {

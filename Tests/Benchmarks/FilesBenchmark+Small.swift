@@ -8,7 +8,7 @@ extension FilesBenchmark {
 
     // MARK: Small files
 
-    /// Stores many small files and reads them, beside plain ones that are made as safely.
+    /// Stores and reads many small files, compared with unencrypted ones that are synced equally.
     static func measureSmallFiles(_ setting: Setting, _ vault: FilesVault, _ plan: FilesPlan) throws {
         tell("storing and reading small files (\(plan.smallRounds) rounds) ...")
         let plain = try PlainFiles(setting, count: plan.smallFiles)
@@ -32,6 +32,8 @@ extension FilesBenchmark {
         printSmallFiles(results, plan)
     }
 
+    /// Measures one round.
+    ///
     /// - Returns: The milliseconds of the puts and of the gets.
     private static func measureSmall(
         _ vault: FilesVault,
@@ -39,7 +41,7 @@ extension FilesBenchmark {
         _ round: Int,
         clients: Int
     ) throws -> (put: Double, get: Double) {
-        // Each round stores new ones; those of many clients are others than those of one.
+        // Each round and each number of clients stores new files.
         let name = "\(clients)/\(round)/\(LoadRequest.account)"
         let put = LoadRequest(
             "item.put",
@@ -85,7 +87,7 @@ extension FilesBenchmark {
 
     // MARK: Classes
 
-    /// Changes the class of a large file, and of a small one.
+    /// Changes the class of a large and of a small file.
     static func measureClassChanges(_ vault: FilesVault, _ plan: FilesPlan) throws {
         tell("changing classes (\(plan.classRounds) rounds) ...")
         let source = "\(vault.daemon.statePath).source"
@@ -123,7 +125,7 @@ extension FilesBenchmark {
     }
 }
 
-/// Files without anything around them.
+/// Unencrypted files without a vault.
 private struct PlainFiles {
     private static let byteCount = 1 << 10
     private let directory: String
@@ -135,7 +137,9 @@ private struct PlainFiles {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     }
 
-    /// - Returns: The milliseconds of making them, and of reading them.
+    /// Measures one round.
+    ///
+    /// - Returns: The milliseconds of creating and of reading them.
     func measure() throws -> (put: Double, get: Double) {
         let opened = try PlainFile(directory, O_RDONLY | O_DIRECTORY)
         var bytes = [UInt8](repeating: 7, count: Self.byteCount)

@@ -4,7 +4,7 @@ import CofferMemory
 import Foundation
 
 extension FilesBenchmark {
-    /// Stores large files and reads them back, by a descriptor that is passed.
+    /// Stores large files and reads them back through a passed descriptor.
     static func measureStreams(_ setting: Setting, _ plan: FilesPlan) throws {
         var results = StreamResults()
         for place in try StreamPlace.all(setting, plan) {
@@ -37,13 +37,13 @@ extension FilesBenchmark {
     }
 }
 
-/// Where files lie.
+/// The file system of a measurement.
 private struct StreamPlace {
     let name: String
-    /// The benchmark, as if it had been started there.
+    /// The setting with a directory there.
     let setting: Setting
 
-    /// The disk, and the memory where `packaging/bench` could make a directory in it.
+    /// The disk, and a memory file system if `packaging/bench` could make a directory on it.
     static func all(_ setting: Setting, _ plan: FilesPlan) throws -> [StreamPlace] {
         let disk = StreamPlace(name: "on disk", setting: setting)
         guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(setting.directory)/memory")
@@ -52,7 +52,7 @@ private struct StreamPlace {
         return [disk, StreamPlace(name: "in memory", setting: inMemory)]
     }
 
-    /// A source, what is stored and the one that it replaces, and what was read: never more than four at a time.
+    /// The source, the stored content with the one that it replaces, and the output: at most four at a time.
     func hasRoom(for byteCount: Int) -> Bool {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: setting.directory)
         guard let free = attributes?[.systemFreeSize] as? NSNumber else { return true }
@@ -69,22 +69,24 @@ private enum ContestantName: CaseIterable {
 /// A program that stores a file and reads it back.
 private struct Contestant {
     let name: ContestantName
-    /// Ends when what was stored would survive a power cut.
+    /// Ends when the stored file would survive a power cut.
     let put: () throws -> Void
     let get: () throws -> Void
-    /// What was read; `nil` where there is no file of it.
+    /// The output; `nil` if it is not a file.
     let output: String?
     let source: String
     let cleanUp: () throws -> Void
 
-    /// - Parameter checking: Whether what was read is compared with what was put.
-    /// - Returns: The milliseconds of both.
+    /// Measures one round.
+    ///
+    /// - Parameter checking: Whether to compare the output with the source.
+    /// - Returns: The milliseconds of the put and of the get.
     func measure(checking: Bool) throws -> (put: Double, get: Double) {
         let times = (try milliseconds(put), try milliseconds(get))
         if checking, let output, !FileManager.default.contentsEqual(atPath: source, andPath: output) {
             throw CofferError(.internal, "what \(name) has read is not what was put")
         }
-        // Data that was not synced need not be written any more, and disturbs no later measurement.
+        // Removing unsynced data avoids its write during the next measurement.
         if let output { try FileManager.default.removeItem(atPath: output) }
         try cleanUp()
         return times
@@ -117,7 +119,7 @@ private struct Contestants {
 
     private static func copy(_ source: String, _ directory: String) -> Contestant {
         let (stored, output) = ("\(directory)/cp.stored", "\(directory)/cp.output")
-        // Through memory, as everybody else has to: not by sharing blocks.
+        // Copies through memory, as the other programs do, without sharing blocks.
         let options = ["--reflink=never", "--sparse=never"]
         return Contestant(
             name: .copy,
@@ -136,7 +138,7 @@ private struct Contestants {
         guard let age = Command.path(of: "age"), let keygen = Command.path(of: "age-keygen") else { return nil }
         let (key, recipient) = ("\(directory)/age.key", "\(directory)/age.recipient")
         if !FileManager.default.fileExists(atPath: key) {
-            // It says on standard error what it has made, which is of no use here.
+            // Its report on standard error is not needed.
             try Command.run("/bin/sh", ["-c", "\"$0\" -o \"$1\" 2>/dev/null", keygen, key])
             try Command.run("/bin/sh", ["-c", "\"$0\" -y \"$1\" >\"$2\"", keygen, key, recipient])
         }
@@ -154,7 +156,7 @@ private struct Contestants {
         )
     }
 
-    /// The cipher that files are sealed with, chunk by chunk, in memory that the processor has at hand.
+    /// The cipher of the file store, chunk by chunk, on data in the processor's cache.
     private static func cipher(_ source: String, _ byteCount: Int) throws -> Contestant {
         let bench = try CipherBench()
         let chunks = (byteCount + Limits.chunkBytes - 1) / Limits.chunkBytes
@@ -169,7 +171,7 @@ private struct Contestants {
     }
 }
 
-/// A chunk, and the cipher that files are sealed with.
+/// A chunk and the cipher of the file store.
 final class CipherBench {
     private let cipher = ChunkCipher(suite: .preferred, header: [UInt8](repeating: 1, count: 32))
     private let key: SymmetricKey
@@ -182,7 +184,7 @@ final class CipherBench {
     }
 
     func seal() {
-        // The span of a property ends with the access to it; a second name of the array costs nothing.
+        // The span of a property ends with the access to it; a local copy of the array shares its buffer.
         let plaintext = plaintext
         unsafe sealed.withUnsafeMutableBytes {
             unsafe cipher.seal(plaintext.span.bytes, at: 1, isLast: false, under: key, into: $0)
@@ -202,7 +204,7 @@ final class CipherBench {
 private struct StreamMeasurement {
     let place: String
     let byteCount: Int
-    /// The most memory over what the daemon had before, in KiB.
+    /// The peak of the memory above the value before, in KiB.
     var most = 0
     private(set) var puts: [ContestantName: Samples] = [:]
     private(set) var gets: [ContestantName: Samples] = [:]
@@ -225,7 +227,7 @@ private struct StreamResults {
     private static let ageTarget = 2.0
     private static let cipherTarget = 0.8
     private static let memoryTarget = 16 << 10
-    /// The size that the targets are about.
+    /// The size for which targets exist.
     private static let judgedBytes = 1 << 30
 
     func printOut() {

@@ -2,8 +2,10 @@ import CofferCore
 import CofferWire
 import Foundation
 
-/// Large files as streams, beside age, cp and the bare cipher; parts of a large file, beside gocryptfs; many small files;
-/// and what a change of class costs.
+/// Streams, parts, small files, and changes of the class.
+///
+/// Streams of large files are compared with age, cp and the bare cipher, and parts of a large file with
+/// gocryptfs.
 enum FilesBenchmark: Benchmark {
     static let name = "files"
 
@@ -18,16 +20,16 @@ enum FilesBenchmark: Benchmark {
     }
 }
 
-/// How much is measured.
+/// The amounts of a run.
 struct FilesPlan {
-    /// The sizes of files that are streamed, in bytes, and how often.
+    /// The sizes of streams in bytes, with their rounds.
     let streams: [(byteCount: Int, rounds: Int)]
-    /// The bytes of a file that is read and written in parts.
+    /// The size of the file that is read and written in parts.
     let largeBytes: Int
-    /// The parts of a round.
+    /// The number of parts in a round.
     let parts: Int
     let partRounds: Int
-    /// The small files of a round, for one client; and the rounds.
+    /// The number of small files of a client in a round, and the rounds.
     let smallFiles: Int
     let smallRounds: Int
     let classRounds: Int
@@ -60,18 +62,18 @@ final class FilesVault {
         connection = try daemon.connect()
     }
 
-    /// Stores what is in a plain file.
+    /// Stores the content of an unencrypted file.
     func put(_ name: String, from path: String) throws {
         let source = try PlainFile(path, O_RDONLY)
         try connection.call("item.put", Self.putting(name), passing: source.number)
     }
 
-    /// What a put into the file store says.
+    /// The parameters of a put into the file store.
     static func putting(_ name: String) -> JSONObject {
         ["name": .string(name), "store": "file", "protection": protectionClass]
     }
 
-    /// Writes a file that is stored to a plain one.
+    /// Writes a stored file to an unencrypted one.
     func get(_ name: String, to path: String) throws {
         let output = try PlainFile(path, O_WRONLY | O_CREAT | O_TRUNC)
         try connection.call("item.get", ["name": .string(name)], passing: output.number)
@@ -81,6 +83,6 @@ final class FilesVault {
 }
 
 extension Samples {
-    /// A median and how far the middle half spreads: two cells of a table.
+    /// The median and the spread of the middle half, as two cells of a table.
     var ratioCells: [String] { [median.formatted(2), spread.asPercent] }
 }

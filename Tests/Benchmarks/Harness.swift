@@ -1,6 +1,6 @@
 import Foundation
 
-/// What was measured again and again: times in milliseconds, unless something else is said.
+/// Measured values: times in milliseconds, unless stated otherwise.
 struct Samples {
     private var values: [Double] = []
 
@@ -19,43 +19,43 @@ struct Samples {
     var median: Double { quantile(0.5) }
     var mean: Double { values.reduce(0, +) / Double(values.count) }
 
-    /// How many times those of others they are, sample by sample: what lies side by side was measured side by side.
+    /// The ratios to other samples, pairwise, because samples with the same index were measured together.
     func ratios(to others: Samples) -> Samples {
         var ratios = Samples()
         for (one, other) in zip(values, others.values) { ratios.add(one / other) }
         return ratios
     }
 
-    /// The middle half of the samples, as a part of the median.
+    /// The middle half of the samples, relative to the median.
     var spread: Double { (quantile(0.75) - quantile(0.25)) / median }
 
     init() {}
-    /// The samples of several, as one.
+    /// The union of several sets of samples.
     init(joining others: [Samples]) { values = others.flatMap(\.values) }
 }
 
-/// Measures how long something takes, in milliseconds.
+/// Measures the time of a closure in milliseconds.
 func milliseconds(_ body: () throws -> Void) rethrows -> Double {
     let duration = try ContinuousClock().measure(body)
     return Double(duration.components.seconds) * 1e3 + Double(duration.components.attoseconds) / 1e15
 }
 
-/// Goes through what is compared in turns, each time beginning with another: a disturbance of the machine, or a
-/// habit of it, then meets all of them alike.
+/// Measures several candidates in turns, each round beginning with another one.
 ///
-/// The first round counts for nothing: it fills the caches.
+/// A disturbance of the machine then affects all of them equally. The first round fills the caches and is not
+/// counted.
 ///
 /// - Parameters:
-///   - rounds: How many rounds count.
-///   - count: How many things are compared.
-///   - body: Gets the number of one of them, and whether the round counts.
+///   - rounds: The number of counted rounds.
+///   - count: The number of candidates.
+///   - body: Gets the index of a candidate, and whether the round is counted.
 func interleave(rounds: Int, _ count: Int, _ body: (_ index: Int, _ counts: Bool) throws -> Void) rethrows {
     for round in 0...rounds {
         for place in 0..<count { try body((place + round) % count, round > 0) }
     }
 }
 
-/// A plain table, its first column flush left and the others flush right.
+/// A text table, its first column left-aligned and the others right-aligned.
 struct Table {
     private var rows: [[String]]
 
@@ -79,16 +79,16 @@ struct Table {
 }
 
 extension Double {
-    /// With that many decimal places.
+    /// With a number of decimal places.
     func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
 
     /// A time in milliseconds.
     var asTime: String { "\(formatted(3)) ms" }
 
-    /// A time in milliseconds, for one that is short.
+    /// A time in milliseconds, as microseconds.
     var asShortTime: String { "\((self * 1000).formatted(1)) µs" }
 
-    /// A part of a whole.
+    /// A ratio as a percentage.
     var asPercent: String { "\((self * 100).formatted(0)) %" }
 }
 
@@ -101,7 +101,7 @@ extension Int {
         }.joined()
     }
 
-    /// Bytes, in the largest unit that they fill.
+    /// A size in the largest unit that it fills.
     var asBytes: String {
         for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] where self >= 1 << shift {
             return "\(self >> shift) \(unit)"

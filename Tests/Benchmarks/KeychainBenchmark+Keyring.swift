@@ -5,9 +5,10 @@ import Foundation
 extension KeychainBenchmark {
     private static let lookUpTarget = 25.0
 
-    /// Compares with gnome-keyring, through libsecret in this process, where both are installed.
+    /// Compares with gnome-keyring through libsecret in this process, if both are installed.
     ///
-    /// It has a session bus and a home of its own. A prompt would wait for ever: the keyring is open from the start.
+    /// The keyring has its own session bus and home. It is unlocked from the start, because a prompt would
+    /// block for ever.
     static func compareWithKeyring(_ setting: Setting, _ stores: KeychainStores, _ plan: KeychainPlan) throws {
         print("\nHow far from gnome-keyring?\n")
         guard let keyring = try Keyring(setting) else {
@@ -41,13 +42,15 @@ extension KeychainBenchmark {
     }
 }
 
-/// A gnome-keyring of its own, on a bus of its own.
+/// A gnome-keyring on its own bus.
 private final class Keyring {
     private let bus = Process()
     private let daemon = Process()
     private(set) var items = 0
 
-    /// - Returns: `nil` where something of it is not installed.
+    /// Starts the keyring.
+    ///
+    /// - Returns: `nil` if a part of it is not installed.
     init?(_ setting: Setting) throws {
         guard keyring_load() != 0 else { return nil }
         let programs = ["dbus-daemon", "gnome-keyring-daemon"].compactMap { name in
@@ -78,7 +81,7 @@ private final class Keyring {
     }
 
     deinit {
-        // Foundation traps when a process that never started is terminated: where one did not come up, this goes early.
+        // Foundation traps when a process that was never started is terminated, as after a failed start.
         let started = [daemon, bus].filter(\.isRunning)
         for process in started { process.terminate() }
         for process in started { process.waitUntilExit() }
@@ -107,7 +110,7 @@ private final class Keyring {
         items = count
     }
 
-    /// Stores items, and says how long each took, in milliseconds.
+    /// Stores items, and returns the time of each in milliseconds.
     func store(_ range: Range<Int>) throws -> Samples {
         unsafe try times(range.count) { unsafe keyring_store(UInt64(range.lowerBound), UInt64(range.count), $0) }
     }
@@ -135,7 +138,7 @@ private final class Keyring {
     }
 }
 
-/// What is measured on both sides.
+/// The operations that both sides support.
 private struct KeyringContest {
     static let operations: [KeychainOperation] = [.find, .add, .delete]
 

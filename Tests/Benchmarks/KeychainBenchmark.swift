@@ -1,8 +1,9 @@
 import CofferCore
 import Foundation
 
-/// Getting, adding, changing, deleting and searching, at a hundred, ten thousand and a million items, by one client and by
-/// many; beside a daemon in C that does as little as can be, and beside gnome-keyring.
+/// Getting, adding, changing, deleting and searching, at a hundred, ten thousand and a million items.
+///
+/// One client and many clients are measured, and compared with a minimal daemon in C and with gnome-keyring.
 enum KeychainBenchmark: Benchmark {
     static let name = "keychain"
 
@@ -48,7 +49,7 @@ enum KeychainBenchmark: Benchmark {
         _ results: inout KeychainResults
     ) throws {
         tell("looking through all items (\(plan.searchRounds) rounds) ...")
-        // Ten items at every size.
+        // Ten items match at every size.
         let part = "user-000001"
         try interleave(rounds: plan.searchRounds, stores.count) { index, counts in
             for (search, value) in [(KeychainSearch.prefix, part), (.contains, String(part.dropFirst(3)))] {
@@ -71,17 +72,17 @@ enum KeychainBenchmark: Benchmark {
     }
 }
 
-/// How much is measured.
+/// The amounts of a run.
 struct KeychainPlan {
     let sizes: [Int]
     let clients: [Int]
     let rounds: Int
     let searchRounds: Int
-    /// How long the clients of a round ask for the same.
+    /// The time in which the clients of a round repeat one operation.
     let sliceMilliseconds: Double
-    /// The items of gnome-keyring: each that it stores costs more than the one before.
+    /// The sizes of gnome-keyring, where each stored item costs more than the one before.
     let keyringSizes: [Int]
-    /// The look-ups of a round of it; a tenth of them are changes.
+    /// The number of lookups in a round; a tenth of them are changes.
     let keyringLookUps: Int
 
     init(_ effort: Effort) {
@@ -107,7 +108,7 @@ enum KeychainSearch: String, CaseIterable {
     case contains
 }
 
-/// What was measured of one operation.
+/// The measurements of one operation.
 struct KeychainMeasurement {
     let operation: KeychainOperation
     let side: KeychainSide
@@ -139,7 +140,7 @@ private struct Contest {
             let outcome = try stores.run(operation, side, clients: clients, order, until: end)
             measured.append(KeychainMeasurement(operation: operation, side: side, outcome: outcome))
         }
-        // Who comes first changes, for habits of the machine.
+        // The order alternates, because of effects that depend on it.
         let sides: [KeychainSide] = round.isMultiple(of: 2) ? [.coffer, .floor] : [.floor, .coffer]
         let slice = LoadRequest.End.milliseconds(plan.sliceMilliseconds)
         let anywhere = LoadRequest.Order.random(among: stores.items, seed: round + 1)
@@ -148,7 +149,7 @@ private struct Contest {
                 try run(operation, side, anywhere, until: slice)
             }
         }
-        // What is added is deleted again, so that the size stays.
+        // Added items are deleted again, so that the size is constant.
         let behind = LoadRequest.Order.ascending(from: stores.items)
         for side in sides { try run(.add, side, behind, until: slice) }
         let added = measured.suffix(2)

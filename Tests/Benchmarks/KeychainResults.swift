@@ -13,9 +13,10 @@ struct KeychainResults {
     }
 
     private let plan: KeychainPlan
-    /// How long it took to fill the keychains, in milliseconds.
+    /// The times to fill the keychains, in milliseconds.
     var fillingTimes: [Double] = []
-    /// For each size: of a restarted daemon after the unlock and a get, and after all measurements.
+    /// For each size, the memory of a restarted daemon, after the unlock and a get, and after all
+    /// measurements.
     var memories: [(started: Memory, unlocked: Memory, loaded: Memory)] = []
     private var latencies: [Key: Samples] = [:]
     /// Answers per second.
@@ -193,7 +194,7 @@ struct KeychainResults {
         print("\nWhat is in memory?\n")
         var table = Table(["items", "started", "unlocked", "target", "after the load", "most"])
         for (items, memory) in zip(plan.sizes, memories) {
-            // An idle daemon may have 12 MiB, and one with a million items 24.
+            // The target is 12 MiB for an idle daemon, and 24 for one with a million items.
             let limit = items >= 1_000_000 ? 24 : 12
             table.add([
                 items.grouped,

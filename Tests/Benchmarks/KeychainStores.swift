@@ -3,13 +3,13 @@ import CofferCore
 import CofferWire
 import Foundation
 
-/// Who is asked.
+/// The measured daemon, or the baseline.
 enum KeychainSide: CaseIterable {
     case coffer
     case floor
 }
 
-/// What clients ask for.
+/// The operations of clients.
 enum KeychainOperation: String, CaseIterable {
     case find = "keychain.find"
     case get = "item.get"
@@ -19,10 +19,10 @@ enum KeychainOperation: String, CaseIterable {
     case add
     case delete
 
-    /// Those that change nothing.
+    /// The operations that change nothing.
     static let readings: [KeychainOperation] = [.find, .get, .search]
 
-    /// What the same is at the floor.
+    /// The corresponding operation of the baseline.
     var floorOperation: KeychainOperation? {
         switch self {
         case .find, .get: .find
@@ -62,12 +62,12 @@ enum KeychainOperation: String, CaseIterable {
     }
 }
 
-/// A keychain of a size, and a floor of the same.
+/// A keychain of a size, and a baseline of the same size.
 final class KeychainStores {
     static let fillingClients = 2000
 
     let items: Int
-    /// How long the keychain took to fill, in milliseconds.
+    /// The time to fill the keychain, in milliseconds.
     let fillingTime: Double
     private(set) var daemon: BenchmarkDaemon
     private let floor: BenchmarkDaemon
@@ -92,7 +92,7 @@ final class KeychainStores {
         floor = try BenchmarkDaemon(floorOf: databasePath, setting, "floor-\(items)")
     }
 
-    /// Has clients ask one of the two.
+    /// Makes clients send requests to one of the two.
     func run(
         _ operation: KeychainOperation,
         _ side: KeychainSide,
@@ -101,8 +101,9 @@ final class KeychainStores {
         until end: LoadRequest.End
     ) throws -> LoadRequest.Outcome {
         let asked = side == .coffer ? daemon : floor
-        // A core that sleeps takes longer to wake up than a request takes, now and then: one client shares the daemon's core,
-        // where it can do nothing before the daemon has done its work; several have the other one.
+        // A sleeping core sometimes takes longer to wake up than a request. A single client therefore shares
+        // the daemon's core, where it has nothing to do before the daemon is done; several clients have the
+        // other core.
         bench_keep_on_core(asked.processID, 0)
         bench_keep_on_core(0, clients == 1 ? 0 : 1)
         defer {
@@ -112,19 +113,19 @@ final class KeychainStores {
         return try operation.request.run(at: asked.socketPath, clients: clients, order, until: end)
     }
 
-    /// Has the floor commit so many single INSERTs, without a socket between.
+    /// Makes the baseline commit single INSERTs, without a socket.
     ///
-    /// - Returns: How long one took, in milliseconds: the median.
+    /// - Returns: The median time of one in milliseconds.
     func bareCommits(_ count: Int) throws -> Double {
         let answer = try floor.connect().call("floor.commit", ["count": .integer(Int64(count))])
         guard let median = answer["median"]?.integerValue else { throw CofferError(.internal, "the floor failed") }
         return Double(median) / 1e6
     }
 
-    /// Looks through the accounts, page by page.
+    /// Searches the accounts, page by page.
     ///
-    /// - Parameter part: `prefix` or `contains`, with what is looked for in the account.
-    /// - Returns: How long it took, in milliseconds.
+    /// - Parameter part: `prefix` or `contains`, with the text to find in the account.
+    /// - Returns: The time in milliseconds.
     func lookThrough(_ part: (String, String), expecting count: Int) throws -> Double {
         var params: JSONObject = [
             "class": "genericPassword", "limit": "all", "return": ["attributes"],
@@ -138,7 +139,7 @@ final class KeychainStores {
                 do {
                     page = try connection.call("keychain.find", params)
                 } catch let error as CofferError where error.code == .itemNotFound && found > 0 {
-                    // The last page has nothing.
+                    // The last page is empty.
                     break
                 }
                 found += page["items"]?.arrayValue?.count ?? 0
@@ -157,7 +158,7 @@ final class KeychainStores {
         try daemon.connect().call("vault.status")
     }
 
-    /// Ends both.
+    /// Stops both.
     func stop() {
         daemon.stop()
         floor.stop()

@@ -6,11 +6,12 @@ import Foundation
 extension KeysBenchmark {
     private static let targetMilliseconds = 1.0
 
-    /// Measures from the decision to lock until the keys are wiped, without other connections, and with very many.
+    /// Measures from the decision to lock until the keys are wiped, without other connections, and with very
+    /// many.
     ///
-    /// The daemon sends nothing before the end of a turn, and has wiped the keys by then. So they are gone when the first
-    /// byte of the turn arrives, the answer or a notification to a watching client: the time until then is the most that it can
-    /// have taken, the way there and back included.
+    /// The daemon sends nothing before the end of a turn, and has wiped the keys by then. The keys are
+    /// therefore gone when the first byte of the turn arrives, in the answer or in a notification. The time
+    /// until then is an upper bound, which includes both ways through the socket.
     static func measureLocks(_ setting: Setting, rounds: Int, connections: Int) throws {
         tell("measuring locks with \(connections.grouped) connections (\(rounds) rounds) ...")
         let crowds = try Audience.allCases.compactMap { try Crowd(setting, $0, count: connections) }
@@ -55,14 +56,14 @@ extension KeysBenchmark {
     }
 }
 
-/// What the other connections of a daemon do.
+/// The activity of the other connections.
 private enum Audience: String, CaseIterable {
     case none
     case idle
     case watching
 }
 
-/// A daemon with a small vault, and those who are connected to it.
+/// A daemon with a small vault and many connections.
 private final class Crowd {
     let audience: Audience
     let daemon: BenchmarkDaemon
@@ -75,7 +76,9 @@ private final class Crowd {
     private let others: [BenchmarkConnection]
     private let everybody: ArrivalWatch
 
-    /// - Returns: `nil` where the daemon can't serve such an audience.
+    /// Starts the daemon and connects.
+    ///
+    /// - Returns: `nil` if the daemon can't serve that many connections.
     init?(_ setting: Setting, _ audience: Audience, count: Int) throws {
         self.audience = audience
         daemon = try BenchmarkDaemon(setting, "crowd-\(audience)", isAlone: true)
@@ -89,7 +92,7 @@ private final class Crowd {
             for other in others {
                 switch audience {
                 case .watching: try other.call("vault.watch")
-                // One request each: the daemon has them all then, and not only the kernel.
+                // One request each, so that the daemon and not only the kernel has accepted it.
                 case .idle, .none: try other.call("vault.status")
                 }
             }
@@ -105,7 +108,7 @@ private final class Crowd {
         try expectEverywhere("protectedDataDidBecomeAvailable")
         let hello = BenchmarkConnection.frame("hello", ["protocol": .integer(Int64(Version.protocolNumber))], [])
         let lock = BenchmarkConnection.frame("vault.lock", ["grace": 0], [])
-        // Wakes the daemon: the hello that counts finds it as the lock does.
+        // Wakes the daemon, so that the measured hello meets the same state as the lock.
         try connection.call("hello", ["protocol": .integer(Int64(Version.protocolNumber))])
         let helloTime = try milliseconds {
             try connection.send(hello)
@@ -131,15 +134,15 @@ private final class Crowd {
         }
     }
 
-    /// Each watching client must have been notified.
+    /// Checks that each watching client was notified.
     private func expectEverywhere(_ news: String) throws {
         if audience == .watching { try others.forEach { try $0.expectNotification(news) } }
     }
 }
 
-/// Waits until something has come over any of many connections.
+/// Waits until data arrives on any of many connections.
 ///
-/// Not by `poll`, which scans all of them each time: with a thousand, that takes as long as what is measured.
+/// `poll` would scan all of them at each call: for a thousand, that takes as long as what is measured.
 private final class ArrivalWatch {
     private let number = epoll_create1(0)
 
@@ -153,12 +156,13 @@ private final class ArrivalWatch {
 
     deinit { close(number) }
 
-    /// Forgets what came and was read, which the kernel would have to look through next time.
+    /// Removes connections whose data was read from the ready list, so that the kernel need not scan them at
+    /// the next wait.
     func settle() {
         while waitOnce(milliseconds: 0) {}
     }
 
-    /// Asleep: who asks again and again takes time away from the daemon on a busy machine.
+    /// Sleeps until data arrives, because busy waiting would take time from the daemon on a busy machine.
     func wait() {
         while !waitOnce(milliseconds: -1) {}
     }

@@ -4,7 +4,7 @@ import CofferMemory
 import CofferWire
 import Foundation
 
-/// What is done with a vault's keys, at ten items and at a million, and with a thousand connections open.
+/// Operations on the keys of a vault, at ten items and at a million, and with a thousand open connections.
 enum KeysBenchmark: Benchmark {
     static let name = "keys"
 
@@ -22,7 +22,7 @@ enum KeysBenchmark: Benchmark {
 
     private static func measureOperations(_ vaults: [KeysVault], _ plan: Plan, _ results: inout Results) throws {
         tell("measuring (\(plan.rounds) rounds) ...")
-        // Operation by operation through all vaults, so that what is compared lies milliseconds apart.
+        // Each operation runs on all vaults in turn, so that compared measurements are milliseconds apart.
         for round in 0...plan.rounds {
             for operation in Operation.cycle where !results.missing.contains(operation) {
                 for place in vaults.indices {
@@ -52,11 +52,11 @@ enum KeysBenchmark: Benchmark {
     }
 }
 
-/// How much is measured.
+/// The amounts of a run.
 private struct Plan {
     let sizes: [Int]
     let rounds: Int
-    /// Each erase begins with a copy of the vault.
+    /// Each erase needs a copy of the vault.
     let eraseRounds: Int
     let connections: Int
 
@@ -69,7 +69,7 @@ private struct Plan {
     }
 }
 
-/// What is measured at each size.
+/// The operations that are measured at each size.
 private enum Operation: String, CaseIterable {
     case hello
     case status
@@ -81,11 +81,11 @@ private enum Operation: String, CaseIterable {
     case lock
     case erase
 
-    /// The order in which a round goes through them: it begins and ends locked.
+    /// The order of a round, which begins and ends locked.
     static let cycle: [Operation] = [
         .hello, .status, .argon, .unlock, .secretClass, .fileClass, .passcodeChange, .lock,
     ]
-    /// Those that are to take the same time at every size.
+    /// The operations whose time must not depend on the size.
     static let judged: [Operation] = [.unlock, .lock, .passcodeChange, .secretClass, .fileClass, .erase]
 }
 
@@ -95,7 +95,7 @@ private enum Operation: String, CaseIterable {
 private final class KeysVault {
     let items: Int
     let daemon: BenchmarkDaemon
-    /// How long the items took to store, in milliseconds.
+    /// The time to store the items, in milliseconds.
     let makingTime: Double
     private let connection: BenchmarkConnection
     private var passcode = BenchmarkDaemon.passcode
@@ -109,7 +109,7 @@ private final class KeysVault {
         try connection.call("vault.lock", ["grace": 0])
     }
 
-    /// Goes on with a vault that was made elsewhere.
+    /// Uses an existing copy of a vault.
     private init(_ setting: Setting, copy name: String, items: Int, passcode: [UInt8]) throws {
         self.items = items
         self.passcode = passcode
@@ -118,9 +118,9 @@ private final class KeysVault {
         connection = try daemon.connect()
     }
 
-    /// Carries an operation out.
+    /// Performs an operation.
     ///
-    /// - Returns: How long it took, in milliseconds.
+    /// - Returns: The time in milliseconds.
     func carryOut(_ operation: Operation, _ round: Int) throws -> Double {
         let isEven = round.isMultiple(of: 2)
         switch operation {
@@ -149,7 +149,7 @@ private final class KeysVault {
         }
     }
 
-    /// Destroys the vault for good.
+    /// Erases the vault.
     func erase() throws -> Double {
         guard let id = try connection.call("vault.status")["vaultID"] else {
             throw CofferError(.unimplemented, "the daemon does not name its vault")
@@ -168,7 +168,7 @@ private final class KeysVault {
         expecting state: JSONValue? = nil
     ) throws -> Double {
         let frame = BenchmarkConnection.frame(method, params, payload)
-        // Wakes the daemon: what it did before, and for how long it slept since, is none of the operation's doing.
+        // Wakes the daemon, so that its earlier work and its sleep do not affect the operation.
         try connection.call("hello", ["protocol": .integer(Int64(Version.protocolNumber))])
         var answer = JSONObject()
         let taken = try milliseconds {
@@ -181,20 +181,20 @@ private final class KeysVault {
         return taken
     }
 
-    /// A copy of the vault, on the disk, with a daemon of its own.
+    /// A copy of the vault on the disk, with its own daemon.
     ///
-    /// The vault's own daemon must have ended.
+    /// The vault's daemon must be stopped.
     func copied(_ setting: Setting) throws -> KeysVault {
         let name = "copy-\(items)"
         try runToEnd("/bin/cp", ["--archive", daemon.statePath, "\(setting.directory)/\(name)"])
-        // What an erase has to throw away is on the disk then, as in life.
+        // The sync puts on the disk what an erase must discard, as in real use.
         try runToEnd("/bin/sync", ["--file-system", setting.directory])
         let copy = try KeysVault(setting, copy: name, items: items, passcode: passcode)
         try copy.connection.call("vault.status")
         return copy
     }
 
-    /// Ends a copy.
+    /// Stops and removes a copy.
     func remove() {
         daemon.stop()
         try? FileManager.default.removeItem(atPath: daemon.statePath)
@@ -207,7 +207,7 @@ private func runToEnd(_ path: String, _ arguments: [String]) throws {
     guard process.terminationStatus == 0 else { throw CofferError(.io, "\(path) failed") }
 }
 
-/// The passcode's own cost, without anything of Coffer's around it, in milliseconds.
+/// The key derivation of the passcode alone, in milliseconds.
 private func bareArgon(_ passcode: [UInt8]) throws -> Double {
     let typed = unsafe try SecretBytes(copying: passcode.span.bytes)
     let salt = [UInt8](repeating: 1, count: KeyDerivation.saltBytes)
@@ -221,9 +221,9 @@ private func bareArgon(_ passcode: [UInt8]) throws -> Double {
 
 private struct Results {
     let sizes: [Int]
-    /// What this daemon does not know.
+    /// The operations that this daemon does not support.
     private(set) var missing: Set<Operation> = []
-    /// How long it took to fill the vaults, in milliseconds.
+    /// The times to fill the vaults, in milliseconds.
     var makingTimes: [Double] = []
     private var samples: [Operation: [Samples]] = [:]
 
@@ -275,7 +275,7 @@ private struct Results {
         )
     }
 
-    /// Whether a time does not depend on the number of items, within the measuring error.
+    /// Whether a time is independent of the number of items, within the measurement error.
     private static func verdict(_ samples: Samples, _ base: Samples, _ items: Int) -> String {
         let limit = max(1.25 * base.median, base.median + 0.1 + Double(items) * 1e-6)
         if samples.median <= limit { return "met" }

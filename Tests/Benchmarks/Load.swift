@@ -2,13 +2,13 @@ import CBenchmarks
 import CofferCore
 import CofferWire
 
-/// A request that is made again and again, for another item each time.
+/// A request that is repeated, for another item each time.
 ///
-/// Its digits after `site-` and `user-` identify the item; everything else is prepared beforehand.
+/// The digits after `site-` and `user-` identify the item; everything else is prepared beforehand.
 struct LoadRequest {
-    /// The bytes of the secrets that the benchmarks keep.
+    /// The size of a secret in the benchmarks.
     static let secretBytes = 32
-    /// How an item is called: the account, and the service that ten items share.
+    /// The name of an item: the account, and the service, which ten items share.
     static let account = "user-0000000@example.net"
     static let service = "site-000000.example.org"
     private static let itemsPerService: Int32 = 10
@@ -17,11 +17,13 @@ struct LoadRequest {
     fileprivate let places: [bench_place]
     fileprivate let answerPayloadBytes: Int
 
+    /// Prepares a request.
+    ///
     /// - Parameters:
-    ///   - method: What is asked.
-    ///   - params: With ``account``, and perhaps ``service``, somewhere in them.
-    ///   - payload: What goes along.
-    ///   - answerPayloadBytes: What every answer has to bring.
+    ///   - method: The method.
+    ///   - params: The parameters, which contain ``account``, and possibly ``service``.
+    ///   - payload: The payload.
+    ///   - answerPayloadBytes: The required size of the payload of every answer.
     init(_ method: String, _ params: JSONObject, payload: [UInt8] = [], answerPayloadBytes: Int = 0) {
         frame = BenchmarkConnection.frame(method, params, payload)
         places =
@@ -35,36 +37,36 @@ struct LoadRequest {
             .map { bench_place(offset: $0 + mark.utf8.count, width: digits, divisor: divisor) }
     }
 
-    /// How items are chosen.
+    /// The order of the items.
     enum Order {
-        /// One after the other, from that one on.
+        /// Ascending, from a first item.
         case ascending(from: Int)
-        /// At random among the first so many; the number makes it another order each time.
+        /// At random among the first items, with a seed.
         case random(among: Int, seed: Int)
     }
 
-    /// Until when clients ask.
+    /// When the clients stop.
     enum End {
         case milliseconds(Double)
         case requests(Int)
     }
 
-    /// What came of it.
+    /// The result of a run.
     struct Outcome {
         let answerCount: Int
         /// From the first request to the last answer, in milliseconds.
         let milliseconds: Double
-        /// Of one request, in milliseconds.
+        /// The median latency in milliseconds.
         let medianLatency: Double
-        /// Of the slowest twentieth, at least so long.
+        /// The 95th percentile of the latency in milliseconds.
         let lateLatency: Double
 
         var answersPerSecond: Double { Double(answerCount) / milliseconds * 1000 }
     }
 
-    /// Has a number of clients make the request, each of which waits for the answer before the next.
+    /// Runs a number of clients, each of which waits for an answer before its next request.
     ///
-    /// - Throws: `internal` where an answer was no result, with the answer.
+    /// - Throws: `internal` with the answer, if one was an error.
     func run(at socketPath: String, clients: Int, _ order: Order, until end: End) throws -> Outcome {
         var load = bench_load()
         load.clients = Int32(clients)

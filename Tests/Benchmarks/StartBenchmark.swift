@@ -3,7 +3,8 @@ import CofferSystem
 import CofferWire
 import Foundation
 
-/// From the start of a daemon to its first answer, beside ssh-agent; and how large the programs are.
+/// The time from the start of a daemon to its first answer, compared with ssh-agent, and the sizes of the
+/// programs.
 enum StartBenchmark: Benchmark {
     static let name = "start"
 
@@ -45,7 +46,7 @@ enum StartBenchmark: Benchmark {
         try printSizes(setting)
     }
 
-    /// How large the programs are without their symbols, as they are installed.
+    /// Prints the sizes of the programs without symbols, as they are installed.
     private static func printSizes(_ setting: Setting) throws {
         print("\nSizes, stripped:\n")
         var table = Table(["program", "MiB"])
@@ -61,7 +62,7 @@ enum StartBenchmark: Benchmark {
     }
 }
 
-/// A daemon that is started, asked something, and ended.
+/// A daemon that is started, sent one request, and stopped.
 private struct Start {
     static let agentPath = "/usr/bin/ssh-agent"
 
@@ -91,7 +92,7 @@ private struct Start {
         )
     }
 
-    /// How long it takes from the start to the first bytes of the answer, in milliseconds.
+    /// The time from the start to the first bytes of the answer, in milliseconds.
     func measure() throws -> Double {
         try? FileManager.default.removeItem(atPath: socketPath)
         var process: pid_t = 0
@@ -130,7 +131,7 @@ private struct Start {
         return process
     }
 
-    /// A connection, as soon as there can be one.
+    /// Connects as soon as the daemon listens.
     private func connection(to process: pid_t) throws -> OwnedDescriptor {
         while true {
             if let socket = try? UnixSocket.connect(to: socketPath) { return socket }

@@ -7,7 +7,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A client whose daemon has said already what it is going to say.
+/// A client whose daemon has already sent its answers.
 private func makeClient(answers: [UInt8], closes: Bool = false) throws -> (client: BlockingClient, daemon: Int32) {
     try UnixSocket.pair().split { server, client in
         try #require(write(server.number, answers, answers.count) == answers.count)
@@ -29,7 +29,7 @@ private func success(_ id: Int64 = 1, _ payload: String = "") -> [UInt8] {
     frame(Response.successBytes(id: .integer(id), result: status), payload)
 }
 
-/// How a call ends, where it does not bring an answer.
+/// The error of a call; `nil` if it returns a result.
 private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferError? {
     let (client, daemon) = try makeClient(answers: answers, closes: closes)
     defer { close(daemon) }
@@ -168,7 +168,7 @@ private func failure(_ answers: [UInt8], closes: Bool = true) throws -> CofferEr
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 128 << 10, rlim_max: 128 << 10)
             try #require(setrlimit(Int32(__RLIMIT_MEMLOCK.rawValue), &limit) == 0)
-            // The superuser may lock any amount; nobody may not.
+            // The superuser may lock any amount of memory; user nobody may not.
             if geteuid() == 0 { try #require(setuid(65534) == 0) }
             let found = try failure(success(1, String(repeating: "x", count: 100_000)), closes: false)
             #expect(found == .noSecretMemory)

@@ -10,7 +10,7 @@ private let digits = JSONValue.string(reference.hexadecimal)
 private let anna = KeychainQuery(.genericPassword, [.account: .text("anna")])
 private let annaParams: JSONObject = ["class": "genericPassword", "attributes": ["account": "anna"]]
 
-/// The parameters of a query with others behind them.
+/// The parameters of a query, followed by others.
 private func annaAnd(_ others: JSONObject) -> JSONObject {
     var params = annaParams
     for (key, value) in others.members { params.set(key, value) }

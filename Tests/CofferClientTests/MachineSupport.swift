@@ -5,13 +5,13 @@ import CofferSystem
 import CofferWire
 import Testing
 
-/// A machine with a daemon that is a table: what goes out is kept, what comes in is given, and time passes when a test says.
+/// A machine without a daemon: the output is recorded, and the test supplies the input and the time.
 final class MachineDriver {
     var machine: ClientMachine
     private(set) var now = ContinuousClock.now
-    /// What has gone out on this connection.
+    /// The bytes that were sent on this connection.
     private(set) var sent: [UInt8] = []
-    /// The descriptors that went with it.
+    /// The descriptors that were passed.
     private(set) var descriptors: [Int32] = []
     private var frames = FrameDecoder()
     private var place = 0
@@ -31,12 +31,12 @@ final class MachineDriver {
     var isConnected: Bool { machine.isConnected }
     var hasOutput: Bool { machine.hasOutput }
     var wantsConnection: Bool { machine.wantsConnection(at: now) }
-    /// How long until the machine has something to say.
+    /// The time until the next deadline of the machine.
     var delay: Duration? { machine.deadline.map { $0 - now } }
 
     func submit(_ call: Call) { machine.submit(call) }
 
-    /// Asks, or changes something.
+    /// Submits a read or a change.
     func submit(_ number: Int64, changes: Bool = false, epoch: Int? = nil) throws {
         machine.submit(
             changes
@@ -45,7 +45,7 @@ final class MachineDriver {
         )
     }
 
-    /// Sends what there is to send, as far as the socket takes it.
+    /// Sends the output, up to the size of the socket's buffer.
     func flush(_ limit: Int = .max) {
         var left = limit
         while left > 0, let output = machine.output() {
@@ -58,7 +58,7 @@ final class MachineDriver {
         }
     }
 
-    /// The requests that went out whole since this was asked last.
+    /// The complete requests since the last call.
     func requests() throws -> [Request] {
         let bytes = sent
         var requests: [Request] = []
@@ -82,7 +82,7 @@ final class MachineDriver {
         machine.advance(to: now)
     }
 
-    /// What has happened since this was asked last, in words.
+    /// The effects since the last call, as text.
     func effects() -> [String] {
         machine.takeEffects().map { effect in
             switch effect {

@@ -4,7 +4,7 @@ import CofferSystem
 import CofferWire
 import Testing
 
-/// Quick, and a few times.
+/// Three attempts, with delays on the clock of the driver.
 private let patient = ReconnectPolicy(attempts: 3, firstDelay: .seconds(1), maximumDelay: .seconds(3))
 
 private func report(_ id: Int64, _ done: Int64) -> [UInt8] {
@@ -123,7 +123,7 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
 }
 
 @Suite struct `A machine whose connection breaks` {
-    /// How far a call had come.
+    /// The stage of a call.
     enum Stage: CaseIterable {
         case unsent, begun, sent
     }

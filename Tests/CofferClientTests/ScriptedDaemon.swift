@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// A daemon that has said already what it is going to say, and keeps what it was asked.
+/// A daemon that has already sent its answers, and records the requests.
 final class ScriptedDaemon {
     let client: BlockingClient
     private let daemon: Int32
@@ -22,7 +22,7 @@ final class ScriptedDaemon {
 
     deinit { close(daemon) }
 
-    /// What the client has sent so far.
+    /// The bytes that the client has sent.
     var requests: [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 10_000)
         return Array(buffer[..<max(0, read(daemon, &buffer, buffer.count))])
@@ -33,7 +33,7 @@ func answer(_ id: Int64, _ result: JSONValue, _ payload: [UInt8] = []) -> [UInt8
     wireFrame(Response.successBytes(id: .integer(id), result: result), payload)
 }
 
-/// An answer to no request: the daemon says why it closes.
+/// An answer without a request number: the daemon's reason for closing.
 func refusal(_ error: CofferError) -> [UInt8] { wireFrame(Response.failureBytes(id: nil, error: error)) }
 
 func news(_ method: String) -> [UInt8] { wireFrame(Response.notificationBytes(method: method, params: [:])) }

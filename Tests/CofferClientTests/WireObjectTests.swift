@@ -15,12 +15,12 @@ private func text(_ object: JSONObject) -> String {
 
 private func name(_ path: String) throws -> ItemName { try ItemName(path) }
 
-/// A value of the protocol, its type hidden, with the text that it is on the wire.
+/// A type-erased value of the protocol with its text on the wire.
 private struct Sample: CustomStringConvertible {
     let description: String
     let json: String
     let wire: String
-    /// What the text becomes when it is read as parameters, and as a result, and written again.
+    /// Decodes the text as parameters and as a result, and encodes both again.
     let rewrite: (JSONObject) throws -> (params: String, result: String)
 
     init<Value: WireObject>(_ value: Value, _ wire: String) {
@@ -265,7 +265,7 @@ private struct Sample: CustomStringConvertible {
         for sample in try Sample.all() {
             let whole = try object(sample.wire)
             for (key, value) in whole.members {
-                // No member of any of them is an object.
+                // None of their members is an object.
                 for wrong in [JSONValue.object([:]), .number(0.5)] {
                     var changed = whole
                     changed.set(key, wrong)

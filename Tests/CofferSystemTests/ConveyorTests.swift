@@ -4,7 +4,7 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// A piece that has one owner, as secrets have.
+/// A piece with a single owner, like a secret.
 private struct Piece: ~Copyable, Sendable {
     var number = 0
 }
@@ -17,7 +17,7 @@ private struct Ended: Equatable {
 @Suite struct `A conveyor` {
     private func here() -> UInt { UInt(pthread_self()) }
 
-    /// Loads pieces with the numbers from 0 on.
+    /// Loads pieces that are numbered from 0.
     private func convey(
         _ count: Int,
         pieces: Int = 3,

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct `An owned descriptor` {
-    // In processes of their own, where nobody else opens what gets the same number.
+    // In separate processes, in which no parallel test opens a descriptor with the same number.
     @Test func `is closed once, when its owner lets go`() async {
         await #expect(processExitsWith: .success) {
             var number: Int32 = -1

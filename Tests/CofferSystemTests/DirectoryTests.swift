@@ -10,7 +10,7 @@ private let new = Array("the new content, which is longer".utf8)
 
     init() throws { temporary = try TemporaryDirectory() }
 
-    /// The outcomes of failing at every step, until none is left to fail.
+    /// Fails at every step in turn, until a run succeeds; returns the number of failures.
     private func sabotageAll(hasOld: Bool) throws -> Int {
         for step in 1...100 {
             let real = try Directory(makingPath: temporary.path)
@@ -29,7 +29,7 @@ private let new = Array("the new content, which is longer".utf8)
             #expect(code == ENOSPC, "step \(step)")
             #expect(found == new || found == (hasOld ? old : nil), "step \(step)")
             #expect(try temporary.names.filter { $0.hasSuffix(".new") } == [], "step \(step)")
-            // Whatever failed, the next try succeeds.
+            // After every failure, the next attempt succeeds.
             try real.replace("file", with: new.span.bytes)
             #expect(temporary.contents("file") == new)
             #expect(try temporary.names == ["file"])
@@ -96,7 +96,7 @@ private let new = Array("the new content, which is longer".utf8)
 
     init() throws { temporary = try TemporaryDirectory() }
 
-    // In a process of its own: the mask that mkdir looks at belongs to all threads.
+    // In a separate process, because all threads share the umask.
     @Test func `is made with its parents, for the owner only`() async {
         await #expect(processExitsWith: .success) {
             umask(0)

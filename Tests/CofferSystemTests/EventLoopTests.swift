@@ -12,7 +12,7 @@ extension EventLoop {
         }
     }
 
-    /// One turn, in which nothing is waited for.
+    /// One turn, without waiting.
     fileprivate func turn() {
         poll(milliseconds: 0)
         dispatch()
@@ -80,7 +80,7 @@ extension EventLoop {
         let pipes = [try PipeBox(), try PipeBox()]
         var log: [Int] = []
         var watches: [EventLoop.Watch] = []
-        // Both are ready in the same turn; whichever is told first unwatches both.
+        // Both are ready in the same turn; the handler that runs first removes both.
         for (index, box) in pipes.enumerated() {
             watches.append(
                 try loop.watch(box.pipe.reading, for: .readable) { [loop] _ in
@@ -105,7 +105,7 @@ extension EventLoop {
                 try loop.watch(box.pipe.reading, for: .readable) { [loop] _ in
                     log.append("ready")
                     for watch in watches { loop.unwatch(watch) }
-                    // Two new ones take both places that are free now; nothing is ready for them.
+                    // Two new watches reuse both slots, and neither is ready.
                     for box in quiet {
                         _ = try? loop.watch(box.pipe.reading, for: .readable) { _ in log.append("newcomer") }
                     }
@@ -250,7 +250,7 @@ private final class PipeBox {
         }
         let isGone = held == nil
         #expect(isGone)
-        // Its place is free for another one.
+        // Its slot is free for another one.
         var isOver = false
         let last = try LoopTimer(on: loop) { isOver = true }
         last.set(1)

@@ -2,20 +2,20 @@ import CofferSystem
 import Foundation
 import Testing
 
-/// What may stand in the place of a file.
+/// What may exist in place of a regular file.
 enum OddFile: String, CaseIterable {
     case pipe, socket, device, directory, link
 
-    /// Makes one.
+    /// Creates it.
     ///
-    /// - Returns: Whether this machine lets us.
+    /// - Returns: Whether this machine permits it.
     func make(at path: String) throws -> Bool {
         switch self {
         case .pipe: return mkfifo(path, 0o600) == 0
         case .socket:
             _ = try UnixSocket.listen(at: path)
             return true
-        // The terminal's device of every process: opened, it is none of ours.
+        // The device of the controlling terminal, which is not opened.
         case .device: return mknod(path, S_IFCHR | 0o600, 0x500) == 0
         case .directory: return mkdir(path, 0o700) == 0
         case .link: return symlink("/etc/hostname", path) == 0
@@ -39,7 +39,7 @@ enum OddFile: String, CaseIterable {
             finding { () throws(SystemError) in _ = try directory.contents(of: "it's odd", limit: 10) },
             finding { () throws(SystemError) in try directory.requireOwnFile("it's odd") },
             finding { () throws(SystemError) in
-                // A link is none to whoever wants to write.
+                // An open for writing ignores a link.
                 if kind == .link, try directory.openForWriting("it's odd") == nil {
                     try directory.requireOwnFile("it's odd")
                 } else {
@@ -76,7 +76,7 @@ enum OddFile: String, CaseIterable {
         _ = try directory.subdirectory("inner")
     }
 
-    /// Whether a file, and a directory, of a mode are used.
+    /// Whether a file and a directory with a mode are accepted.
     private func isUsed(_ mode: mode_t, isSecret: Bool = false) throws -> Bool {
         try #require(chmod(temporary.path("file"), mode) == 0)
         return failure { () throws(SystemError) in try directory.open("file", isSecret: isSecret) } == nil
@@ -118,7 +118,7 @@ enum OddFile: String, CaseIterable {
         #expect(refusals() == [false, false, false, false])
         for name in ["file", "inner", "."] { try #require(chown(temporary.path(name), 4242, 4242) == 0) }
         #expect(refusals() == [true, true, true, true])
-        // What a service manager has put there belongs to it.
+        // Files of a service manager belong to it.
         let theirs = try Directory(openingPath: temporary.path)
         #expect(failure { () throws(SystemError) in _ = try theirs.open("file", isSecret: true) } == nil)
     }

@@ -11,7 +11,7 @@ extension PeerStream {
         try self.init(descriptor, for: access, cancellation: try Cancellation())
     }
 
-    /// Fills a buffer of that many bytes: what came.
+    /// Fills a buffer of a size, and returns the bytes that arrived.
     borrowing func filled(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let outcome = bytes.withUnsafeMutableBytes { buffer in
@@ -21,7 +21,7 @@ extension PeerStream {
     }
 }
 
-/// How a transfer ended early.
+/// The reason of an early end of a transfer.
 private func end(_ body: () throws -> Void) -> String? {
     do {
         try body()
@@ -185,7 +185,7 @@ private func refusal(_ number: Int32, _ access: Int32) throws -> ErrorCode? {
             let stream = try PeerStream(OwnedDescriptor(owning: number), for: O_RDONLY, cancellation: cancellation)
             return end { _ = try stream.filled(6) }
         }
-        // Once the pipe is empty the reader has what there is, and waits for the sixth byte.
+        // When the pipe is empty, the reader has everything and waits for the sixth byte.
         var left: Int32 = 1
         while left > 0 { try #require(ioctl(pipe.reading.number, UInt(FIONREAD), &left) == 0) }
         cancellation.cancel()

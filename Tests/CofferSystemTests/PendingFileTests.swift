@@ -6,7 +6,7 @@ private let oldText = "the old content"
 private let old = Array(oldText.utf8)
 private let new = Array("the new content".utf8)
 
-/// One after the other: of files that have a name, a process has one at a time.
+/// Serialized, because a process has at most one pending file with a name.
 @Suite(.serialized) struct PendingFileTests {
     private let folder: TemporaryDirectory
     private var path: String { folder.path("file") }
@@ -139,7 +139,7 @@ private let new = Array("the new content".utf8)
         pthread_sigmask(SIG_UNBLOCK, &all, nil)
         let file = try PendingFile(at: "\(folder)/file", .isReplaced, canBeNameless: false)
         try file.write(all: new.span.bytes)
-        // That there was something to remove.
+        // Shows that there was something to remove.
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         if names.count == 1 { try Data().write(to: URL(filePath: "\(folder)/written")) }
         kill(getpid(), number)

@@ -37,7 +37,7 @@ import Testing
         let file = OwnedDescriptor(owning: open(temporary.path("file"), O_RDONLY | O_CLOEXEC))
         let ofFile = try SealedMemory.contents(of: file, byteCount: Self.content.count)
         #expect(ofFile == nil)
-        // A memory file that its maker can still change: as any file of /dev/shm is.
+        // A memory file that its creator can still change, like any file of /dev/shm.
         let path = "/dev/shm/coffer-test-\(UUID().uuidString)"
         try Data(Self.content).write(to: URL(filePath: path))
         defer { unlink(path) }

@@ -6,12 +6,12 @@ private let old = Array("the old content".utf8)
 private let new = Array("the new content, which is longer".utf8)
 
 extension TemporaryDirectory {
-    /// Gives a file a second name, by which to see what becomes of its content.
+    /// Gives a file a second link, which shows what happens to its content.
     fileprivate func watch(_ name: String, as other: String) throws {
         try FileManager.default.linkItem(atPath: path(name), toPath: path(other))
     }
 
-    /// Replaces the file, and says how that failed.
+    /// Replaces the file, and returns the error.
     fileprivate func replace(_ saboteur: Saboteur? = nil) throws -> Directory.ReplacementError? {
         let directory = try Directory(makingPath: path, fileSystem: saboteur?.fileSystem ?? .real)
         do throws(Directory.ReplacementError) {
@@ -88,7 +88,7 @@ extension TemporaryDirectory {
 }
 
 @Suite struct `Shredding` {
-    // In a process of its own, as nobody: the superuser may write to every file.
+    // In a separate process, as user nobody: the superuser may write to every file.
     @Test(arguments: [mode_t(0o400), 0o000])
     func `overwrites a file that its owner may not write to`(mode: mode_t) async {
         await #expect(processExitsWith: .success) { [mode] in

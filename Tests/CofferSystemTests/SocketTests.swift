@@ -2,7 +2,7 @@ import CofferSystem
 import Foundation
 import Testing
 
-/// Accepts a connection that is on its way.
+/// Accepts a pending connection.
 private func accepted(from listener: borrowing OwnedDescriptor) throws -> OwnedDescriptor {
     var poller = pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)
     try #require(poll(&poller, 1, 10_000) == 1)
@@ -11,7 +11,7 @@ private func accepted(from listener: borrowing OwnedDescriptor) throws -> OwnedD
 }
 
 extension OwnedDescriptor {
-    /// Receives once: the text, and whether descriptors came.
+    /// Receives once, and returns the text and whether descriptors arrived.
     fileprivate borrowing func receiveText(room: Int = 100) throws -> Message? {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
         defer { buffer.deallocate() }
@@ -53,9 +53,9 @@ private final class Message {
     var hasDescriptor: Bool { number != nil }
 }
 
-/// How many descriptors of this process are for the same pipe as one of them.
+/// The number of descriptors of this process that refer to the same pipe.
 ///
-/// Others come and go: the machinery of the tests has timers of its own.
+/// Only these, because the test runner opens and closes descriptors of its own.
 private func openDescriptors(like number: Int32) throws -> Int {
     func target(_ name: String) -> String? {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
@@ -64,7 +64,7 @@ private func openDescriptors(like number: Int32) throws -> Int {
     return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { target($0) == wanted }
 }
 
-/// Sends descriptors in one message, more than our own sender would.
+/// Sends several descriptors in one message, which the code under test never does.
 private func send(_ descriptors: [Int32], on socket: Int32) throws {
     let space = MemoryLayout<cmsghdr>.size + (descriptors.count * 4 + 7) / 8 * 8
     var control = [UInt8](repeating: 0, count: space)
@@ -95,7 +95,7 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
 }
 
 @Suite struct `A socket` {
-    // The mask is the process's, so it is looked at in processes of their own.
+    // The umask belongs to the process, so each test has its own.
     @Test func `leaves the mask of other threads alone`() async {
         await #expect(processExitsWith: .success) {
             umask(0)
@@ -163,7 +163,7 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
             let path = directory.path("socket")
             let listener = try UnixSocket.listen(at: path)
             #expect(failure { () throws(SystemError) in try UnixSocket.listen(at: path) } == EADDRINUSE)
-            // The attempt has knocked, and is gone again; the listener serves on.
+            // The attempt has connected and closed; the listener still works.
             _ = try accepted(from: listener)
             let client = try UnixSocket.connect(to: path)
             let server = try accepted(from: listener)
@@ -296,7 +296,7 @@ private func send(_ descriptors: [Int32], on socket: Int32) throws {
         #expect(rest?.hasDescriptor == false)
     }
 
-    // In a process of its own, where nobody else opens and closes.
+    // In a separate process, in which no parallel test opens descriptors.
     @Test func `is refused where there are several, and none of them stays open`() async {
         await #expect(processExitsWith: .success) {
             let pair = try UnixSocket.pair()

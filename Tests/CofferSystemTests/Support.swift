@@ -21,7 +21,7 @@ final class TemporaryDirectory: Sendable {
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 }
 
-/// Makes the Nth operation that changes the disk fail, or all from there on, and keeps count.
+/// Fails the Nth operation that changes the disk, or all from there on, and counts the operations.
 final class Saboteur: Sendable {
     private let count = Mutex(0)
     private let target: Int
@@ -33,7 +33,7 @@ final class Saboteur: Sendable {
         self.isLasting = isLasting
     }
 
-    /// Whether the operation that is to fail was reached.
+    /// Whether the operation to fail was reached.
     var hasStruck: Bool { count.withLock { $0 >= target } }
 
     var operations: [FileSystem.Operation] { log.withLock { $0 } }
@@ -52,7 +52,7 @@ final class Saboteur: Sendable {
     }
 }
 
-/// The error of something that has to fail; `nil` where it does not.
+/// The error of an operation that must fail; `nil` if it succeeds.
 func failure<Value: ~Copyable>(_ body: () throws(SystemError) -> Value) -> Int32? {
     do throws(SystemError) {
         _ = try body()
@@ -62,9 +62,9 @@ func failure<Value: ~Copyable>(_ body: () throws(SystemError) -> Value) -> Int32
     }
 }
 
-/// A pipe that no child of this process inherits: one that did would keep its ends open.
+/// Makes a pipe that no child of this process inherits: an inherited end would keep it open.
 ///
-/// There is no `pipe2` in the module of the C library; a named pipe can be opened close-on-exec.
+/// The Swift module of the C library has no `pipe2`; a named pipe can be opened close-on-exec.
 ///
 /// - Returns: The end for reading, then the one for writing.
 func makePipe() throws -> [Int32] {
@@ -91,7 +91,7 @@ struct Pipe: ~Copyable {
 }
 
 extension OwnedDescriptor {
-    /// What `text` is left to read, up to a size that no test reaches.
+    /// Reads the available text.
     borrowing func readText() throws -> String {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(number, &buffer, buffer.count)

@@ -1,7 +1,7 @@
 import CofferSystem
 import Testing
 
-/// Programs that are asked something.
+/// Programs that are run for their output.
 @Suite struct ToolTests {
     private func run(
         _ path: String,
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a tool has none of our descriptors, and no more room than is given`() throws {
         let listed = try run("sh", ["-c", "ls /proc/self/fd | wc -l"])
-        // Its streams, and the directory that it reads.
+        // The three streams, and the directory that it reads.
         #expect(listed.answer == Array("4\n".utf8))
         #expect(throws: SystemError.self) { try run("sh", ["-c", "printf %065d 0"]) }
         #expect(throws: SystemError.self) { try run("/there/is/none", []) }

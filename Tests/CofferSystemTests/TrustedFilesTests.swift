@@ -3,7 +3,7 @@ import CofferSystem
 import Foundation
 import Testing
 
-/// Files that others could have written are not believed.
+/// Files that other users could have written are not trusted.
 @Suite struct TrustedFilesTests {
     private let directory: TemporaryDirectory
     private let path: String

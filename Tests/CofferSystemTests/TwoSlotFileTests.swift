@@ -9,7 +9,7 @@ private let slotBytes = 4096
 
     init() throws { temporary = try TemporaryDirectory() }
 
-    /// A sum is no tag, but it changes with every byte.
+    /// A checksum is no authentication tag, but it depends on every byte.
     private func file(_ fileSystem: FileSystem = .real, mark: String = "TEST") throws -> TwoSlotFile {
         let directory = try Directory(makingPath: temporary.path, fileSystem: fileSystem)
         return TwoSlotFile("file", in: directory, mark: Array(mark.utf8)) { bytes in
@@ -139,7 +139,8 @@ private let slotBytes = 4096
             #expect(code == (saboteur.hasStruck ? ENOSPC : nil), "step \(step)")
             let found = try file.load()
             #expect(found == .record([3]) || found == (isMade ? .record([2]) : .missing), "step \(step)")
-            // A sync that failed says nothing of the disk, so that the slot which is on it must not be the next to be written.
+            // A failed sync says nothing about the disk, so the next write must not go to the slot that is
+            // on it.
             if isMade && code != nil { #expect(found == .record([2]), "step \(step)") }
             try self.file().store([4])
             #expect(try file.load() == .record([4]))

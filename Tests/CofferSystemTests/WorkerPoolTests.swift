@@ -12,7 +12,7 @@ private struct OneOwner: ~Copyable, Sendable {
 }
 
 extension WorkerPool {
-    /// Runs something, and waits for what comes of it.
+    /// Runs a job and waits for its result.
     fileprivate func run<Output: ~Copyable & Sendable>(
         for party: Int = 0,
         _ body: @escaping @Sendable () throws(CofferError) -> Output
@@ -86,7 +86,7 @@ extension WorkerPool {
         let pool = WorkerPool(limit: 4)
         let barrier = (0..<4).map { _ in DispatchSemaphore(value: 0) }
         let all = DispatchGroup()
-        // Each waits for the one before it: with fewer threads than that, none would ever end.
+        // Each waits for the one before it, so with fewer threads none would end.
         for number in 0..<4 {
             all.enter()
             let work = Work<Void, Void>(()) { (_) throws(CofferError) in

@@ -6,7 +6,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// One call of each area, on a real vault: what travels is the blocking client's concern, too.
+/// One call of each area on a real vault; the tests of the blocking client check the wire.
 @Suite struct `A client's areas` {
     private func withVault(_ body: (CofferClient, Secret) async throws -> Void) async throws {
         let server = try TestServer(graceSeconds: 0)
@@ -135,7 +135,7 @@ import Testing
             await #expect(throws: POSIXError.self) {
                 try await client.withFile(name, for: .write) { _ in throw POSIXError(.EDOM) }
             }
-            // It would wait for the writer, if that were not closed.
+            // The open would wait if the writer were not closed.
             let file = try await client.openFile(name, for: .write)
             try await file.close()
             let closed = await failure { () throws(CofferError) in try await file.sync() }

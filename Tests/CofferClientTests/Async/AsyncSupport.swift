@@ -5,7 +5,7 @@ import CofferTestSupport
 import CofferWire
 import Foundation
 
-/// A daemon of a test's own, which does what the test says with each connection in turn.
+/// A daemon that treats each connection as the test says.
 final class FakeDaemon: Sendable {
     let directory: TemporaryDirectory
     private let listener: Int32
@@ -13,7 +13,10 @@ final class FakeDaemon: Sendable {
 
     var socketPath: String { directory.appending("socket") }
 
-    /// - Parameter script: What is done with each connection, on a thread of its own; the listening ends behind the last one.
+    /// Starts the daemon.
+    ///
+    /// - Parameter script: One closure for each connection, called in turn on a thread; after the last one, the
+    ///   socket closes.
     init(_ script: [@Sendable (Peer) throws -> Void]) throws {
         directory = try TemporaryDirectory()
         let socket = try UnixSocket.listen(at: directory.appending("socket"))
@@ -34,10 +37,10 @@ final class FakeDaemon: Sendable {
         }.start()
     }
 
-    /// Waits until the whole script was played.
+    /// Waits until all closures have returned.
     func wait() { thread.wait() }
 
-    /// The client as the fake daemon sees it.
+    /// The connection to the client.
     final class Peer {
         let number: Int32
         private var decoder = FrameDecoder()
@@ -47,7 +50,7 @@ final class FakeDaemon: Sendable {
         init(_ number: Int32) { self.number = number }
         deinit { Foundation.close(number) }
 
-        /// The next request; `nil` where the client has closed.
+        /// The next request; `nil` if the client has closed.
         func next() throws -> Request? {
             while true {
                 let bytes = Array(pending)
@@ -95,7 +98,7 @@ func wireFrame(_ json: [UInt8], _ payload: [UInt8] = []) -> [UInt8] {
     FrameHeader.encode(jsonCount: json.count, payloadCount: payload.count) + json + payload
 }
 
-/// What an operation of a client came to.
+/// The error of an operation.
 func failure<Value>(_ body: () async throws(CofferError) -> Value) async -> CofferError? {
     do throws(CofferError) {
         _ = try await body()
@@ -115,9 +118,9 @@ extension CofferClient {
 }
 
 extension Secret {
-    /// Takes bytes that are no secret.
+    /// Copies bytes that are not secret.
     convenience init(_ bytes: [UInt8]) throws(CofferError) { try self.init(copying: bytes.span.bytes) }
 }
 
-/// A status as a fake daemon tells it.
+/// A status from a fake daemon.
 let lockedStatus: JSONValue = ["state": "locked", "version": "1", "protocol": 1]

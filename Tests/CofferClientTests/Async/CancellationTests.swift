@@ -32,7 +32,7 @@ import Testing
         let log = Shared<[String]>([])
         let daemon = try FakeDaemon([
             { peer in
-                // As many as the daemon takes without answering; the next ones wait at the client.
+                // As many as the daemon accepts without an answer; the client holds the next ones back.
                 for _ in 1..<Limits.requestsInFlight { _ = try peer.next() }
                 full.continuation.yield()
                 while let request = try peer.next() { log.change { $0.append(request.method) } }
@@ -96,7 +96,7 @@ import Testing
         let methods = Shared<[String]>([])
         let daemon = try FakeDaemon([
             { peer in
-                // The socket takes less than the frame: some of it has come, and is left where it is.
+                // The socket is smaller than the frame: a part has arrived, and stays unread.
                 var byte: UInt8 = 0
                 _ = recv(peer.number, &byte, 1, Int32(MSG_PEEK))
                 begun.continuation.yield()
@@ -157,7 +157,7 @@ import Testing
             let task = Task {
                 await failure { () throws(CofferError) in try await client.put(name, from: endless.stream) }
             }
-            // Somewhere in the middle, or before: nothing of it may stay.
+            // Somewhere in the transfer, or before it; nothing of it may be stored.
             try await passTime(with: daemon)
             task.cancel()
             let error = await task.value
@@ -194,7 +194,8 @@ import Testing
     }
 }
 
-/// Lets something happen on another connection: on the one that stores, everything that looks at the store waits for it.
+/// Lets some time pass by a call on another connection; on the storing connection, such a call would wait for
+/// the transfer.
 private func passTime(with daemon: DaemonProcess) async throws {
     _ = try await CofferClient.withConnection(to: daemon.socketPath) { client in try await client.status() }
 }
@@ -249,7 +250,7 @@ private func passTime(with daemon: DaemonProcess) async throws {
 }
 
 extension AsyncStream where Element == Secret {
-    /// A content that is there already.
+    /// A content that is complete.
     init(pieces: [[UInt8]]) {
         let secrets = pieces.compactMap { try? Secret($0) }
         self.init { continuation in

@@ -5,7 +5,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Runs tasks one after the other on a queue of its own.
+/// Runs tasks one after another on its own queue.
 private final class QueueExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "QueueExecutor")
 
@@ -15,7 +15,7 @@ private final class QueueExecutor: TaskExecutor {
     }
 }
 
-/// Where a task prefers an executor of its own, the runtime lets others go first at each call that it makes on the client.
+/// If a task prefers an executor of its own, the runtime may run other tasks at each call of the client.
 @Suite struct `A client of tasks that prefer an executor of their own` {
     private let executor = QueueExecutor()
     private let daemon: DaemonProcess

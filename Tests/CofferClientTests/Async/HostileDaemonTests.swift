@@ -8,7 +8,7 @@ import Testing
 @Suite struct `A daemon that does not keep to the protocol` {
     private let request = Request(id: .integer(1), method: "vault.status")
 
-    /// How a call ends that is answered with some bytes, after which nothing comes.
+    /// The error of a call that is answered with some bytes and nothing after them.
     private func failureOfStatus(_ bytes: [UInt8], closes: Bool) async throws -> CofferError? {
         let daemon = try FakeDaemon([
             { peer in

@@ -5,7 +5,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// What a fake daemon was asked, connection by connection.
+/// The requests that a fake daemon received, by connection.
 private final class Log: Sendable {
     private let methods = Shared<[String]>([])
     var all: [String] { methods.value }
@@ -17,7 +17,7 @@ private let placement: JSONValue = [
     "warnings": [],
 ]
 
-/// Quick, so that a test does not wait.
+/// Without a delay, so that a test does not wait.
 private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
 
 @Suite struct `A connection that breaks` {
@@ -71,7 +71,7 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
         let log = Log()
         let size = Limits.framePayloadBytes
         let daemon = try FakeDaemon([
-            // More than the socket takes is on its way: the frame is not whole.
+            // The frame exceeds the socket's buffer, so only a part of it was sent.
             { peer in
                 var byte: UInt8 = 0
                 _ = read(peer.number, &byte, 1)
@@ -128,7 +128,7 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
             },
             { peer in
                 while let request = try peer.next() {
-                    // The number of the handle may be another file's here.
+                    // On this connection, the handle's number may be that of another file.
                     #expect(request.method == "vault.status")
                     peer.answer(request, lockedStatus)
                 }

@@ -6,11 +6,11 @@ import CofferWire
 import Foundation
 import Testing
 
-/// Pieces of a content that is a function of its place.
+/// The pieces of a content that is computed from the offset.
 struct Pieces: AsyncSequence, Sendable {
     let content: [UInt8]
     var pieceCount = 10_000
-    /// What happens behind the last one.
+    /// Called after the last piece.
     var end: @Sendable () async throws -> Void = {}
 
     struct Iterator: AsyncIteratorProtocol {
@@ -33,7 +33,7 @@ struct Pieces: AsyncSequence, Sendable {
 
 private struct SourceError: Error {}
 
-/// Whatever a content comes to.
+/// Collects the pieces of a content.
 func collect(_ content: ItemContent) async throws -> [UInt8] {
     var all: [UInt8] = []
     for try await piece in content { all += piece.exposeBytes() }
@@ -44,7 +44,8 @@ func collect(_ content: ItemContent) async throws -> [UInt8] {
     private let large = pseudoRandomBytes(3_000_000)
 
     private func withVault(_ body: (CofferClient) async throws -> Void) async throws {
-        // In a process of its own: a stream's other end in its own hands would never end.
+        // In a separate process: a server in this one would inherit the other end of a stream, which then
+        // never ends.
         let daemon = try DaemonProcess()
         try await CofferClient.withConnection(to: daemon.socketPath) { client in
             try await client.makeVault()
