@@ -42,6 +42,7 @@ extension FileStore {
         for file in creating {
             close(file.content.key, of: file.id)
             openFiles[file.node] = nil
+            file.undoCreation()
             if isCertain { contents.discardStagedOverlay(file.id) }
         }
         creating = []

@@ -30,6 +30,8 @@ package final class OpenFile {
     /// The reads in progress: a slot that one of them may read is not written again.
     private var readCount = 0
 
+    /// Whether the commit that was to make it has failed: no row of it is left.
+    package private(set) var isUndone = false
     /// The number of its handles.
     package var handleCount = 0
     /// Whether a request changes or syncs it; one at a time does, so that exactly what was synced is committed.
@@ -123,6 +125,9 @@ package final class OpenFile {
 
     /// The transaction that removed the row was rolled back.
     func undoUnlinking() { orphans = nil }
+
+    /// The transaction that made it was rolled back.
+    func undoCreation() { isUndone = true }
 
     // MARK: Where chunks are
 

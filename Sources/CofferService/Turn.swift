@@ -303,9 +303,10 @@ final class Turn {
         self.running[running.token] = nil
         scheduler.remove(running.token)
         running.call.end()
+        // Before the others: a claim that it has released itself may be another request's then.
+        freeClaims()
         for claim in running.call.kept { vault.claims.keep(claim) }
         for claim in vault.claims.held(by: running.token) { release(claim) }
-        freeClaims()
         let method = running.origin?.request.method
         let stands = running.kind == .reading || answer.failure == nil && method?.awaitsCommit == true
         if let method { answer.explain { responder.doubted($0, of: method) } }

@@ -24,8 +24,6 @@ package final class Call {
     private var cancellation: Cancellation?
     /// Whether the client has cancelled it or disconnected.
     package private(set) var isCancelled = false
-    /// The claims to release before its end.
-    package private(set) var released: [Claim] = []
     /// The claims that outlive it.
     package private(set) var kept: [Claim] = []
 
@@ -52,17 +50,8 @@ package final class Call {
 
     // MARK: Claims
 
-    /// Releases a claim before the end of the request.
-    func release(_ claim: Claim) { released.append(claim) }
-
     /// Keeps a claim beyond the end of the request.
     func keep(_ claim: Claim) { kept.append(claim) }
-
-    /// Takes out the claims to release.
-    package func takeReleased() -> [Claim] {
-        defer { released = [] }
-        return released
-    }
 
     /// Sets the condition that ends the wait for a claim with an error.
     func waits(unless isInVain: @escaping () -> CofferError?) { self.isInVain = isInVain }

@@ -129,6 +129,23 @@ struct UndoneCommitTests {
         #expect(try place.client.get("new") == [7])
     }
 
+    @Test func `an open that waited for a file whose making is undone finds none`() throws {
+        let place = try Place()
+        let boxes = try (0..<3).map { _ in try place.connect() }
+        try place.whileUndoing {
+            try boxes[0].raw.send(.fileOpen, ["name": "new", "access": "write", "create": true])
+            for box in boxes.dropFirst() {
+                try box.raw.send(.fileOpen, ["name": "new", "access": "write", "wait": true])
+            }
+        }
+        #expect(try boxes.map { try $0.raw.refusal() } == [.diskFull, .itemNotFound, .itemNotFound])
+        try place.makeRoom()
+        let file = try place.client.openFile(try ItemName("new"), for: .write, [.create, .exclusive])
+        try file.put([7], at: 0)
+        try file.close()
+        #expect(try place.client.get("new") == [7])
+    }
+
     @Test(arguments: ["read", "write"])
     func `a close that has nothing to store is no failure because another's change is`(access: String) throws {
         let place = try Place()

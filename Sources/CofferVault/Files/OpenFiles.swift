@@ -24,20 +24,19 @@ extension Vault {
         try checkRoomForOpenFile(of: call.caller)
         let store = try catalog.files
         call.subject = "can't open \(params.name.quoted)"
-        do {
-            return try openOrMake(params, access, in: group, store, call) { file, isNew in
+        func attempt() throws -> Step {
+            try openOrMake(params, access, in: group, store, call) { file, isNew in
                 let handle = FileHandle(file, access, appends: params.appends, in: store, of: call.caller.tenant)
                 call.atEnd { if !handle.isRegistered { self.letGo(of: handle) } }
                 // The file is created or truncated durably before a client gets a handle.
                 let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
-                return try self.becomeWriter(handle, waits: params.waits, store, call) {
+                return try self.becomeWriter(handle, waits: params.waits, store, call, orElse: attempt) {
                     guard params.truncates && !isNew else { return try register() }
                     return self.cut(handle, to: 0, call, then: register)
                 }
             }
-        } catch {
-            throw .init(mapping: error, call.subject)
         }
+        do { return try attempt() } catch { throw .init(mapping: error, call.subject) }
     }
 
     private func register(_ handle: FileHandle, isNew: Bool, _ call: Call) throws(CofferError) -> Step {
@@ -167,11 +166,14 @@ extension Vault {
     }
 
     /// Takes the writer's claim if the handle writes, and continues.
+    ///
+    /// - Parameter retry: What to do if the commit that was to make the file has failed meanwhile.
     private func becomeWriter(
         _ handle: FileHandle,
         waits: Bool,
         _ store: FileStore,
         _ call: Call,
+        orElse retry: @escaping Step.Next,
         then next: @escaping Step.Next
     ) throws -> Step {
         guard handle.access.writes else {
@@ -202,6 +204,10 @@ extension Vault {
         return .claim(.writer(of: file)) { [self] in
             try call.checkWanted()
             try checkUsable(handle, for: .write)
+            if file.isUndone {
+                freedClaims.append(.writer(of: file))
+                return try retry()
+            }
             file.hasWriter = true
             handle.isWriter = true
             try store.prepareWriting(file)
