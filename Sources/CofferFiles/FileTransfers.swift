@@ -65,7 +65,7 @@ package struct ContentWrite: Sendable {
         var total: Int64 = 0
         var index: UInt64 = 0
         var isLast = false
-        var writing = Conveyor<SealedChunks>(
+        var writing = Pipeline<SealedChunks>(
             SealedChunks.pieceCount,
             make: { SealedChunks() },
             work: { [directory] sealed in
@@ -206,7 +206,7 @@ package struct ContentRead: Sendable {
             let base = try BaseContent(file, id, byteCount: byteCount)
             let indices = chunks(of: range)
             let pieceChunks = min(OpenedChunks.pieceChunks, indices.count)
-            var writing = Conveyor<OpenedChunks>(
+            var writing = Pipeline<OpenedChunks>(
                 OpenedChunks.pieceCount,
                 make: { try OpenedChunks(pieceChunks) },
                 work: { opened in try opened.withBytes { try output.stream.write(all: $0) } }

@@ -97,7 +97,8 @@ final class AuditTrail {
                 action: "vault.state",
                 state: state,
                 reason: cause?.reason
-            )
+            ),
+            isAnswered: true
         )
     }
 

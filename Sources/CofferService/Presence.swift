@@ -85,8 +85,8 @@ package enum LockCause: Equatable, Sendable {
     /// The reason in the audit.
     package var reason: String {
         switch self {
-        case .idle: "nobody has used it for long enough"
-        case .lastDisconnect: "nobody is connected any more"
+        case .idle: "no key was used for the given time"
+        case .lastDisconnect: "the last connection was closed"
         case .sleep: "the machine goes to sleep"
         case .sessionLock(let userID): "uid \(userID) has locked a session"
         case .logout(let userID): "uid \(userID) has logged out"

@@ -92,7 +92,7 @@ extension CofferError {
     /// The answer to a process that ended before it could be identified.
     package static let callerIsGone = CofferError(
         .missingEntitlement,
-        "the process that has connected is gone, so nobody can tell what it was",
+        "the process that connected has ended, so it can't be identified",
         hint: "connect from a process that goes on"
     )
 

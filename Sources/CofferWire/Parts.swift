@@ -2,7 +2,7 @@ package import CofferCore
 
 // Values that are a part of the members of an object: `x-swift.parts` of proto-docs/openrpc.json names them.
 
-extension ItemWishes: WireObject {
+extension PlacementOptions: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         self.init()
         kind = try reader.value("kind", as: ItemKind.self)

@@ -81,7 +81,7 @@ struct SampleVault {
             _ name: String,
             _ content: [UInt8],
             _ store: StoreName,
-            _ describe: (inout ItemWishes) -> Void
+            _ describe: (inout PlacementOptions) -> Void
         ) throws {
             try client.put(name, content) { wishes in
                 wishes.store = store

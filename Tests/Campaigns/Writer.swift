@@ -125,7 +125,7 @@ final class Writer: @unchecked Sendable {
         _ client: BlockingClient,
         _ name: String,
         _ content: [UInt8],
-        _ describe: @escaping (inout ItemWishes) -> Void
+        _ describe: @escaping (inout PlacementOptions) -> Void
     ) throws {
         try change([name: Stored(content: content)]) { try client.put(name, content, describe).protection }
     }

@@ -43,7 +43,11 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
         for count in [1, 7, 8, 9, 50, Int.max] {
             let driver = MachineDriver()
             for number in 1...3 {
-                let params = ItemPutParameters(name: try ItemName("a"), wishes: ItemWishes(), wantsProgress: false)
+                let params = ItemPutParameters(
+                    name: try ItemName("a"),
+                    wishes: PlacementOptions(),
+                    wantsProgress: false
+                )
                 driver.submit(try Call(Int64(number), params, payload: payload))
             }
             while driver.hasOutput { driver.flush(count) }
@@ -61,7 +65,7 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
         do {
             let descriptor = PassedDescriptor(borrowing: 7)
             passed = descriptor
-            let params = ItemPutParameters(name: try ItemName("a"), wishes: ItemWishes(), wantsProgress: false)
+            let params = ItemPutParameters(name: try ItemName("a"), wishes: PlacementOptions(), wantsProgress: false)
             driver.submit(try Call(1, params, descriptor: descriptor))
         }
         #expect(passed != nil)
@@ -98,7 +102,7 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
     }
 
     @Test func `refuses a payload that no frame may hold`() throws {
-        let params = ItemPutParameters(name: try ItemName("a"), wishes: ItemWishes(), wantsProgress: false)
+        let params = ItemPutParameters(name: try ItemName("a"), wishes: PlacementOptions(), wantsProgress: false)
         for (count, isTaken) in [(Limits.framePayloadBytes, true), (Limits.framePayloadBytes + 1, false)] {
             let payload = try Secret([UInt8](repeating: 7, count: count))
             let call = try? Call(1, params, payload: payload)
@@ -299,7 +303,7 @@ private func cancellations(_ requests: [Request]) -> [JSONValue?] {
 
 @Suite struct `What a machine has under way` {
     private func put(_ number: Int64, _ count: Int = 0, passing descriptor: Int32? = nil) throws -> Call {
-        let params = ItemPutParameters(name: try ItemName("a"), wishes: ItemWishes(), wantsProgress: false)
+        let params = ItemPutParameters(name: try ItemName("a"), wishes: PlacementOptions(), wantsProgress: false)
         let payload = count > 0 ? try Secret([UInt8](repeating: 7, count: count)) : nil
         return try Call(
             number,

@@ -33,7 +33,7 @@ private struct Sample: CustomStringConvertible {
     }
 
     static func all() throws -> [Sample] {
-        var wishes = ItemWishes()
+        var wishes = PlacementOptions()
         wishes.kind = .token
         wishes.scenario = .backgroundToken
         wishes.protectionClass = .completeUnlessOpen
@@ -146,9 +146,9 @@ private struct Sample: CustomStringConvertible {
                 ),
                 #"{"state":"noVault","version":"1","protocol":1}"#
             ),
-            Sample(ItemWishes(), "{}"),
+            Sample(PlacementOptions(), "{}"),
             Sample(wishes, "{\(wished)}"),
-            Sample(ItemPutParameters(name: try name("a/b"), wishes: ItemWishes()), #"{"name":"a/b"}"#),
+            Sample(ItemPutParameters(name: try name("a/b"), wishes: PlacementOptions()), #"{"name":"a/b"}"#),
             Sample(
                 ItemPutParameters(name: try name("a/b"), wishes: wishes, wantsProgress: true),
                 "{\(wished),\"name\":\"a/b\",\"progress\":true}"
@@ -196,7 +196,7 @@ private struct Sample: CustomStringConvertible {
                 FileRenameParameters(name: try name("a"), target: try name("b"), replaces: true),
                 #"{"name":"a","to":"b","replace":true}"#
             ),
-            Sample(ItemExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes()), "{}"),
+            Sample(ItemExplainParameters(name: nil, byteCount: nil, wishes: PlacementOptions()), "{}"),
             Sample(
                 ItemExplainParameters(name: try name("n"), byteCount: 4096, wishes: wishes),
                 "{\(wished),\"name\":\"n\",\"size\":4096}"

@@ -51,7 +51,7 @@ import Testing
         let writer = try server.connect()
         let put = Background { () throws -> ErrorCode? in
             do {
-                var wishes = ItemWishes()
+                var wishes = PlacementOptions()
                 wishes.kind = .document
                 wishes.protectionClass = ProtectionClass.none
                 _ = try writer.put(
@@ -90,7 +90,7 @@ import Testing
             try Outcome {
                 _ = try writer.put(
                     try ItemName("late"),
-                    ItemWishes(),
+                    PlacementOptions(),
                     content: nil,
                     rest: pipe.fileHandleForReading.fileDescriptor
                 )

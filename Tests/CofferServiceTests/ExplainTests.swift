@@ -42,7 +42,7 @@ import Testing
                     byteCount: 1,
                     state: state,
                     client: client,
-                    wishes: ItemWishes()
+                    wishes: PlacementOptions()
                 )
             )
         }
@@ -97,7 +97,7 @@ import Testing
         let vault = try Vault()
         try vault.bring(to: state)
         for protection in Vault.protections {
-            var wishes = ItemWishes()
+            var wishes = PlacementOptions()
             wishes.store = protection.store
             switch protection {
             case .file(let protectionClass): wishes.protectionClass = protectionClass

@@ -29,9 +29,9 @@ extension BlockingClient {
     @discardableResult package func put(
         _ name: String,
         _ content: [UInt8],
-        _ describe: (inout ItemWishes) -> Void = { _ in }
+        _ describe: (inout PlacementOptions) -> Void = { _ in }
     ) throws -> Placement {
-        var wishes = ItemWishes()
+        var wishes = PlacementOptions()
         describe(&wishes)
         guard content.count > Limits.framePayloadBytes else {
             let bytes: SecretBytes? = try SecretBytes(content)

@@ -22,7 +22,7 @@ extension BlockingClient {
 
     package func put(
         _ name: ItemName,
-        _ wishes: ItemWishes,
+        _ wishes: PlacementOptions,
         content: borrowing SecretBytes?,
         rest: Int32? = nil,
         progress: ((Int64, Int64?) -> Void)? = nil

@@ -55,7 +55,8 @@ import Testing
             lines(try daemon.coffer(["entitlement", "list"])) == [
                 "'\(path)', line 1", "    who:         unit:backup.service and uid:34",
                 "    groups:      default, other", "    verbs:       read",
-                "    protection:  AfterFirstUnlock, where nobody says more", "    connections: 8 at once, at most",
+                "    protection:  AfterFirstUnlock, unless something else is asked for",
+                "    connections: 8 at once, at most",
                 "    requests:    100 a second, over time", "'\(path)', line 9",
                 "    who:         gid:35", "    groups:      none",
                 "    verbs:       none: it is refused when it connects",

@@ -53,7 +53,7 @@ struct MemoryScanTests {
         func scanNow() throws -> Set<Find> { try MemoryScanner(processID: daemon.processID).find(needles) }
 
         /// Puts an item and gets it, and remembers its content.
-        func exchange(_ name: String, _ count: Int, _ describe: (inout ItemWishes) -> Void) throws {
+        func exchange(_ name: String, _ count: Int, _ describe: (inout PlacementOptions) -> Void) throws {
             let content = randomContent(count)
             needles.add("content of \(name)", content)
             try client.put(name, content, describe)
@@ -98,7 +98,7 @@ struct MemoryScanTests {
             let password = randomText(40)
             needles.add("password among fields", Array(password.utf8))
             let fields = Array("{\"password\":\"\(password)\"}".utf8)
-            let params = ItemExplainParameters(name: nil, byteCount: nil, wishes: ItemWishes())
+            let params = ItemExplainParameters(name: nil, byteCount: nil, wishes: PlacementOptions())
             let explained = try client.explain(params, sample: try SecretBytes(fields))
             #expect(explained.placement.protection.store == .keychain)
             try client.put("fields", fields)
@@ -114,7 +114,7 @@ struct MemoryScanTests {
                 writeAll(input.writing, content)
                 close(input.writing)
             }
-            var wishes = ItemWishes()
+            var wishes = PlacementOptions()
             wishes.protectionClass = protectionClass
             wishes.kind = .document
             _ = try client.put(try ItemName(name), wishes, content: nil, rest: input.reading)
@@ -182,7 +182,7 @@ struct MemoryScanTests {
             try Outcome { _ = try reader.get(ItemGetParameters(name: try ItemName("a/file")), into: output.writing) }
         }
         let put = Background {
-            var wishes = ItemWishes()
+            var wishes = PlacementOptions()
             (wishes.kind, wishes.protectionClass) = (.document, .complete)
             return try Outcome { _ = try writer.put(try ItemName("new"), wishes, content: nil, rest: input.reading) }
         }

@@ -122,7 +122,7 @@ import Testing
             let client = try daemon.connect()
             stuck.append(
                 Background {
-                    var wishes = ItemWishes()
+                    var wishes = PlacementOptions()
                     wishes.kind = .document
                     _ = try? client.put(try ItemName("stuck/\(number)"), wishes, content: nil, rest: pipe.reading)
                 }

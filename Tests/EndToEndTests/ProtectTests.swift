@@ -186,7 +186,7 @@ import Testing
         let put = Background {
             defer { close(pipe.reading) }
             return try Outcome {
-                var wishes = ItemWishes()
+                var wishes = PlacementOptions()
                 wishes.kind = .document
                 _ = try client.put(name, wishes, content: nil, rest: pipe.reading)
             }

@@ -131,7 +131,7 @@ import Testing
         let put = Background {
             defer { close(pipe.reading) }
             return try Outcome {
-                var wishes = ItemWishes()
+                var wishes = PlacementOptions()
                 wishes.kind = .document
                 wishes.protectionClass = protectionClass
                 _ = try client.put(try ItemName("a/file"), wishes, content: nil, rest: pipe.reading)

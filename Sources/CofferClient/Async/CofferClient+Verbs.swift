@@ -50,7 +50,7 @@ extension CofferClient {
     public func put(
         _ name: ItemName,
         _ content: Secret,
-        _ wishes: ItemWishes = ItemWishes()
+        _ wishes: PlacementOptions = PlacementOptions()
     ) async throws(CofferError) -> Placement {
         let params = ItemPutParameters(name: name, wishes: wishes)
         return try await call(params, payload: content).value
@@ -73,7 +73,7 @@ extension CofferClient {
     public nonisolated(nonsending) func put<Source: AsyncSequence>(
         _ name: ItemName,
         from source: Source,
-        _ wishes: ItemWishes = ItemWishes(),
+        _ wishes: PlacementOptions = PlacementOptions(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(CofferError) -> Placement where Source.Element == Secret {
         let params = ItemPutParameters(name: name, wishes: wishes, wantsProgress: progress != nil)

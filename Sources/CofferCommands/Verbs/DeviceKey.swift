@@ -55,7 +55,7 @@ struct CheckDeviceKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Say how the device key is held.",
-        discussion: "For root: nobody else may read the key, or have it opened. No daemon is asked."
+        discussion: "For root only: no other user may read the key, or have it opened. No daemon is asked."
     )
 
     @OptionGroup var places: DeviceKeyPlaces

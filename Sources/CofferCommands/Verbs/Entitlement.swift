@@ -142,7 +142,7 @@ private func fields(
     return [
         ("groups", groups.isEmpty ? "none" : "\(groups.joined(separator: ", "))"),
         ("verbs", held.isEmpty ? "none: it is refused when it connects" : "\(held.joined(separator: ", "))"),
-        ("protection", protection.map { "\($0.name), where nobody says more" }),
+        ("protection", protection.map { "\($0.name), unless something else is asked for" }),
         ("connections", limits.connections.map { "\($0) at once, at most" }),
         ("requests", limits.requestsPerSecond.map { "\($0) a second, over time" }),
     ]

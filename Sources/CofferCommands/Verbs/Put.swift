@@ -105,7 +105,7 @@ extension Placement {
             case "entitlement": "the client's entitlement says so"
             case "configuration": "'cofferd.conf' says so"
             case "scenario": "the scenario says so"
-            default: "nobody said anything else"
+            default: "nothing else was asked for"
             }
         return "\(rule): \(reason)\n\(protection.name): \(source)"
     }

@@ -34,8 +34,8 @@ struct WishOptions: ParsableArguments {
     var structured = false
 
     /// The options as parameters of a request.
-    func wishes(isPresentedAsFile: Bool) -> ItemWishes {
-        var wishes = ItemWishes()
+    func wishes(isPresentedAsFile: Bool) -> PlacementOptions {
+        var wishes = PlacementOptions()
         wishes.kind = kind
         wishes.scenario = scenario
         wishes.protectionClass = protection

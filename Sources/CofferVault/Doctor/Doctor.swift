@@ -48,13 +48,13 @@ extension Vault {
                 return QuarantinePage(entries: [], cursor: nil)
             }
             if let store = params.store, let number = params.number {
-                return try handle(params.action, Isolated(store: store, number: number), in: catalog, order)
+                return try handle(params.action, QuarantinedRow(store: store, number: number), in: catalog, order)
             }
-            let page = try Isolated(params.cursor).page(of: catalog, order)
+            let page = try QuarantinedRow(params.cursor).page(of: catalog, order)
             guard params.action == .restore else { return page }
             let entries = try catalog.change { changes in
                 let entries = try page.entries.compactMap { entry in
-                    let row = Isolated(store: entry.store, number: entry.number)
+                    let row = QuarantinedRow(store: entry.store, number: entry.number)
                     return try row.rows(of: catalog).putBack(row.number, order)
                 }
                 changes.noteUntold(entries.count { $0.obstacle == nil })
@@ -68,7 +68,7 @@ extension Vault {
 
     private func handle(
         _ action: QuarantineAction,
-        _ row: Isolated,
+        _ row: QuarantinedRow,
         in catalog: Catalog,
         _ order: CheckOrder
     ) throws -> QuarantinePage {
@@ -186,7 +186,7 @@ private struct CheckPlace {
 }
 
 /// A row in the quarantine, or the position at which a list of them resumes.
-private struct Isolated {
+private struct QuarantinedRow {
     let store: StoreName
     let number: Int64
 

@@ -168,7 +168,7 @@ extension Vault {
         _ name: ItemName?,
         in group: String,
         over existing: ItemInfo?,
-        _ wishes: ItemWishes,
+        _ wishes: PlacementOptions,
         _ content: ContentFacts,
         for client: ClientIdentity,
         entitled: Protection?

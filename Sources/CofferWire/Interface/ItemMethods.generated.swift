@@ -31,7 +31,7 @@ public struct ItemExplainParameters: MethodParameters {
     /// Absent means: the caller.
     public let client: ClientPattern?
     /// What the caller says about the item.
-    public let wishes: ItemWishes
+    public let wishes: PlacementOptions
 
     /// Makes the parameters.
     public init(
@@ -39,7 +39,7 @@ public struct ItemExplainParameters: MethodParameters {
         byteCount: Int64? = nil,
         state: VaultState? = nil,
         client: ClientPattern? = nil,
-        wishes: ItemWishes = ItemWishes()
+        wishes: PlacementOptions = PlacementOptions()
     ) {
         self.name = name
         self.byteCount = byteCount
@@ -55,7 +55,7 @@ extension ItemExplainParameters: WireObject {
         byteCount = try reader.optionalInteger("size", in: 0...Int64(Limits.fileBytes))
         state = try reader.value("state", as: VaultState.self)
         client = try reader.optionalClient("as")
-        wishes = try ItemWishes(reading: &reader)
+        wishes = try PlacementOptions(reading: &reader)
     }
 
     package var json: JSONObject {
@@ -408,7 +408,7 @@ public struct ItemPutParameters: MethodParameters {
     /// The name of the item.
     public let name: ItemName
     /// What the caller says about the item.
-    public let wishes: ItemWishes
+    public let wishes: PlacementOptions
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
@@ -417,7 +417,7 @@ public struct ItemPutParameters: MethodParameters {
     /// Makes the parameters.
     public init(
         name: ItemName,
-        wishes: ItemWishes = ItemWishes(),
+        wishes: PlacementOptions = PlacementOptions(),
         wantsProgress: Bool = false
     ) {
         self.name = name
@@ -429,7 +429,7 @@ public struct ItemPutParameters: MethodParameters {
 extension ItemPutParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
-        wishes = try ItemWishes(reading: &reader)
+        wishes = try PlacementOptions(reading: &reader)
         wantsProgress = try reader.optionalBool("progress") ?? false
     }
 

@@ -54,7 +54,7 @@ import Testing
         try await withVault { client, _ in
             let (name, target) = (try ItemName("github.com/token"), try ItemName("github.com/old"))
             let secret = try Secret(exposed: "s3cr3t")
-            let question = ItemExplainParameters(name: name, byteCount: 6, wishes: ItemWishes())
+            let question = ItemExplainParameters(name: name, byteCount: 6, wishes: PlacementOptions())
             #expect(try await client.call(question).value.placement.protection.store == .keychain)
             try await client.put(name, secret)
             #expect(try await client.call(ItemShowParameters(name: name)).value.name == name.path)

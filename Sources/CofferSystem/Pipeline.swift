@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The other thread is started for the second piece. If there is only one piece, or enough such threads are running,
 /// this thread does everything. Pieces are finished in order.
-package struct Conveyor<Piece: ~Copyable & Sendable>: ~Copyable {
+package struct Pipeline<Piece: ~Copyable & Sendable>: ~Copyable {
     private let work: @Sendable (inout Piece) throws -> Void
     private let make: () throws -> Piece
     private let pieceCount: Int

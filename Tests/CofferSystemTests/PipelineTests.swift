@@ -14,7 +14,7 @@ private struct Ended: Equatable {
     let thread: UInt
 }
 
-@Suite struct `A conveyor` {
+@Suite struct `A pipeline` {
     private func here() -> UInt { UInt(pthread_self()) }
 
     /// Loads pieces that are numbered from 0.
@@ -23,9 +23,9 @@ private struct Ended: Equatable {
         pieces: Int = 3,
         _ work: @escaping @Sendable (Int) throws -> Void
     ) throws {
-        var conveyor = Conveyor<Piece>(pieces, make: { Piece() }, work: { try work($0.number) })
-        for number in 0..<count { try conveyor.load { $0.number = number } }
-        try conveyor.finish()
+        var pipeline = Pipeline<Piece>(pieces, make: { Piece() }, work: { try work($0.number) })
+        for number in 0..<count { try pipeline.load { $0.number = number } }
+        try pipeline.finish()
     }
 
     @Test(arguments: [2, 3, 7], [2, 3, 100])
@@ -67,7 +67,7 @@ private struct Ended: Equatable {
     @Test func `has ended what was begun when it goes`() throws {
         let ended = Shared<[Int]>([])
         func fill() throws {
-            var conveyor = Conveyor<Piece>(
+            var pipeline = Pipeline<Piece>(
                 3,
                 make: { Piece() },
                 work: { piece in
@@ -75,8 +75,8 @@ private struct Ended: Equatable {
                     ended.change { $0.append(number) }
                 }
             )
-            for number in 0..<5 { try conveyor.load { $0.number = number } }
-            try conveyor.load { _ in throw CofferError(.decode, "damaged") }
+            for number in 0..<5 { try pipeline.load { $0.number = number } }
+            try pipeline.load { _ in throw CofferError(.decode, "damaged") }
         }
         #expect(throws: CofferError(.decode, "damaged")) { try fill() }
         #expect(ended.value == Array(0..<5))
@@ -87,7 +87,7 @@ private struct Ended: Equatable {
         func nest(_ depth: Int) throws {
             try convey(4) { number in ended.change { $0.append(depth * 10 + number) } }
             if depth == 0 { return }
-            var holding = Conveyor<Piece>(3, make: { Piece() }, work: { _ in })
+            var holding = Pipeline<Piece>(3, make: { Piece() }, work: { _ in })
             for number in 0..<2 { try holding.load { $0.number = number } }
             try nest(depth - 1)
             try holding.finish()

@@ -1,5 +1,5 @@
 /// The options of a caller for the decision matrix.
-public struct ItemWishes: Hashable, Sendable {
+public struct PlacementOptions: Hashable, Sendable {
     /// The kind of the item.
     public var kind: ItemKind?
     /// The use of the item.
