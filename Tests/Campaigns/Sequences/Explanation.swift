@@ -82,14 +82,18 @@ struct Explanation {
         done & 1 << UInt64(index) == 0 && before[index] & ~done == 0
     }
 
-    /// Adds the requests that are possible now and change nothing: executing them first loses no order.
+    /// Adds the requests that are possible now and never change anything: executing them first loses no order.
+    ///
+    /// A lock of a locked vault is none of them: after an unlock it changes the state.
     private func settled(_ model: VaultModel, _ done: UInt64) -> UInt64 {
         var done = done
         var isSettled = false
         while !isSettled {
             isSettled = true
-            for (index, request) in requests.enumerated() where request.answer != nil && isNext(index, done) {
-                guard model.following(request) == [model] else { continue }
+            for (index, request) in requests.enumerated() where isNext(index, done) {
+                guard let answer = request.answer, answer.refusal != nil || !request.operation.isChange,
+                    model.following(request) == [model]
+                else { continue }
                 done |= 1 << UInt64(index)
                 isSettled = false
             }

@@ -51,7 +51,9 @@ struct Answer: CustomStringConvertible {
     let payload: [UInt8]
 
     var description: String {
-        refusal.map { "\($0.code.rawValue) (\($0.message))" } ?? (payload.isEmpty ? "done" : "\(Content(payload))")
+        if let refusal { return "\(refusal.code.rawValue) (\(refusal.message))" }
+        let state = result["state"]?.stringValue.map { " in \($0)" } ?? ""
+        return payload.isEmpty ? "done\(state)" : "\(Content(payload))"
     }
 }
 
