@@ -92,7 +92,7 @@ extension CofferError {
     /// The answer to a process that ended before it could be identified.
     package static let callerIsGone = CofferError(
         .missingEntitlement,
-        "the process that connected has ended, so it can't be identified",
+        "the process that connected is gone, so it can't be identified",
         hint: "connect from a process that goes on"
     )
 
