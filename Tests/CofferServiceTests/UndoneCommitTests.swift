@@ -130,20 +130,26 @@ struct UndoneCommitTests {
     }
 
     @Test func `an open that waited for a file whose making is undone finds none`() throws {
-        let place = try Place()
-        let boxes = try (0..<3).map { _ in try place.connect() }
-        try place.whileUndoing {
-            try boxes[0].raw.send(.fileOpen, ["name": "new", "access": "write", "create": true])
-            for box in boxes.dropFirst() {
-                try box.raw.send(.fileOpen, ["name": "new", "access": "write", "wait": true])
+        for _ in 0..<5 {
+            let place = try Place()
+            let boxes = try (0..<3).map { _ in try place.connect() }
+            try place.whileUndoing {
+                try boxes[0].raw.send(.fileOpen, ["name": "new", "access": "write", "create": true])
+                for box in boxes.dropFirst() {
+                    try box.raw.send(.fileOpen, ["name": "new", "access": "write", "wait": true])
+                }
             }
+            // On a busy machine the quantum may end before: then the file is made by the next turn.
+            guard try boxes[0].raw.refusal() == .diskFull else { continue }
+            for box in boxes.dropFirst() { #expect(try box.raw.refusal() == .itemNotFound) }
+            try place.makeRoom()
+            let file = try place.client.openFile(try ItemName("new"), for: .write, [.create, .exclusive])
+            try file.put([7], at: 0)
+            try file.close()
+            #expect(try place.client.get("new") == [7])
+            return
         }
-        #expect(try boxes.map { try $0.raw.refusal() } == [.diskFull, .itemNotFound, .itemNotFound])
-        try place.makeRoom()
-        let file = try place.client.openFile(try ItemName("new"), for: .write, [.create, .exclusive])
-        try file.put([7], at: 0)
-        try file.close()
-        #expect(try place.client.get("new") == [7])
+        Issue.record("no commit that makes a file has failed")
     }
 
     @Test(arguments: ["read", "write"])
