@@ -129,7 +129,7 @@ struct UndoneCommitTests {
         #expect(try place.client.get("new") == [7])
     }
 
-    @Test func `an open that waited for a file whose making is undone finds none`() throws {
+    @Test func `an open that waited for a file whose making is undone has none open`() throws {
         for _ in 0..<5 {
             let place = try Place()
             let boxes = try (0..<3).map { _ in try place.connect() }
@@ -141,7 +141,8 @@ struct UndoneCommitTests {
             }
             // On a busy machine the quantum may end before: then the file is made by the next turn.
             guard try boxes[0].raw.refusal() == .diskFull else { continue }
-            for box in boxes.dropFirst() { #expect(try box.raw.refusal() == .itemNotFound) }
+            // Refused in the turn that is undone, it is told of that.
+            for box in boxes.dropFirst() { #expect([.itemNotFound, .diskFull].contains(try box.raw.refusal())) }
             try place.makeRoom()
             let file = try place.client.openFile(try ItemName("new"), for: .write, [.create, .exclusive])
             try file.put([7], at: 0)
