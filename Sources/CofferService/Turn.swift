@@ -7,9 +7,8 @@ internal import CofferWire
 /// Carries out requests, one turn of the loop at a time.
 ///
 /// A request that only reads is answered at once. A request that changes something is answered after the one commit of
-/// the turn, which includes the audit's records. Uncommitted changes are never read, so no answer has to be withdrawn.
+/// the turn, which includes the audit's records. So no client receives what is not committed, and no answer is withdrawn.
 final class Turn {
-
     private let loop: EventLoop
     private let clock: BootClock
     private let vault: Vault
@@ -109,8 +108,9 @@ final class Turn {
     /// Commits the changes of the turn, and delivers their answers.
     func settle() {
         if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
-        let settled = answers.filter { $0.isSettled || vault.openCatalog?.hasChanges != true }
-        answers.removeAll { answer in settled.contains { $0 === answer } }
+        let isCommitted = vault.openCatalog?.hasChanges != true
+        let settled = answers.filter { $0.isSettled || isCommitted }
+        answers.removeAll { $0.isSettled || isCommitted }
         for answer in settled { responder.deliver(answer) }
         for event in events { hub.notify(of: event, to: .items) }
         events = []

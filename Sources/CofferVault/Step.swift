@@ -12,7 +12,7 @@ package enum Step: ~Copyable {
     case done(Reply)
     /// Continue when a thread has done some work.
     case work(any WorkItem, on: WorkLane, Next)
-    /// Continue when the request holds a claim, which it keeps until ``Call/release(_:)`` or its end.
+    /// Continue when the request holds a claim, which it keeps until its end.
     case claim(Claim, Next)
     /// Continue when the changes are committed. If the commit fails, the request ends with the error.
     case committed(Next)
