@@ -109,6 +109,9 @@ final class AuditTrail {
 
     // MARK: Writing
 
+    /// Whether records wait that no timer will write.
+    var isUnscheduled: Bool { !timerIsSet && vault.openCatalog?.audit.isWaiting == true }
+
     /// Whether pending records must be written even if the turn has no other changes; if not, a timer is set.
     func mustWrite(to catalog: Catalog) -> Bool {
         guard catalog.audit.isWaiting else { return false }

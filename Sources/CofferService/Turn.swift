@@ -102,18 +102,32 @@ final class Turn {
     var mustGoOn: Bool {
         !scheduler.isIdle || !again.isEmpty || !committed.isEmpty || !committing.isEmpty || !answers.isEmpty
             || !vault.chores.isEmpty || vault.openCatalog?.hasChanges == true || connections.somebodyWaits
-            || loop.hasUndispatched
+            || loop.hasUndispatched || audit.isUnscheduled
     }
 
     /// Commits the changes of the turn, and delivers their answers.
+    ///
+    /// What continues behind the commit may change something again, and is recorded before its answer is sent.
     func settle() {
-        if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
+        var isSettled = false
+        while !isSettled {
+            if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
+            deliverSettled()
+            isSettled = committed.isEmpty
+            continueCommitted()
+        }
+    }
+
+    private func deliverSettled() {
         let isCommitted = vault.openCatalog?.hasChanges != true
         let settled = answers.filter { $0.isSettled || isCommitted }
         answers.removeAll { $0.isSettled || isCommitted }
         for answer in settled { responder.deliver(answer) }
         for event in events { hub.notify(of: event, to: .items) }
         events = []
+    }
+
+    private func continueCommitted() {
         let goingOn = committed
         committed = []
         for (running, failure) in goingOn {
@@ -308,11 +322,11 @@ final class Turn {
         for claim in running.call.kept { vault.claims.keep(claim) }
         for claim in vault.claims.held(by: running.token) { release(claim) }
         let method = running.origin?.request.method
-        let stands = running.kind == .reading || answer.failure == nil && method?.awaitsCommit == true
+        let hasChanges = vault.openCatalog?.hasChanges == true
+        let stands = running.kind == .reading || !hasChanges || answer.failure == nil && method?.awaitsCommit == true
         if let method { answer.explain { responder.doubted($0, of: method) } }
         responder.record(answer, stands: stands)
-        let waits = !stands && vault.openCatalog?.hasChanges == true
-        if waits { answers.append(answer) } else { responder.deliver(answer) }
+        if stands { responder.deliver(answer) } else { answers.append(answer) }
     }
 
     /// Cancels requests of a connection.

@@ -128,6 +128,17 @@ import Testing
         try expect(status: 0, "warning: some records can't be read")
     }
 
+    @Test func `what is answered behind its commit is recorded, whatever ends the daemon then`() throws {
+        for round in 0..<3 {
+            let client = try daemon.connect()
+            let file = try client.openFile(ItemName("opened/\(round)"), for: .write, .create)
+            withExtendedLifetime(file) { daemon.kill() }
+            try daemon.restart()
+            let records = try lines("--item", "opened/\(round)")
+            #expect(records.count == 1 && records[0].contains("file.open"), "\(records)")
+        }
+    }
+
     @Test func `what was changed before a crash is recorded after it`() throws {
         for round in 0..<5 {
             let client = try daemon.connect()
