@@ -36,7 +36,10 @@ private final class SmallDisk {
         if !FileManager.default.fileExists(atPath: filler) { try Data().write(to: URL(filePath: filler)) }
         let handle = try FileHandle(forWritingTo: URL(filePath: filler))
         try handle.seekToEnd()
-        while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
+        // The daemon may truncate its log meanwhile.
+        repeat {
+            while (try? handle.write(contentsOf: Data(count: 4096))) != nil {}
+        } while freeBytes > 0
         try handle.close()
         try #require(freeBytes == 0)
     }
