@@ -10,7 +10,7 @@ enum Operation {
     case status
     case remove(String)
     case move(String, to: String, replaces: Bool, method: String)
-    case protect(String, Protection)
+    case protect(String, Protection, method: String)
     case open(String, Opening)
     case read(Int, from: Int)
     case write(Int, Content, at: Int?)
@@ -47,7 +47,8 @@ extension Operation {
         case .cancel: .free
         case .lock, .unlock, .erase, .initialize: .barrier
         case .list, .status: .everything
-        case .put(let name, _, _, _), .get(let name, _), .remove(let name), .protect(let name, _), .open(let name, _):
+        case .put(let name, _, _, _), .get(let name, _), .remove(let name), .protect(let name, _, _),
+            .open(let name, _):
             .names([name])
         case .move(let name, let target, _, _): .names([name, target])
         case .read(let handle, _), .write(let handle, _, _), .truncate(let handle, _), .sync(let handle),
@@ -143,7 +144,7 @@ extension Operation {
         case .remove(let name): ("item.remove", named(name), [])
         case .move(let name, let target, let replaces, let method):
             (method, ["name": .string(name), "to": .string(target), "replace": .bool(replaces)], [])
-        case .protect(let name, let protection): ("item.protect", Self.protection(name, protection), [])
+        case .protect(let name, let protection, let method): (method, Self.protection(name, protection), [])
         case .open(let name, let opening): ("file.open", Self.opening(name, opening), [])
         case .cancel(let number): ("request.cancel", ["request": .integer(Int64(number))], [])
         case .lock: ("vault.lock", ["grace": 0], [])
@@ -217,7 +218,7 @@ extension Operation: CustomStringConvertible {
         case .remove(let name): "remove \(name)"
         case .move(let name, let target, let replaces, let method):
             "\(method) \(name) to \(target)\(replaces ? ", replacing" : "")"
-        case .protect(let name, let protection): "protect \(name) \(protection.word)"
+        case .protect(let name, let protection, let method): "\(method) \(name) \(protection.word)"
         case .open(let name, let opening):
             "open \(name)\(opening.isWriting ? " to write" : "")\(opening.creates ? ", creating" : "")"
                 + "\(opening.truncates ? ", truncating" : "")\(opening.waits ? ", waiting" : "")"

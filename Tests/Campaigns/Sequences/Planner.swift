@@ -78,7 +78,8 @@ struct Planner {
 
     private mutating func protect() -> Operation {
         let name = name()
-        return .protect(name, protection(of: name))
+        let isOfFiles = Self.fileNames.contains(name) && random.chance(0.5)
+        return .protect(name, protection(of: name), method: isOfFiles ? "file.protect" : "item.protect")
     }
 
     private mutating func move() -> Operation? {

@@ -94,7 +94,7 @@ extension VaultModel {
             if code == .notAvailable { return items[name].map(isSyncing) ?? false }
             return code == .interactionNotAllowed && !node.permits(.read, in: state)
         case .remove(let name): return code == .itemNotFound && items[name] == nil
-        case .protect(let name, _):
+        case .protect(let name, _, _):
             return items[name] == nil ? code == .itemNotFound : code == .interactionNotAllowed && mayLock
         case .move(let name, let target, let replaces, _):
             if items[name] == nil { return code == .itemNotFound }
@@ -155,7 +155,7 @@ extension VaultModel {
         case .move(let name, let target, let replaces, _):
             guard let number = items[name], items[target] == nil || replaces else { return [] }
             return [changed { ($0.items[target], $0.items[name]) = (number, nil) }]
-        case .protect(let name, let protection): return protected(name, protection)
+        case .protect(let name, let protection, _): return protected(name, protection)
         case .open(let name, let opening): return opened(request, name, opening)
         case .read, .write, .truncate, .sync, .close: return used(request)
         case .cancel: return [self]
