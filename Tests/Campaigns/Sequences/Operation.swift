@@ -98,7 +98,6 @@ extension Operation {
         switch self {
         // An erasure that has destroyed some keys continues.
         case .erase: true
-        case .write, .truncate: !KnownShape.writeWhenFull.isPlayed
         default: false
         }
     }
@@ -110,12 +109,6 @@ extension Operation {
         default: true
         }
     }
-
-    /// Whether it may create a file.
-    var creates: Bool { if case .open(_, let opening) = self { opening.creates } else { false } }
-
-    /// Whether it opens a file for writing.
-    var writes: Bool { if case .open(_, let opening) = self { opening.isWriting } else { false } }
 
     /// Whether it does not depend on earlier requests of its connection.
     var isFree: Bool { if case .free = scope { true } else { false } }

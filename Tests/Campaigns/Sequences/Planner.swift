@@ -5,7 +5,6 @@ struct Planner {
     private(set) var random: Generator
     private let model: VaultModel
     private let files: [Int: OpenFile]
-    private let isFull: Bool
 
     private static let secrets = ["s0", "s1", "d/s"]
     private static let fileNames = ["f0", "f1", "e/f", "e/g"]
@@ -17,30 +16,21 @@ struct Planner {
     ///   - random: The random numbers.
     ///   - model: A possible state of the vault, so that the requests make sense.
     ///   - files: The open files.
-    ///   - isFull: Whether the disk becomes full.
-    init(_ random: Generator, _ model: VaultModel, _ files: [Int: OpenFile], isFull: Bool) {
-        (self.random, self.model, self.files, self.isFull) = (random, model, files, isFull)
+    init(_ random: Generator, _ model: VaultModel, _ files: [Int: OpenFile]) {
+        (self.random, self.model, self.files) = (random, model, files)
     }
 
     /// Whether a client cancels a waiting request.
-    mutating func cancels(_ operation: Operation) -> Bool {
-        random.chance(0.4) && (KnownShape.canceledCreation.isPlayed || !operation.creates)
-    }
+    mutating func cancels() -> Bool { random.chance(0.4) }
 
     /// The requests of a client in a round.
     mutating func script(of client: Int) -> [Operation] {
         var script: [Operation] = []
         for _ in 0..<random.below(5) {
-            guard var operation = operation(of: client) else { continue }
-            if case .open(let name, var opening) = operation, opening.waits, script.contains(where: \.writes),
-                !KnownShape.waitForItself.isPlayed
-            {
-                opening.waits = false
-                operation = .open(name, opening)
-            }
+            guard let operation = operation(of: client) else { continue }
             script.append(operation)
             if operation.waits { return script }
-            if random.chance(0.05), KnownShape.canceledCreation.isPlayed || !operation.creates {
+            if random.chance(0.05) {
                 script.append(.cancel(Operation.last))
             }
         }
@@ -104,15 +94,12 @@ struct Planner {
     private mutating func open(_ client: Int) -> Operation {
         let name = random.pick(Self.fileNames)
         var opening = Operation.Opening(
-            isWriting: random.chance(0.7) && (KnownShape.openingWhenFull.isPlayed || !isFull)
+            isWriting: random.chance(0.7)
         )
         if opening.isWriting {
             opening.creates = random.chance(0.6)
             opening.truncates = random.chance(0.15)
-            // A client that writes no file waits for another client.
-            opening.waits =
-                random.chance(0.5)
-                && (KnownShape.waitForItself.isPlayed || !files.values.contains { $0.client == client && $0.isWriting })
+            opening.waits = random.chance(0.5)
         }
         return .open(name, opening)
     }

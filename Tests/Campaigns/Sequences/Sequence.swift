@@ -80,11 +80,10 @@ final class Sequence {
 
     private func round() throws {
         if random.chance(0.06) { return try stop() }
-        // A waiting request opens a file for writing, and may be served in this round.
-        let isFull = random.chance(0.08) && (waiting.isEmpty || KnownShape.openingWhenFull.isPlayed)
-        var planner = Planner(random, models.first ?? VaultModel(.unlocked), files, isFull: isFull)
+        let isFull = random.chance(0.08)
+        var planner = Planner(random, models.first ?? VaultModel(.unlocked), files)
         let plan = scripts { client in
-            waiting[client].map { planner.cancels($0.operation) ? [.cancel($0.number)] : [] }
+            waiting[client].map { planner.cancels() ? [.cancel($0.number)] : [] }
                 ?? planner.script(of: client)
         }
         random = planner.random

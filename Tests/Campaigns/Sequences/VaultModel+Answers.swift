@@ -33,13 +33,8 @@ struct Disturbance {
         switch code {
         case .diskFull: isFull && (operation.mayFill || erases)
         case .interactionNotAllowed: locks && operation.needsKey
-        default: isFull && !KnownShape.refusalBeforeCommit.isPlayed && isBesideChange(operation)
+        default: false
         }
-    }
-
-    /// Whether another request changes the same name.
-    private func isBesideChange(_ operation: Operation) -> Bool {
-        operation.names.contains { changes[$0, default: 0] > (operation.isChange ? 1 : 0) }
     }
 }
 
