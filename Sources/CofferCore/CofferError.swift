@@ -15,9 +15,9 @@ public struct CofferError: Error, Equatable, Sendable {
     /// The stable name of the error.
     public let code: ErrorCode
     /// What failed, and why: lower case, no full stop, values in single quotes.
-    public let message: String
+    public package(set) var message: String
     /// What to do, if there is a remedy.
-    public let hint: String?
+    public package(set) var hint: String?
     /// When the same request may succeed.
     public let retry: Retry
     /// The code of Foundation, if there is one.

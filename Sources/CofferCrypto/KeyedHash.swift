@@ -44,12 +44,8 @@ package enum KeyedHash {
     ) throws(CryptoError) -> SymmetricKey {
         let front = purposeBytes(purpose) + publicInput
         var message = try allocateSecret(front.count + input.byteCount)
-        unsafe message.withUnsafeMutableBytes { buffer in
-            unsafe buffer.copyBytes(from: front)
-            unsafe input.withUnsafeBytes { bytes in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[front.count...]).copyMemory(from: bytes)
-            }
-        }
+        unsafe message.copy(front.span.bytes, to: 0)
+        message.copy(input, to: front.count)
         var output = try allocateSecret(SymmetricKey.byteCount)
         unsafe output.withUnsafeMutableBytes { buffer in
             message.withBytes { bytes in unsafe hash(bytes, under: key, into: buffer) }

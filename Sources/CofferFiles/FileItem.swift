@@ -28,3 +28,11 @@ extension FileItem {
     /// When its content or its class was last changed, in milliseconds since 1970.
     package var modified: Int64 { metadata.modified }
 }
+
+extension ItemChange {
+    package init(_ kind: Kind, _ file: FileItem) { self.init(kind, in: .file, group: file.group, name: file.path) }
+
+    package init(_ kind: Kind, file name: ItemName, in group: String, formerName: ItemName? = nil) {
+        self.init(kind, in: .file, group: group, name: name.path, formerName: formerName?.path)
+    }
+}

@@ -281,17 +281,6 @@ package struct ContentRead: Sendable {
     }
 }
 
-extension SecretBytes {
-    /// Copies bytes into the buffer.
-    mutating func copy(_ bytes: RawSpan, to place: Int) {
-        unsafe withUnsafeMutableBytes { buffer in
-            unsafe bytes.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[place...]).copyMemory(from: source)
-            }
-        }
-    }
-}
-
 /// The error of a transfer, as a client sees it.
 func transferError(
     _ error: any Error,

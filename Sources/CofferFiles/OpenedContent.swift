@@ -77,12 +77,6 @@ package struct ReadPlan: Sendable {
     /// The places of the chunks of the range, in order.
     let sources: [ChunkSource]
 
-    /// A range of a file that can't be read.
-    package struct Damage: Sendable {
-        /// The bytes.
-        package let range: Range<Int64>
-    }
-
     /// Decrypts the chunks and passes the plaintext on: only authenticated bytes are passed on.
     ///
     /// - Parameter output: Called with the plaintext.
@@ -96,10 +90,10 @@ package struct ReadPlan: Sendable {
     /// - Parameter output: Called with the plaintext.
     /// - Returns: The ranges that can't be read.
     /// - Throws: As ``perform(to:)``, except `decode`.
-    package func salvage(to output: (RawSpan) throws -> Void) throws(CofferError) -> [Damage] {
-        var damages: [Damage] = []
+    package func salvage(to output: (RawSpan) throws -> Void) throws(CofferError) -> [Range<Int64>] {
+        var damages: [Range<Int64>] = []
         do {
-            try open(onDamage: { damages.append(Damage(range: $0)) }, to: output)
+            try open(onDamage: { damages.append($0) }, to: output)
         } catch {
             throw transferError(error, content.key, content.subject, for: .read)
         }
@@ -180,6 +174,26 @@ package struct ReadPlan: Sendable {
     }
 }
 
+/// The damaged parts of a file.
+package struct Damages {
+    /// Their ranges, up to a maximum number.
+    package private(set) var parts: [Range<Int64>] = []
+    package private(set) var byteCount: Int64 = 0
+
+    package init() {}
+
+    /// Adds a part that comes after the others; adjacent parts are merged.
+    package mutating func join(_ part: Range<Int64>) {
+        let isAllTold = parts.reduce(0) { $0 + Int64($1.count) } == byteCount
+        byteCount += Int64(part.count)
+        if isAllTold, let last = parts.last, last.upperBound == part.lowerBound {
+            parts[parts.count - 1] = last.lowerBound..<part.upperBound
+        } else if parts.count < Limits.pageItems {
+            parts.append(part)
+        }
+    }
+}
+
 /// A plan to rewrite chunks into new slots.
 package struct WritePlan: Sendable {
     struct Piece: Sendable {
@@ -247,13 +261,7 @@ package struct WritePlan: Sendable {
         switch bytes {
         case .none: return
         case .some(let bytes):
-            bytes.withBytes { all in
-                unsafe chunk.withUnsafeMutableBytes { buffer in
-                    unsafe all.extracting(offset..<(offset + range.count)).withUnsafeBytes { source in
-                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[range]).copyMemory(from: source)
-                    }
-                }
-            }
+            bytes.withBytes { chunk.copy($0.extracting(offset..<(offset + range.count)), to: range.lowerBound) }
         }
     }
 }

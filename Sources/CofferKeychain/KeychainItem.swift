@@ -147,6 +147,11 @@ package struct KeychainItem: Sendable {
     /// The kind that the owner stated.
     package var kind: ItemKind? { attributes.kind }
 
+    /// The expiry date, in milliseconds since 1970.
+    package var expiryDate: Int64? {
+        if case .date(let date) = attributes.values[.expiryDate] { date } else { nil }
+    }
+
     /// The value of an attribute, set by the owner or derived from the item.
     ///
     /// - Returns: `nil` if the item has none.
@@ -170,4 +175,28 @@ package struct OpenedItem: ~Copyable {
 
     /// Takes the secret, without copying it.
     package consuming func takeSecret() -> SecretBytes { secret }
+}
+
+extension AuditedItem {
+    package init(_ item: KeychainItem) { self.init(item.id, item.attributes) }
+
+    package init(_ id: ItemID, _ attributes: ItemAttributes) {
+        self.init(name: attributes.title, group: attributes.group, reference: id)
+    }
+}
+
+extension ItemChange {
+    package init(_ kind: Kind, _ item: KeychainItem) { self.init(kind, item.id, item.attributes) }
+
+    package init(_ kind: Kind, _ id: ItemID, _ attributes: ItemAttributes, formerName: ItemName? = nil) {
+        self.init(
+            kind,
+            in: .keychain,
+            group: attributes.group,
+            name: attributes.name?.path,
+            formerName: formerName?.path,
+            itemClass: attributes.itemClass,
+            reference: id
+        )
+    }
 }

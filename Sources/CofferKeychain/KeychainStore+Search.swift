@@ -25,6 +25,29 @@ package struct ItemQuery: Sendable {
     /// Creates a query for every item of some groups.
     package init(groups: [String]) { self.groups = groups }
 
+    /// The query of a client, restricted to the groups that it may search.
+    package init(_ query: KeychainQuery, groups: [String]) {
+        self.init(groups: groups)
+        itemClass = query.itemClass
+        exact = query.attributes
+        user = query.user
+        prefixes = query.prefix
+        substrings = query.contains
+        reference = query.reference
+        expiringBefore = query.expiringBefore
+    }
+
+    /// Removes the attributes of keys from a query for identities, which scans the certificates.
+    ///
+    /// - Returns: The attributes that the private key must have.
+    package mutating func splitIdentity() -> [KeychainAttribute: AttributeValue] {
+        guard itemClass == .identity else { return [:] }
+        let own = KeychainAttribute.attributes(of: .certificate)
+        let others = exact.filter { !own.contains($0.key) }
+        exact = exact.filter { own.contains($0.key) }
+        return others
+    }
+
     /// Whether an item matches.
     package func matches(_ item: KeychainItem) -> Bool {
         // An identity is a certificate; the caller looks for its key.
@@ -34,9 +57,7 @@ package struct ItemQuery: Sendable {
             reference == nil || item.id == reference
         else { return false }
         if let expiringBefore {
-            guard case .date(let expiry) = item.attributes.values[.expiryDate], expiry < expiringBefore else {
-                return false
-            }
+            guard let expiry = item.expiryDate, expiry < expiringBefore else { return false }
         }
         return exact.allSatisfy { attribute, value in
             item.value(of: attribute).map { ItemTags.canonical($0) == ItemTags.canonical(value) } ?? false
@@ -51,6 +72,18 @@ package struct ItemQuery: Sendable {
                 let part = ItemTags.canonical(part)
                 return part.isEmpty || ItemTags.canonical(item.attributes.text(attribute)).contains(part)
             }
+    }
+}
+
+extension KeychainOrder {
+    package var isDescending: Bool { self == .creationDateDescending || self == .modificationDateDescending }
+
+    /// The date of an item by which it is sorted.
+    package func date(of item: KeychainItem) -> Int64 {
+        switch self {
+        case .creationDate, .creationDateDescending: item.created
+        case .modificationDate, .modificationDateDescending: item.modified
+        }
     }
 }
 

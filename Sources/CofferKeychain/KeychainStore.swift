@@ -79,6 +79,23 @@ package final class KeychainStore {
         return secret
     }
 
+    /// Opens the secrets of items, one after the other in one buffer; `nil` for no items.
+    package func secrets(of items: [KeychainItem], with context: AuthenticationContext?) throws -> SecretBytes? {
+        if items.isEmpty { return nil }
+        if items.count == 1 { return try secret(of: items[0], with: context) }
+        var all = try SecretBytes(zeros: items.reduce(0) { $0 + $1.secretByteCount })
+        var offset = 0
+        for item in items {
+            let secret = try secret(of: item, with: context)
+            guard secret.count == item.secretByteCount else {
+                throw CofferError.damaged(item.attributes.quoted, found: "its secret has another length than it says")
+            }
+            secret.withBytes { all.copy($0, to: offset) }
+            offset += secret.count
+        }
+        return all
+    }
+
     /// Finds a generic password and opens its secret.
     ///
     /// - Parameter key: The key of the password.

@@ -230,3 +230,26 @@ extension KeychainItem {
         return values
     }
 }
+
+extension ItemAttributes {
+    /// The attributes after a change.
+    ///
+    /// - Parameters:
+    ///   - change: The change, after ``NewItem/check(_:removing:of:)``.
+    ///   - group: The access group that it names, if it names one; by default the present one.
+    package func changed(by change: KeychainChange, group: String?) -> ItemAttributes {
+        var changed = self
+        for attribute in change.removedAttributes { changed.values[attribute] = nil }
+        for (attribute, value) in change.attributes where !NewItem.fields.contains(attribute) {
+            changed.values[attribute] = value
+        }
+        changed.group = group ?? self.group
+        if case .bool(let flag) = change.attributes[.synchronizable] { changed.isSynchronizable = flag }
+        for name in change.removedUser { changed.user[name] = nil }
+        changed.user.merge(change.user) { _, new in new }
+        changed.historyLimit = change.historyCount ?? historyLimit
+        if change.removesAccessControl { changed.accessControl = nil }
+        changed.accessControl = change.accessControl ?? changed.accessControl
+        return changed
+    }
+}

@@ -16,14 +16,8 @@ enum SecretPadding {
     static func pad(_ secret: borrowing SecretBytes) throws(SecretMemoryError) -> SecretBytes {
         var padded = try SecretBytes(zeros: paddedCount(secret.count))
         let count = UInt32(secret.count)
-        secret.withBytes { bytes in
-            unsafe padded.withUnsafeMutableBytes { buffer in
-                unsafe buffer.storeBytes(of: count.bigEndian, as: UInt32.self)
-                unsafe bytes.withUnsafeBytes { source in
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[countBytes...]).copyMemory(from: source)
-                }
-            }
-        }
+        unsafe padded.withUnsafeMutableBytes { unsafe $0.storeBytes(of: count.bigEndian, as: UInt32.self) }
+        secret.withBytes { padded.copy($0, to: countBytes) }
         return padded
     }
 

@@ -3,10 +3,7 @@ internal import CofferCore
 internal import Synchronization
 
 /// Locked memory is not available.
-package struct SecretMemoryError: Error, Sendable {
-    /// The requested size.
-    package let byteCount: Int
-}
+package struct SecretMemoryError: Error {}
 
 /// An allocator of locked, guarded, undumpable memory.
 ///
@@ -90,11 +87,11 @@ package final class SecretArena: Sendable {
     }
 
     private static func lockedRegion(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-        guard let region = unsafe sodium_malloc(byteCount) else { throw SecretMemoryError(byteCount: byteCount) }
+        guard let region = unsafe sodium_malloc(byteCount) else { throw SecretMemoryError() }
         // sodium_malloc ignores a failure of its own lock. Locking pages twice costs nothing and reports the failure.
         guard unsafe sodium_mlock(region, byteCount) == 0 else {
             unsafe sodium_free(region)
-            throw SecretMemoryError(byteCount: byteCount)
+            throw SecretMemoryError()
         }
         unsafe sodium_memzero(region, byteCount)
         return unsafe region

@@ -36,9 +36,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     /// - Throws: ``SecretMemoryError`` if the memory can't be locked.
     package init(copying bytes: RawSpan, in arena: SecretArena = .shared) throws(SecretMemoryError) {
         try self.init(zeros: bytes.byteCount, in: arena)
-        unsafe bytes.withUnsafeBytes { source in
-            if let start = source.baseAddress { unsafe address.copyMemory(from: start, byteCount: source.count) }
-        }
+        copy(bytes, to: 0)
     }
 
     deinit { unsafe arena.release(address, capacity) }
@@ -61,6 +59,14 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe body(UnsafeMutableRawBufferPointer(start: address, count: count))
+    }
+
+    /// Overwrites a part; traps if `bytes` extends beyond the end.
+    package mutating func copy(_ bytes: RawSpan, to place: Int) {
+        precondition(place >= 0 && bytes.byteCount <= count - place)
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe UnsafeMutableRawBufferPointer(start: address + place, count: source.count).copyMemory(from: source)
+        }
     }
 
     /// Wipes the first bytes, in memory that is used again.
@@ -91,9 +97,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     package borrowing func duplicate() throws(SecretMemoryError) -> SecretBytes {
         try withBytes { (bytes) throws(SecretMemoryError) in try SecretBytes(copying: bytes, in: arena) }
     }
-}
 
-extension SecretBytes {
     /// Copies the bytes to ordinary memory, where nothing wipes them: for what its owner asked to see, and for tests.
     package borrowing func exposeBytes() -> [UInt8] {
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }

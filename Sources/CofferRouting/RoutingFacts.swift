@@ -43,6 +43,25 @@ package struct RoutingFacts: Hashable, Sendable {
         self.scenario = scenario
     }
 
+    /// The facts about a content.
+    ///
+    /// - Parameters:
+    ///   - prefix: Its first bytes.
+    ///   - size: Its total size.
+    ///   - options: The options of the caller.
+    package init(_ prefix: RawSpan, size: Size, _ options: PlacementOptions) {
+        let isWhole = size == .exactly(Int64(prefix.byteCount))
+        self.init(
+            kind: options.kind,
+            size: size,
+            isDeclaredStructured: options.isStructured,
+            looksStructured: isWhole && CofferRouting.looksStructured(prefix),
+            signature: ContentSignature(of: prefix, isWhole: isWhole),
+            isPresentedAsFile: options.isPresentedAsFile,
+            scenario: options.scenario
+        )
+    }
+
     /// The kind that was recognised in its content, if its owner stated none.
     ///
     /// Content that looks like a secret and is too large for the keychain has no kind, so that it is not refused.

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferFiles
 internal import CofferSystem
 internal import CofferVault
 

@@ -39,6 +39,14 @@ package final class Call {
         self.isConnected = isConnected
     }
 
+    /// The access group of the request: that of its lease, or the caller's default.
+    var group: String {
+        get throws(CofferError) {
+            if let lease { return lease.terms.group }
+            return try caller.group(nil)
+        }
+    }
+
     // MARK: Its end
 
     /// Registers a cleanup, which runs however the request ends; the last registered runs first.

@@ -1,4 +1,5 @@
 package import CofferCore
+package import CofferFiles
 package import CofferKeychain
 package import CofferSystem
 internal import CofferWire
@@ -18,7 +19,7 @@ package struct Caller {
     /// The factors that this connection has presented.
     package let context = AuthenticationContext()
     /// The files that the connection has open.
-    package let handles = FileHandles()
+    package let handles = OpenHandles()
     /// The events that the connection has subscribed to.
     package let subscription = EventSubscription()
 
@@ -58,14 +59,9 @@ package struct Caller {
     package func explained(_ error: CofferError) -> CofferError {
         guard error.code == .itemNotFound, !groups.isEmpty, groups != [AccessRights.ownersGroup] else { return error }
         let place = "you see " + groups.map { quotedForDisplay($0) }.joined(separator: ", ") + " only"
-        return CofferError(
-            code: error.code,
-            message: error.message,
-            hint: error.hint.map { "\($0); \(place)" } ?? place,
-            retry: error.retry,
-            cocoaCode: error.cocoaCode,
-            need: error.need
-        )
+        var explained = error
+        explained.hint = error.hint.map { "\($0); \(place)" } ?? place
+        return explained
     }
 }
 

@@ -4,6 +4,7 @@ internal import CofferDatabase
 package import CofferFiles
 package import CofferKeychain
 internal import CofferKeys
+internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
@@ -351,6 +352,7 @@ extension CofferError {
         case let error as CofferError: self = error
         case let error as DatabaseError: self = error.cofferError
         case let error as SystemError: self = error.cofferError(subject)
+        case is SecretMemoryError: self = .noSecretMemory
         default: self = CofferError(.internal, "\(subject): unexpected error")
         }
     }

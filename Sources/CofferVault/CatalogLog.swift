@@ -113,28 +113,18 @@ final class CatalogLog {
     static func faults(in directory: Directory) -> [VaultFault] {
         keptNames.filter { directory.contains($0) }.map { name in
             let byteCount = (try? directory.openIfPresent(name)?.status().st_size) ?? 0
-            return byteCount > 0 ? damage(name) : loss(name)
+            let damage =
+                "the log of the database was damaged, and what was stored last before that is missing: "
+                + "the damaged log is kept as '\(name)'"
+            let loss =
+                "the database is older than what was stored last: its log was lost, or an older database was put "
+                + "in its place: '\(name)' is the record of it"
+            return VaultFault(what: byteCount > 0 ? damage : loss, hint: hint)
         }
     }
 
     private static let hint =
         "restore the vault from a backup, or store again what is missing; 'coffer doctor --acknowledge' ends this fault"
-
-    private static func damage(_ name: String) -> VaultFault {
-        VaultFault(
-            what: "the log of the database was damaged, and what was stored last before that is missing: "
-                + "the damaged log is kept as '\(name)'",
-            hint: hint
-        )
-    }
-
-    private static func loss(_ name: String) -> VaultFault {
-        VaultFault(
-            what: "the database is older than what was stored last: its log was lost, or an older database was put "
-                + "in its place: '\(name)' is the record of it",
-            hint: hint
-        )
-    }
 
     /// Removes the copies of damaged logs, and with them the faults.
     func acknowledge() throws(SystemError) {

@@ -8,9 +8,10 @@ extension Vault: MethodHandler {
     ///   - method: Its method.
     ///   - params: Its parameters, not validated.
     ///   - call: Its caller and attachments.
-    package func begin(_ method: Method, _ params: JSONObject, _ call: Call) throws(CofferError) -> Step {
+    /// - Throws: An error of the request; one that does not name the operation is about ``Call/subject``.
+    package func begin(_ method: Method, _ params: JSONObject, _ call: Call) throws -> Step {
+        try call.attachments.check(for: method)
         if let lease = call.lease { return try answer(to: method, params, under: lease, call) }
-        if method.takenPayload == nil && method.descriptor == nil { try call.attachments.refuseLeftovers(of: method) }
         return try dispatch(method, params, call)
     }
 

@@ -17,11 +17,7 @@ enum Erasure {
 
     /// Erases a vault; when this returns, no key of it is left, and the state directory is ready for a new one.
     static func perform(in directory: Directory) throws(CofferError) {
-        do {
-            try directory.replace(mark, with: RawSpan())
-        } catch {
-            throw error.cofferError("can't erase the vault")
-        }
+        try attempt("can't erase the vault") { () throws(SystemError) in try directory.replace(mark, with: RawSpan()) }
         try finish(in: directory)
     }
 
@@ -34,8 +30,8 @@ enum Erasure {
     private static func isMarked(_ mark: String, in directory: Directory) throws(CofferError) -> Bool {
         guard directory.contains(mark) else { return false }
         // A file of another user is no request to erase.
-        do { try directory.requireOwnFile(mark) } catch {
-            throw error.cofferError("can't tell whether to erase the vault")
+        try attempt("can't tell whether to erase the vault") { () throws(SystemError) in
+            try directory.requireOwnFile(mark)
         }
         return true
     }
@@ -47,14 +43,12 @@ enum Erasure {
 
     /// Moves the contents away, and removes the mark.
     private static func putAway(in directory: Directory, _ mark: String) throws(CofferError) {
-        do {
+        try attempt("the keys are destroyed, but what they sealed can't be removed") { () throws(SystemError) in
             // A new directory each time: an earlier vault's contents may still be there.
             let place = try directory.subdirectory(remains).subdirectory(ItemID().hexadecimal)
             for name in contents where directory.contains(name) { try directory.rename(name, to: name, in: place) }
             try directory.remove(mark)
             try directory.synchronize()
-        } catch {
-            throw error.cofferError("the keys are destroyed, but what they sealed can't be removed")
         }
     }
 
@@ -62,20 +56,16 @@ enum Erasure {
 
     /// Marks a new vault before its keybag is stored: until ``endMaking(in:)`` returns, an interruption takes it back.
     static func beginMaking(in directory: Directory) throws(CofferError) {
-        do {
+        try attempt("can't make a vault") { () throws(SystemError) in
             try directory.replace(makingMark, with: RawSpan())
-        } catch {
-            throw error.cofferError("can't make a vault")
         }
     }
 
     /// Completes a new vault; when this returns, it stays.
     static func endMaking(in directory: Directory) throws(CofferError) {
-        do {
+        try attempt("can't make a vault") { () throws(SystemError) in
             try directory.remove(makingMark)
             try directory.synchronize()
-        } catch {
-            throw error.cofferError("can't make a vault")
         }
     }
 
@@ -100,10 +90,12 @@ enum Erasure {
     ///
     /// It takes time in proportion to the contents, so it must not run on the event loop.
     static func removeRemains(in directory: Directory) throws(CofferError) {
-        do {
+        try attempt("can't remove what is left of an erased vault") { () throws(SystemError) in
             try directory.removeTree(remains)
-        } catch {
-            throw error.cofferError("can't remove what is left of an erased vault")
         }
+    }
+
+    private static func attempt(_ subject: String, _ body: () throws(SystemError) -> Void) throws(CofferError) {
+        do { try body() } catch { throw error.cofferError(subject) }
     }
 }

@@ -10,15 +10,10 @@ package final class ItemChangeLog {
     private var untoldCount = 0
 
     /// A position in the log.
-    struct Mark {
-        fileprivate let entryCount: Int
-        fileprivate let untoldCount: Int
-    }
-
-    var mark: Mark { Mark(entryCount: entries.count, untoldCount: untoldCount) }
+    var mark: (entryCount: Int, untoldCount: Int) { (entries.count, untoldCount) }
 
     /// Drops the changes since a position: they were rolled back.
-    func forget(since mark: Mark) {
+    func forget(since mark: (entryCount: Int, untoldCount: Int)) {
         entries.removeLast(entries.count - mark.entryCount)
         untoldCount = mark.untoldCount
     }
@@ -60,27 +55,5 @@ extension StoredItem {
         case .file(let file):
             ItemChange(.renamed, in: .file, group: file.group, name: file.path, formerName: formerName.path)
         }
-    }
-}
-
-extension ItemChange {
-    init(_ kind: Kind, _ item: KeychainItem) { self.init(kind, item.id, item.attributes) }
-
-    init(_ kind: Kind, _ id: ItemID, _ attributes: ItemAttributes, formerName: ItemName? = nil) {
-        self.init(
-            kind,
-            in: .keychain,
-            group: attributes.group,
-            name: attributes.name?.path,
-            formerName: formerName?.path,
-            itemClass: attributes.itemClass,
-            reference: id
-        )
-    }
-
-    init(_ kind: Kind, _ file: FileItem) { self.init(kind, in: .file, group: file.group, name: file.path) }
-
-    init(_ kind: Kind, file name: ItemName, in group: String, formerName: ItemName? = nil) {
-        self.init(kind, in: .file, group: group, name: name.path, formerName: formerName?.path)
     }
 }

@@ -29,6 +29,22 @@ struct PageQuota {
     }
 }
 
+extension Sequence {
+    /// The first elements, at least one, whose JSON fits into an answer.
+    ///
+    /// - Parameter byteCount: The maximum size of an element's JSON.
+    func firstPage(_ byteCount: (Element) -> Int) -> [Element] {
+        var total = 0
+        var page: [Element] = []
+        for element in self {
+            total += byteCount(element)
+            if total > Limits.pageJSONBytes && !page.isEmpty { break }
+            page.append(element)
+        }
+        return page
+    }
+}
+
 extension CofferError {
     /// A parameter that is no position of an earlier page.
     static func noPosition(_ parameter: String) -> CofferError {

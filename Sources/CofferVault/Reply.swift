@@ -50,10 +50,14 @@ package final class Attachments {
         return descriptor
     }
 
-    /// Refuses attachments that the method does not take: the client has made a mistake.
-    package func refuseLeftovers(of method: Method) throws(CofferError) {
-        if payload.byteCount > 0 { throw CofferError(.param, "'\(method.rawValue)' takes no payload") }
-        if descriptor != nil { throw CofferError(.param, "'\(method.rawValue)' takes no descriptor") }
+    /// Refuses attachments that a method does not take: the client has made a mistake.
+    func check(for method: Method) throws(CofferError) {
+        if payload.byteCount > 0 && method.takenPayload == nil {
+            throw CofferError(.param, "'\(method.rawValue)' takes no payload")
+        }
+        if descriptor != nil && method.descriptor == nil {
+            throw CofferError(.param, "'\(method.rawValue)' takes no descriptor")
+        }
     }
 }
 

@@ -1,14 +1,9 @@
 internal import CofferCore
-internal import CofferFiles
-internal import CofferSystem
 
 /// Long work on the catalog, which is done in slices so that it blocks no other request.
 ///
 /// Each slice is part of the transaction of its turn. If a later slice fails, the earlier ones stay committed.
 protocol SlicedWork: AnyObject {
-    /// The operation, for a sentence that begins with "can't".
-    var subject: String { get }
-
     /// The number of entries that were scanned.
     var doneCount: Int { get }
 
@@ -61,11 +56,7 @@ extension Vault {
     /// Carries out work that may take longer than a quantum.
     ///
     /// - Parameter wantsProgress: Whether the client is notified of its progress.
-    func perform(
-        _ work: some SlicedWork,
-        _ call: Call,
-        wantsProgress: Bool = false
-    ) throws(CofferError) -> Step {
+    func perform(_ work: some SlicedWork, _ call: Call, wantsProgress: Bool = false) throws -> Step {
         let catalog = try catalog
         let report = call.progressReport(wantsProgress, total: nil)
         var safeCount = 0
@@ -78,7 +69,7 @@ extension Vault {
                 report(Int64(work.doneCount))
                 return try begin()
             } catch {
-                throw CofferError(mapping: error, "can't \(work.subject)").after(safeCount)
+                throw CofferError(mapping: error, call.subject).after(safeCount)
             }
         }
         func begin() throws -> Step {
@@ -87,7 +78,7 @@ extension Vault {
             // Other tenants get their quantum between the commit and the next slice.
             return work.changedCount > changedCount ? .committed { .again(goOn) } : .again(goOn)
         }
-        do { return try begin() } catch { throw .init(mapping: error, "can't \(work.subject)") }
+        return try begin()
     }
 }
 
@@ -95,13 +86,8 @@ extension CofferError {
     /// The error, with the number of changes before it, which stay committed.
     fileprivate func after(_ changedCount: Int) -> CofferError {
         if changedCount == 0 { return self }
-        return CofferError(
-            code: code,
-            message: "\(message); \(changedCount) entries were done before, and stay so",
-            hint: hint,
-            retry: retry,
-            cocoaCode: cocoaCode,
-            need: need
-        )
+        var error = self
+        error.message += "; \(changedCount) entries were done before, and stay so"
+        return error
     }
 }

@@ -35,28 +35,23 @@ extension Step {
     ///   - input: The value.
     ///   - lane: The thread.
     ///   - body: The function.
+    ///   - ended: Called with its failure, or with `nil`, before the request continues.
     ///   - next: Continues with its result.
     static func work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>(
         with input: consuming sending Input,
         on lane: WorkLane = .content,
         _ body: @escaping @Sendable (consuming Input) throws(CofferError) -> Output,
+        ended: @escaping (CofferError?) -> Void = { _ in },
         then next: @escaping (consuming Output) throws -> Step
     ) -> Step {
         let work = Work(input, body)
-        return .work(work, on: lane) { try next(try work.take()) }
-    }
-
-    /// Runs a function on another thread; `otherwise` continues if it fails.
-    static func work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>(
-        with input: consuming sending Input,
-        _ body: @escaping @Sendable (consuming Input) throws(CofferError) -> Output,
-        then next: @escaping (consuming Output) throws -> Step,
-        otherwise: @escaping (CofferError) throws -> Step
-    ) -> Step {
-        let work = Work(input, body)
-        return .work(work, on: .content) {
+        return .work(work, on: lane) {
             let output: Output
-            do throws(CofferError) { output = try work.take() } catch { return try otherwise(error) }
+            do throws(CofferError) { output = try work.take() } catch {
+                ended(error)
+                throw error
+            }
+            ended(nil)
             return try next(output)
         }
     }

@@ -93,7 +93,7 @@ extension OpenStore {
             let plan = try store.planReading(Int64(saved.count)..<file.byteCount, of: file)
             defer { store.finishedReading(file) }
             let found = try plan.salvage(to: { saved += $0.withUnsafeBytes { Array($0) } })
-            damaged += found.map(\.range.lowerBound)
+            damaged += found.map(\.lowerBound)
         }
         return (saved, damaged, !file.hasItsRows)
     }

@@ -1,4 +1,5 @@
 import CofferCore
+import CofferFiles
 import CofferTestSupport
 import CofferVault
 import CofferWire

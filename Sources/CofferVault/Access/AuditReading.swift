@@ -1,21 +1,17 @@
 internal import CofferAccess
-package import CofferCore
+internal import CofferCore
 package import CofferWire
 
 extension Vault {
-    package func auditList(_ params: AuditListParameters, _ call: Call) throws(CofferError) -> Step {
+    package func auditList(_ params: AuditListParameters, _ call: Call) throws -> Step {
+        call.subject = "can't read the audit"
         let limit = min(params.limit ?? .max, Limits.pageItems)
-        do {
-            return .done(Reply(try writtenAudit().page(after: params.after, params.query, limit: limit)))
-        } catch {
-            throw .init(mapping: error, "can't read the audit")
-        }
+        return .done(Reply(try writtenAudit().page(after: params.after, params.query, limit: limit)))
     }
 
-    package func auditVerify(_ params: AuditVerifyParameters, _ call: Call) throws(CofferError) -> Step {
-        do { return .done(Reply(try writtenAudit().verify(after: params.after))) } catch {
-            throw .init(mapping: error, "can't check the audit")
-        }
+    package func auditVerify(_ params: AuditVerifyParameters, _ call: Call) throws -> Step {
+        call.subject = "can't check the audit"
+        return .done(Reply(try writtenAudit().verify(after: params.after)))
     }
 
     /// Writes the records of earlier turns first, so that a client finds what it has just done.

@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferSystem
 package import CofferWire
 
@@ -7,73 +7,49 @@ package import CofferWire
 extension Vault {
     package func entitlementList(_ params: EntitlementListParameters, _ call: Call) -> Step {
         let rest = access.entitlements.dropFirst(params.after)
-        var byteCount = 0
-        let page = rest.prefix { entitlement in
-            byteCount += entitlement.jsonByteCount
-            return byteCount <= Limits.pageJSONBytes
-        }
-        return .done(
-            Reply(
-                EntitlementPage(
-                    entitlements: Array(page),
-                    trouble: entitlementTrouble,
-                    next: page.count < rest.count ? page.endIndex : nil
-                )
-            )
+        let page = rest.firstPage { $0.jsonByteCount }
+        let result = EntitlementPage(
+            entitlements: page,
+            trouble: entitlementTrouble,
+            next: page.count < rest.count ? rest.startIndex + page.count : nil
         )
+        return .done(Reply(result))
     }
 
-    package func entitlementExplain(_ params: EntitlementExplainParameters, _ call: Call) throws(CofferError) -> Step {
+    package func entitlementExplain(_ params: EntitlementExplainParameters, _ call: Call) throws -> Step {
         if let credential = params.credential {
-            guard let unit = params.subject.unit else {
-                throw CofferError(.param, "parameter 'credential': expected 'unit' or 'userUnit' beside it")
-            }
-            return .done(Reply(explainCredential(CredentialAddress(unit: unit.name, id: credential), unit.isOwners)))
+            let (unit, client) = try requester(of: params.subject)
+            let address = CredentialAddress(unit: unit, id: credential)
+            return .done(Reply(access.explanation(of: client, observer?.answer(to: address, of: client))))
         }
         let client =
             switch params.subject {
             case .caller: call.caller.identity
-            case .process(let number): try client(of: number)
+            case .process(let number): try client(of: number, call)
             case .unit(let name): access.client(in: .unit(name))
             case .userUnit(let name): access.client(in: .userUnit(name))
             }
         return .done(Reply(access.explanation(of: client)))
     }
 
-    /// The rights of a unit when its service manager requests a credential for it, and the answer that the manager
-    /// would get.
-    private func explainCredential(_ address: CredentialAddress, _ isOwners: Bool) -> AccessExplanation {
-        // The service manager is the client, not the user that the unit runs as.
-        let client =
-            isOwners
-            ? access.client(in: .userUnit(address.unit))
-            : ClientIdentity(userID: 0, groupID: 0, unit: address.unit)
-        return access.explanation(of: client, observer?.answer(to: address, of: client))
+    /// A unit, and the client that requests credentials for it: its service manager, not the user that it runs as.
+    private func requester(of subject: AccessSubject) throws(CofferError) -> (unit: String, client: ClientIdentity) {
+        switch subject {
+        case .unit(let name): return (name, ClientIdentity(userID: 0, groupID: 0, unit: name))
+        case .userUnit(let name): return (name, access.client(in: .userUnit(name)))
+        case .caller, .process:
+            throw CofferError(.param, "parameter 'credential': expected 'unit' or 'userUnit' beside it")
+        }
     }
 
     /// The identity that a process would have if it connected now.
-    private func client(of number: Int32) throws(CofferError) -> ClientIdentity {
-        let subject = "process \(number)"
-        do {
-            guard let process = try HeldProcess(numbered: number) else { throw CofferError.noProcess(number) }
-            let outcome = Result { try settings.identify(try process.identity(), process) }
-            // The process may have ended meanwhile: then the kernel may have given its number to another process.
-            guard try process.isRunning else { throw CofferError.noProcess(number) }
-            return try outcome.get()
-        } catch {
-            throw CofferError(mapping: error, "can't look at \(subject)")
-        }
-    }
-}
-
-extension AccessSubject {
-    /// The name of the unit, and whether it is a unit of the owner's service manager; `nil` if the subject is no unit.
-    fileprivate var unit: (name: String, isOwners: Bool)? {
-        switch self {
-        case .caller, .process: nil
-        case .unit(let name): (name, false)
-        case .userUnit(let name): (name, true)
-        }
+    private func client(of number: Int32, _ call: Call) throws -> ClientIdentity {
+        call.subject = "can't look at process \(number)"
+        guard let process = try HeldProcess(numbered: number) else { throw CofferError.noProcess(number) }
+        let outcome = Result { try settings.identify(try process.identity(), process) }
+        // The process may have ended meanwhile: then the kernel may have given its number to another process.
+        guard try process.isRunning else { throw CofferError.noProcess(number) }
+        return try outcome.get()
     }
 }
 

@@ -1,6 +1,5 @@
 internal import CofferAccess
 package import CofferCore
-internal import CofferKeychain
 internal import CofferKeys
 internal import CofferSystem
 package import CofferWire
@@ -51,36 +50,26 @@ extension Vault {
     /// Answers a request that a lease permits.
     ///
     /// The use is counted, and the count committed, before any data is sent.
-    func answer(
-        to method: Method,
-        _ params: JSONObject,
-        under lease: Lease,
-        _ call: Call
-    ) throws(CofferError) -> Step {
-        let terms = lease.terms
-        if method == .itemShow { return try showItem(ItemShowParameters(params: params), in: terms.group) }
+    func answer(to method: Method, _ params: JSONObject, under lease: Lease, _ call: Call) throws -> Step {
+        if method == .itemShow { return try itemShow(ItemShowParameters(params: params), call) }
         let params = try ItemGetParameters(params: params)
         let state = try keys.state
         // A file is opened only after the commit, when the use has been counted: refuse a locked item before.
-        guard try require(terms.name, in: terms.group).info.protection.isReadable(in: state) else {
-            throw .locked(terms.name.quoted, in: state, for: .read)
+        guard try require(params.name, in: lease.terms.group).info.protection.isReadable(in: state) else {
+            throw CofferError.locked(params.name.quoted, in: state, for: .read)
         }
-        do {
-            let catalog = try catalog
-            // One change, so that a read that fails does not count as a use.
-            return try catalog.change { _ in
-                try catalog.leases.countUse(of: lease)
-                return try getItem(params, in: terms.group, under: terms, call)
-            }
-        } catch {
-            throw .init(mapping: error, "can't read \(terms.name.quoted)")
+        let catalog = try catalog
+        // One change, so that a read that fails does not count as a use.
+        return try catalog.change { _ in
+            try catalog.leases.countUse(of: lease)
+            return try itemGet(params, call)
         }
     }
 
     // MARK: Granting
 
-    package func leaseGrant(_ params: LeaseGrantParameters, _ call: Call) throws(CofferError) -> Step {
-        let group = try call.caller.group(nil)
+    package func leaseGrant(_ params: LeaseGrantParameters, _ call: Call) throws -> Step {
+        let group = try call.group
         let item = try require(params.name, in: group).info
         let clock = settings.clock
         guard let bootID = clock.bootID else {
@@ -100,67 +89,52 @@ extension Vault {
             granted: wallClockMilliseconds(),
             reason: params.reason ?? ""
         )
-        do {
-            let catalog = try catalog
-            let number = try catalog.change { _ in
-                let isFull = try liveLeases(in: catalog).count >= Limits.leases
-                if try isFull && usefulLeases(in: catalog).count >= Limits.leases {
-                    throw CofferError(
-                        .notAvailable,
-                        "there are \(Limits.leases) leases, which is the most",
-                        hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one"
-                    )
-                }
-                return try catalog.leases.add(terms, uses: params.uses.map { Int($0) })
+        call.subject = "can't grant a lease"
+        let catalog = try catalog
+        let number = try catalog.change { _ in
+            let isFull = try liveLeases(in: catalog).count >= Limits.leases
+            if try isFull && usefulLeases(in: catalog).count >= Limits.leases {
+                throw CofferError(
+                    .notAvailable,
+                    "there are \(Limits.leases) leases, which is the most",
+                    hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one"
+                )
             }
-            return .done(Reply(LeaseGrantResult(number: number)))
-        } catch {
-            throw .init(mapping: error, "can't grant a lease")
+            return try catalog.leases.add(terms, uses: params.uses.map { Int($0) })
         }
+        return .done(Reply(LeaseGrantResult(number: number)))
     }
 
-    package func leaseList(_ params: LeaseListParameters, _ call: Call) throws(CofferError) -> Step {
-        do {
-            let catalog = try catalog
-            let after = params.after ?? 0
-            let wanted = try usefulLeases(in: catalog).filter { $0.number > after && call.caller.holds($0.terms.group) }
-            var page: [LeaseInfo] = []
-            var byteCount = 0
-            for lease in wanted {
-                let info = LeaseInfo(lease, at: settings.clock.now)
-                byteCount += info.greatestJSONByteCount
-                if byteCount > Limits.pageJSONBytes && !page.isEmpty { break }
-                page.append(info)
-            }
-            let result = LeasePage(
-                leases: page,
-                next: page.count < wanted.count ? page.last?.number : nil,
-                damaged: params.after == nil ? try catalog.leases.damaged : []
-            )
-            return .done(Reply(result))
-        } catch {
-            throw .init(mapping: error, "can't list the leases")
-        }
+    package func leaseList(_ params: LeaseListParameters, _ call: Call) throws -> Step {
+        call.subject = "can't list the leases"
+        let catalog = try catalog
+        let after = params.after ?? 0
+        let wanted = try usefulLeases(in: catalog).filter { $0.number > after && call.caller.holds($0.terms.group) }
+        let now = settings.clock.now
+        let page = wanted.lazy.map { LeaseInfo($0, at: now) }.firstPage { $0.greatestJSONByteCount }
+        let result = LeasePage(
+            leases: page,
+            next: page.count < wanted.count ? page.last?.number : nil,
+            damaged: params.after == nil ? try catalog.leases.damaged : []
+        )
+        return .done(Reply(result))
     }
 
     /// Revokes a lease of a group that the caller holds, or a damaged lease, whose group is unknown.
-    package func leaseRevoke(_ params: LeaseRevokeParameters, _ call: Call) throws(CofferError) -> Step {
-        do {
-            let catalog = try catalog
-            let isOwn = try liveLeases(in: catalog).contains {
-                $0.number == params.number && call.caller.holds($0.terms.group)
-            }
-            guard try isOwn || catalog.leases.damaged.contains(params.number) else {
-                throw CofferError(
-                    .itemNotFound,
-                    "there is no lease \(params.number)",
-                    hint: "it has ended, or never was: 'coffer lease list' shows those that there are"
-                )
-            }
-            try catalog.change { _ in try catalog.leases.remove(params.number) }
-        } catch {
-            throw .init(mapping: error, "can't revoke lease \(params.number)")
+    package func leaseRevoke(_ params: LeaseRevokeParameters, _ call: Call) throws -> Step {
+        call.subject = "can't revoke lease \(params.number)"
+        let catalog = try catalog
+        let isOwn = try liveLeases(in: catalog).contains {
+            $0.number == params.number && call.caller.holds($0.terms.group)
         }
+        guard try isOwn || catalog.leases.damaged.contains(params.number) else {
+            throw CofferError(
+                .itemNotFound,
+                "there is no lease \(params.number)",
+                hint: "it has ended, or never was: 'coffer lease list' shows those that there are"
+            )
+        }
+        try catalog.change { _ in try catalog.leases.remove(params.number) }
         return .done
     }
 

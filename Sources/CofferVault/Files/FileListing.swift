@@ -5,7 +5,6 @@ internal import CofferWire
 
 /// One page of a listing of files and directories, in the order in which the tree is walked.
 final class FileListing: SlicedWork {
-    private let subjectName: ItemName?
     private let keys: VaultKeys
     private var walk: TreeWalk
     private var quota: PageQuota
@@ -13,13 +12,11 @@ final class FileListing: SlicedWork {
     private var damagedCount = 0
 
     init(_ params: FileListParameters, _ walk: TreeWalk, _ keys: VaultKeys) {
-        subjectName = params.name
         quota = PageQuota(params.limit)
         self.walk = walk
         self.keys = keys
     }
 
-    var subject: String { subjectName.map { "list \($0.quoted)" } ?? "list the files" }
     var doneCount: Int { quota.rowCount }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {

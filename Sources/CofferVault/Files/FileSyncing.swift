@@ -1,6 +1,5 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferFiles
-internal import CofferKeychain
 internal import CofferSystem
 package import CofferWire
 
@@ -8,25 +7,25 @@ package import CofferWire
 
 extension Vault {
     /// Makes the writes to a file durable.
-    package func fileSync(_ params: FileSyncParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileSync(_ params: FileSyncParameters, _ call: Call) throws -> Step {
         let handle = try call.caller.handles[params.handle]
+        call.subject = "can't sync \(handle.file.subject)"
         // Writes before a lock are sealed already, so this needs no key.
         guard let store = handle.store else { throw CofferError.vaultIsGone }
         return synchronize(handle.file, store, call) { .done }
     }
 
     /// Syncs a file and closes its handle.
-    package func fileClose(_ params: FileCloseParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileClose(_ params: FileCloseParameters, _ call: Call) throws -> Step {
         let handles = call.caller.handles
         let handle = try handles[params.handle]
+        call.subject = "can't sync \(handle.file.subject)"
         let close: Step.Next = { [self] in
             handles.remove(params.handle)
             letGo(of: handle)
             return .done
         }
-        guard handle.access.writes, let store = handle.store else {
-            do { return try close() } catch { throw .init(mapping: error, "can't close") }
-        }
+        guard handle.access.writes, let store = handle.store else { return try close() }
         return synchronize(handle.file, store, call, then: close)
     }
 
@@ -56,23 +55,19 @@ extension Vault {
         return .work(with: ()) { (_) throws(CofferError) in
             try plan.perform()
         } then: { [self] _ in
-            do {
-                guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
-                try catalog.change { changes in
-                    try store.commit(file, now: wallClockMilliseconds())
-                    try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
-                }
-                return .committed(next)
-            } catch {
-                throw CofferError(mapping: error, "can't sync \(file.subject)")
+            guard let catalog = openCatalog, catalog.files === store else { throw CofferError.vaultIsGone }
+            try catalog.change { changes in
+                try store.commit(file, now: wallClockMilliseconds())
+                try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
             }
+            return .committed(next)
         }
     }
 
     // MARK: Closing
 
     /// Releases a handle that is not registered, or no longer.
-    func letGo(of handle: FileHandle) {
+    func letGo(of handle: OpenHandle) {
         let file = handle.file
         if handle.isWriter {
             handle.isWriter = false

@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
@@ -9,11 +9,10 @@ package import CofferWire
 // every state.
 
 extension Vault {
-    package func fileStat(_ params: FileStatParameters, _ call: Call) throws(CofferError) -> Step {
-        let group = try call.caller.group(nil)
-        do { return .done(Reply(try fileInfo(params.name, in: group))) } catch {
-            throw .init(mapping: error, "can't look for \(params.name.quoted)")
-        }
+    package func fileStat(_ params: FileStatParameters, _ call: Call) throws -> Step {
+        let group = try call.group
+        call.subject = "can't look for \(params.name.quoted)"
+        return .done(Reply(try fileInfo(params.name, in: group)))
     }
 
     private func fileInfo(_ name: ItemName, in group: String) throws -> FileInfo {
@@ -21,79 +20,61 @@ extension Vault {
         return try FileInfo(try files.requireEntry(name, in: group), files, in: try keys.state)
     }
 
-    package func fileList(_ params: FileListParameters, _ call: Call) throws(CofferError) -> Step {
-        let group = try call.caller.group(nil)
-        let listing: FileListing
-        do {
-            let files = try catalog.files
-            let directory = try params.name.map { try files.requireEntry($0, in: group) }
-            if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
-            var walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
-            if let cursor = params.cursor {
-                guard let position = Base64.decode(cursor), try walk.seek(position) else {
-                    throw CofferError.noPosition("cursor")
-                }
+    package func fileList(_ params: FileListParameters, _ call: Call) throws -> Step {
+        let group = try call.group
+        call.subject = params.name.map { "can't list \($0.quoted)" } ?? "can't list the files"
+        let files = try catalog.files
+        let directory = try params.name.map { try files.requireEntry($0, in: group) }
+        if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
+        var walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
+        if let cursor = params.cursor {
+            guard let position = Base64.decode(cursor), try walk.seek(position) else {
+                throw CofferError.noPosition("cursor")
             }
-            listing = FileListing(params, walk, try keys)
-        } catch {
-            throw .init(mapping: error, "can't list the files")
         }
-        return try perform(listing, call)
+        return try perform(FileListing(params, walk, try keys), call)
     }
 
-    package func fileMkdir(_ params: FileMkdirParameters, _ call: Call) throws(CofferError) -> Step {
-        let group = try call.caller.group(nil)
-        do {
-            let catalog = try catalog
-            let info = try catalog.change { changes in
-                try checkNotSecret(params.name, in: group, catalog)
-                try catalog.files.makeDirectory(
-                    params.name,
-                    in: group,
-                    defaultClass: params.protectionClass,
-                    makesParents: params.makesParents,
-                    now: wallClockMilliseconds()
-                )
-                changes.note(ItemChange(.added, file: params.name, in: group))
-                return try fileInfo(params.name, in: group)
-            }
-            return .done(Reply(info))
-        } catch {
-            throw .init(mapping: error, "can't make \(params.name.quoted)")
+    package func fileMkdir(_ params: FileMkdirParameters, _ call: Call) throws -> Step {
+        let group = try call.group
+        call.subject = "can't make \(params.name.quoted)"
+        let catalog = try catalog
+        let info = try catalog.change { changes in
+            try checkNotSecret(params.name, in: group, catalog)
+            try catalog.files.makeDirectory(
+                params.name,
+                in: group,
+                defaultClass: params.protectionClass,
+                makesParents: params.makesParents,
+                now: wallClockMilliseconds()
+            )
+            changes.note(ItemChange(.added, file: params.name, in: group))
+            return try fileInfo(params.name, in: group)
         }
+        return .done(Reply(info))
     }
 
-    package func fileRename(_ params: FileRenameParameters, _ call: Call) throws(CofferError) -> Step {
-        let group = try call.caller.group(nil)
-        do {
-            let catalog = try catalog
-            let info = try catalog.change { changes in
-                let entry = try catalog.files.requireEntry(params.name, in: group)
-                if params.name != params.target {
-                    try checkNotSecret(params.target, in: group, catalog)
-                    if entry.isDirectory { try checkNoSecrets(in: entry, at: params.target, group, catalog) }
-                }
-                try catalog.files.move(
-                    params.name,
-                    to: params.target,
-                    in: group,
-                    replaces: params.replaces,
-                    now: wallClockMilliseconds()
-                )
-                changes.note(ItemChange(.renamed, file: params.target, in: group, formerName: params.name))
-                return try fileInfo(params.target, in: group)
+    package func fileRename(_ params: FileRenameParameters, _ call: Call) throws -> Step {
+        let group = try call.group
+        call.subject = "can't move \(params.name.quoted)"
+        let catalog = try catalog
+        let info = try catalog.change { changes in
+            let entry = try catalog.files.requireEntry(params.name, in: group)
+            if params.name != params.target {
+                try checkNotSecret(params.target, in: group, catalog)
+                if entry.isDirectory { try checkNoSecrets(in: entry, at: params.target, group, catalog) }
             }
-            return .done(Reply(info))
-        } catch {
-            throw .init(mapping: error, "can't move \(params.name.quoted)")
+            try catalog.files.move(
+                params.name,
+                to: params.target,
+                in: group,
+                replaces: params.replaces,
+                now: wallClockMilliseconds()
+            )
+            changes.note(ItemChange(.renamed, file: params.target, in: group, formerName: params.name))
+            return try fileInfo(params.target, in: group)
         }
-    }
-
-    /// The class that new files with a name inherit from their directory.
-    func directoryClass(of name: ItemName, in group: String) throws(CofferError) -> ProtectionClass? {
-        do { return try catalog.files.defaultClass(for: name, in: group) } catch {
-            throw .init(mapping: error, "can't look for \(name.quoted)")
-        }
+        return .done(Reply(info))
     }
 
     /// Refuses a name that a directory has: a name is in one store at a time.
@@ -137,31 +118,24 @@ extension Vault {
         }
     }
 
-    package func fileRemove(_ params: FileRemoveParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        let group = try caller.group(nil)
-        do {
-            let catalog = try catalog
-            if params.isRecursive, let removal = try catalog.files.beginRemoval(of: params.name, in: group) {
-                return try perform(
-                    DirectoryRemoval(params.name, in: group, removal),
-                    call,
-                    wantsProgress: params.wantsProgress
-                )
-            }
-            try catalog.change(isRemoval: true) { changes in
-                try catalog.files.removeEntry(params.name, in: group)
-                changes.note(ItemChange(.removed, file: params.name, in: group))
-            }
-            return .done(Reply(CountResult(count: 1)))
-        } catch {
-            throw .init(mapping: error, "can't remove \(params.name.quoted)")
+    package func fileRemove(_ params: FileRemoveParameters, _ call: Call) throws -> Step {
+        let group = try call.group
+        call.subject = "can't remove \(params.name.quoted)"
+        let catalog = try catalog
+        if params.isRecursive, let removal = try catalog.files.beginRemoval(of: params.name, in: group) {
+            let work = DirectoryRemoval(params.name, in: group, removal)
+            return try perform(work, call, wantsProgress: params.wantsProgress)
         }
+        try catalog.change(isRemoval: true) { changes in
+            try catalog.files.removeEntry(params.name, in: group)
+            changes.note(ItemChange(.removed, file: params.name, in: group))
+        }
+        return .done(Reply(CountResult(count: 1)))
     }
 
-    package func fileProtect(_ params: FileProtectParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        let group = try caller.group(nil)
+    package func fileProtect(_ params: FileProtectParameters, _ call: Call) throws -> Step {
+        let group = try call.group
+        call.subject = "can't protect \(params.name.quoted)"
         if params.isRecursive && params.isDefaultOnly {
             throw CofferError(
                 .param,
@@ -169,31 +143,13 @@ extension Vault {
                 hint: "'default' changes what new files get, 'recursive' that and the files that are there"
             )
         }
-        do {
-            let catalog = try catalog
-            let entry = try catalog.files.requireEntry(params.name, in: group)
-            if params.isRecursive && entry.isDirectory {
-                let walk = catalog.files.walk(below: entry, in: group, isRecursive: true)
-                return try perform(
-                    DirectoryProtection(params, in: group, walk),
-                    call,
-                    wantsProgress: params.wantsProgress
-                )
-            }
-            let isChanged = try catalog.change { changes in
-                let isChanged = try protect(entry, params, catalog)
-                if isChanged { changes.note(ItemChange(.changed, file: params.name, in: group)) }
-                return isChanged
-            }
-            return .done(
-                Reply(FileProtectionChange(changedCount: isChanged ? 1 : 0, unchanged: [], unchangedCount: 0))
-            )
-        } catch {
-            throw .init(mapping: error, "can't protect \(params.name.quoted)")
+        let catalog = try catalog
+        let entry = try catalog.files.requireEntry(params.name, in: group)
+        if params.isRecursive && entry.isDirectory {
+            let walk = catalog.files.walk(below: entry, in: group, isRecursive: true)
+            let work = DirectoryProtection(params, in: group, walk)
+            return try perform(work, call, wantsProgress: params.wantsProgress)
         }
-    }
-
-    private func protect(_ entry: FileEntry, _ params: FileProtectParameters, _ catalog: Catalog) throws -> Bool {
         if params.isDefaultOnly && !entry.isDirectory { throw CofferError.noDirectory(entry) }
         guard !entry.isDirectory || params.isDefaultOnly else {
             throw CofferError(
@@ -202,7 +158,26 @@ extension Vault {
                 hint: "'--recursive' changes all that is in it, '--default' the class of new files"
             )
         }
-        return try catalog.files.protect(entry, as: params.protectionClass, now: wallClockMilliseconds())
+        let isChanged = try catalog.protect(entry, in: group, as: params.protectionClass, now: wallClockMilliseconds())
+        return .done(Reply(FileProtectionChange(changedCount: isChanged ? 1 : 0, unchanged: [], unchangedCount: 0)))
+    }
+}
+
+extension Catalog {
+    /// Changes the class of a file, or the class of new files of a directory.
+    ///
+    /// - Returns: Whether it had another class.
+    fileprivate func protect(
+        _ entry: FileEntry,
+        in group: String,
+        as protectionClass: ProtectionClass,
+        now: Int64
+    ) throws -> Bool {
+        try change { changes in
+            let isChanged = try files.protect(entry, as: protectionClass, now: now)
+            if isChanged { changes.note(ItemChange(.changed, in: .file, group: group, name: entry.path)) }
+            return isChanged
+        }
     }
 }
 
@@ -218,7 +193,6 @@ private final class DirectoryRemoval: SlicedWork {
         self.removal = removal
     }
 
-    var subject: String { "remove \(name.quoted)" }
     var doneCount: Int { removal.removedCount }
     var changedCount: Int { removal.removedCount }
 
@@ -264,8 +238,6 @@ private final class DirectoryProtection: SlicedWork {
         self.walk = walk
     }
 
-    var subject: String { "protect \(params.name.quoted)" }
-
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         let now = wallClockMilliseconds()
         if let moved = try walk.resume() {
@@ -281,13 +253,12 @@ private final class DirectoryProtection: SlicedWork {
         }
         repeat {
             guard let visit = try walk.next() else {
-                return Reply(
-                    FileProtectionChange(
-                        changedCount: changedCount,
-                        unchanged: unchanged,
-                        unchangedCount: unchangedCount
-                    )
+                let change = FileProtectionChange(
+                    changedCount: changedCount,
+                    unchanged: unchanged,
+                    unchangedCount: unchangedCount
                 )
+                return Reply(change)
             }
             switch visit {
             case .entry(let entry): try protect(entry, catalog, now)
@@ -305,12 +276,7 @@ private final class DirectoryProtection: SlicedWork {
         if entry.isDirectory && !isTop && entry.protectionClass == nil { return }
         if entry.protectionClass == params.protectionClass { return }
         do {
-            let isChanged = try catalog.change { changes in
-                let isChanged = try catalog.files.protect(entry, as: params.protectionClass, now: now)
-                if isChanged { changes.note(ItemChange(.changed, in: .file, group: group, name: entry.path)) }
-                return isChanged
-            }
-            if isChanged { changedCount += 1 }
+            if try catalog.protect(entry, in: group, as: params.protectionClass, now: now) { changedCount += 1 }
         } catch let error as CofferError {
             keep(entry.path, error)
         }

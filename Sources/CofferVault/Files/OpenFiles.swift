@@ -1,5 +1,5 @@
 internal import CofferAccess
-package import CofferCore
+internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
@@ -14,19 +14,19 @@ extension Vault {
     // MARK: Opening
 
     /// Opens a file for reading and writing in place, and creates it if the client asks for that.
-    package func fileOpen(_ params: FileOpenParameters, _ call: Call) throws(CofferError) -> Step {
+    package func fileOpen(_ params: FileOpenParameters, _ call: Call) throws -> Step {
+        _ = try call.group
         let access = params.access ?? .read
-        let group = try call.caller.group(nil)
         try check(params, access)
         let handles = call.caller.handles
         try handles.reserve()
         call.atEnd { handles.endReservation() }
         try checkRoomForOpenFile(of: call.caller)
-        let store = try catalog.files
         call.subject = "can't open \(params.name.quoted)"
+        let store = try catalog.files
         func attempt() throws -> Step {
-            try openOrMake(params, access, in: group, store, call) { file, isNew in
-                let handle = FileHandle(file, access, appends: params.appends, in: store, of: call.caller.tenant)
+            try openOrMake(params, access, store, call) { file, isNew in
+                let handle = OpenHandle(file, access, appends: params.appends, in: store)
                 call.atEnd { if !handle.isRegistered { self.letGo(of: handle) } }
                 // The file is created or truncated durably before a client gets a handle.
                 let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
@@ -36,28 +36,23 @@ extension Vault {
                 }
             }
         }
-        do { return try attempt() } catch { throw .init(mapping: error, call.subject) }
+        return try attempt()
     }
 
-    private func register(_ handle: FileHandle, isNew: Bool, _ call: Call) throws(CofferError) -> Step {
+    private func register(_ handle: OpenHandle, isNew: Bool, _ call: Call) throws -> Step {
         let store = try checkUsable(handle, for: handle.access.writes ? .write : .read)
         if handle.isWriter { call.keep(.writer(of: handle.file)) }
-        return .done(
-            Reply(
-                FileOpenResult(
-                    handle: call.caller.handles.add(handle),
-                    byteCount: handle.file.byteCount,
-                    protectionClass: store.protectionClass(of: handle.file),
-                    isNew: isNew
-                )
-            )
+        let result = FileOpenResult(
+            handle: call.caller.handles.add(handle),
+            byteCount: handle.file.byteCount,
+            protectionClass: store.protectionClass(of: handle.file),
+            isNew: isNew
         )
+        return .done(Reply(result))
     }
 
     private func check(_ params: FileOpenParameters, _ access: FileAccess) throws(CofferError) {
-        let needsWriting = [
-            ("create", params.creates), ("truncate", params.truncates), ("append", params.appends),
-        ]
+        let needsWriting = [("create", params.creates), ("truncate", params.truncates), ("append", params.appends)]
         for (name, isAsked) in needsWriting where isAsked && !access.writes {
             throw CofferError(
                 .param,
@@ -65,27 +60,30 @@ extension Vault {
                 hint: "'access' is 'write' or 'readWrite'"
             )
         }
-        if params.isExclusive && !params.creates {
-            throw CofferError(.param, "parameter 'exclusive' is for a file that is made", hint: "say 'create', too")
-        }
-        if params.protectionClass != nil && !params.creates {
-            throw CofferError(.param, "parameter 'class' is for a file that is made", hint: "say 'create', too")
+        let needsCreating = [("exclusive", params.isExclusive), ("class", params.protectionClass != nil)]
+        for (name, isAsked) in needsCreating where isAsked && !params.creates {
+            throw CofferError(.param, "parameter '\(name)' is for a file that is made", hint: "say 'create', too")
         }
     }
 
     private func openOrMake(
         _ params: FileOpenParameters,
         _ access: FileAccess,
-        in group: String,
         _ store: FileStore,
         _ call: Call,
         then next: @escaping (OpenFile, _ isNew: Bool) throws -> Step
     ) throws -> Step {
+        let group = try call.group
         if let item = try store.find(params.name, in: group) {
-            if params.isExclusive { throw CofferError.fileExists(params.name) }
-            return try open(item, params.name, in: group, for: access.writes ? .write : .read, store, call) { file in
-                try next(file, false)
+            if params.isExclusive {
+                throw CofferError(
+                    .duplicateItem,
+                    "there is a file \(params.name.quoted) already",
+                    hint: "open it without 'exclusive', or choose another name",
+                    operation: .write
+                )
             }
+            return try open(item, for: access.writes ? .write : .read, store, call) { try next($0, false) }
         }
         if try catalog.keychain.find(GenericPasswordKey(params.name, in: group)) != nil {
             throw CofferError(
@@ -123,20 +121,16 @@ extension Vault {
 
     /// Opens a stored file; its rows are scanned in bounded steps.
     ///
-    /// - Parameters:
-    ///   - lease: The lease that permits it, which is for one particular item.
-    ///   - next: Gets the file, with its handle count increased.
+    /// - Parameter next: Gets the file, with its handle count increased.
     func open(
         _ item: FileItem,
-        _ name: ItemName,
-        in group: String,
         for operation: ItemOperation,
         salvaging: Bool = false,
-        under lease: LeaseTerms? = nil,
         _ store: FileStore,
         _ call: Call,
         then next: @escaping (OpenFile) throws -> Step
     ) throws -> Step {
+        let name = try ItemName(item.path)
         var opening = try store.beginOpening(item, for: operation)
         func goOn() throws -> Step {
             try call.checkWanted()
@@ -147,9 +141,11 @@ extension Vault {
                 file.handleCount += 1
                 return try next(file)
             }
-            // The file was changed during the scan, which starts again.
-            let item = try find(name, in: group, again: store)
-            if let lease, item.created != lease.itemCreated { throw CofferError.replacedMeanwhile(name) }
+            // The file was changed during the scan, which starts again. A lease is for one particular item.
+            let item = try find(name, in: item.group, again: store)
+            if let terms = call.lease?.terms, item.created != terms.itemCreated {
+                throw CofferError.replacedMeanwhile(name)
+            }
             opening = try store.beginOpening(item, for: operation)
             return .again(goOn)
         }
@@ -169,7 +165,7 @@ extension Vault {
     ///
     /// - Parameter retry: What to do if the commit that was to make the file has failed meanwhile.
     private func becomeWriter(
-        _ handle: FileHandle,
+        _ handle: OpenHandle,
         waits: Bool,
         _ store: FileStore,
         _ call: Call,
@@ -230,13 +226,14 @@ extension Vault {
     // MARK: Using
 
     /// Reads a part of an open file.
-    package func fileRead(_ params: FileReadParameters, _ call: Call) throws(CofferError) -> Step {
-        let handle = try call.caller.handles[params.handle]
-        guard handle.access.reads else { throw .wrongAccess(handle, "reading") }
+    package func fileRead(_ params: FileReadParameters, _ call: Call) throws -> Step {
+        let handle = try call.caller.handles.reader(params.handle)
+        let file = handle.file
         let store = try checkUsable(handle, for: .read)
-        return try read(params.offset..<(params.offset + params.length), of: handle.file, store) { content in
+        call.subject = "can't read \(file.subject)"
+        return try read(params.offset..<(params.offset + params.length), of: file, store, call) { content in
             let result = FileByteCount(byteCount: Int64(content.count))
-            return .done(Reply(result, payload: content, protection: .file(store.protectionClass(of: handle.file))))
+            return .done(Reply(result, payload: content, protection: .file(store.protectionClass(of: file))))
         }
     }
 
@@ -245,49 +242,30 @@ extension Vault {
         _ range: Range<Int64>,
         of file: OpenFile,
         _ store: FileStore,
+        _ call: Call,
         then next: @escaping (consuming SecretBytes) throws -> Step
-    ) throws(CofferError) -> Step {
-        do {
-            let plan = try store.planReading(range, of: file)
-            let cached: SecretBytes?
-            do { cached = try plan.collectIfCached() } catch {
-                store.finishedReading(file)
-                throw error
-            }
-            if let content = cached {
-                store.finishedReading(file)
-                return try next(content)
-            }
-            return .work(with: ()) { (_) throws(CofferError) in
-                try plan.collect()
-            } then: { content in
-                store.finishedReading(file)
-                return try next(content)
-            } otherwise: { error in
-                store.finishedReading(file)
-                throw error
-            }
-        } catch {
-            throw .init(mapping: error, "can't read \(file.subject)")
+    ) throws -> Step {
+        let plan = try store.planReading(range, of: file)
+        call.atEnd { store.finishedReading(file) }
+        if let cached = try plan.collectIfCached() { return try next(cached) }
+        return .work(with: ()) { (_) throws(CofferError) in
+            try plan.collect()
+        } then: { content in
+            try next(content)
         }
     }
 
     /// Writes to an open file; the data is durable once it is synced.
-    package func fileWrite(_ params: FileWriteParameters, _ call: Call) throws(CofferError) -> Step {
-        let bytes = try call.attachments.takePayload().orEmpty()
-        try call.attachments.refuseLeftovers(of: .fileWrite)
-        let handle = try call.caller.handles[params.handle]
-        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
-        let content = Held<SecretBytes>(bytes)
+    package func fileWrite(_ params: FileWriteParameters, _ call: Call) throws -> Step {
+        let content = Held<SecretBytes>(try call.attachments.takePayload().orEmpty())
+        let handle = try call.caller.handles.writer(params.handle)
+        call.subject = "can't write \(handle.file.subject)"
         return change(handle, call) { [self] store in
             let file = handle.file
             let offset = handle.appends ? file.byteCount : params.offset ?? file.byteCount
             guard let bytes = content.take() else { throw CofferError.takenTwice }
             let end = offset + Int64(bytes.count)
-            let plan: WritePlan
-            do { plan = try store.planWriting(bytes.count, at: offset, of: file) } catch {
-                throw CofferError(mapping: error, "can't write \(file.subject)")
-            }
+            let plan = try store.planWriting(bytes.count, at: offset, of: file)
             return carryOut(plan, with: bytes, on: file, store) { [self] written in
                 store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
                 let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
@@ -305,22 +283,17 @@ extension Vault {
         _ store: FileStore,
         then next: @escaping ([WritePlan.Written]) throws -> Step
     ) -> Step {
-        .work(with: Content(bytes: bytes)) { (content) throws(CofferError) in
-            try plan.perform(content.bytes)
+        .work(with: bytes) { (bytes) throws(CofferError) in
+            try plan.perform(bytes)
+        } ended: { failure in
+            if failure != nil { store.discard(plan, of: file) }
         } then: { written in
             try next(written)
-        } otherwise: { error in
-            store.discard(plan, of: file)
-            throw error
         }
     }
 
     /// Changes an open file once the request holds its content.
-    private func change(
-        _ handle: FileHandle,
-        _ call: Call,
-        _ body: @escaping (FileStore) throws -> Step
-    ) -> Step {
+    private func change(_ handle: OpenHandle, _ call: Call, _ body: @escaping (FileStore) throws -> Step) -> Step {
         .claim(.content(of: handle.file)) { [self] in
             beginChange(of: handle.file, call)
             return try body(try checkUsable(handle, for: .write))
@@ -338,35 +311,30 @@ extension Vault {
     }
 
     /// Truncates an open file, or extends it with zeros.
-    package func fileTruncate(_ params: FileTruncateParameters, _ call: Call) throws(CofferError) -> Step {
-        let handle = try call.caller.handles[params.handle]
-        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+    package func fileTruncate(_ params: FileTruncateParameters, _ call: Call) throws -> Step {
+        let handle = try call.caller.handles.writer(params.handle)
+        call.subject = "can't truncate \(handle.file.subject)"
         return cut(handle, to: params.byteCount, call) { .done }
     }
 
-    private func cut(_ handle: FileHandle, to count: Int64, _ call: Call, then next: @escaping Step.Next) -> Step {
+    private func cut(_ handle: OpenHandle, to count: Int64, _ call: Call, then next: @escaping Step.Next) -> Step {
         let file = handle.file
         return change(handle, call) { [self] store in
             let finish: Step.Next = {
                 store.truncate(file, to: count)
                 return try next()
             }
-            do {
-                guard let plan = try store.planCutting(to: count, of: file) else { return try finish() }
-                return carryOut(plan, with: nil, on: file, store) { written in
-                    store.apply(written, upTo: 0, to: file)
-                    return try finish()
-                }
-            } catch {
-                throw CofferError(mapping: error, "can't truncate \(file.subject)")
+            guard let plan = try store.planCutting(to: count, of: file) else { return try finish() }
+            return carryOut(plan, with: nil, on: file, store) { written in
+                store.apply(written, upTo: 0, to: file)
+                return try finish()
             }
         }
     }
 
     /// Allocates disk space for a range.
-    package func fileAllocate(_ params: FileAllocateParameters, _ call: Call) throws(CofferError) -> Step {
-        let handle = try call.caller.handles[params.handle]
-        guard handle.access.writes else { throw .wrongAccess(handle, "writing") }
+    package func fileAllocate(_ params: FileAllocateParameters, _ call: Call) throws -> Step {
+        let handle = try call.caller.handles.writer(params.handle)
         return change(handle, call) { [self] store in
             let end = params.offset + params.length
             let plan = try store.planAllocating(params.offset..<end, of: handle.file)
@@ -383,18 +351,13 @@ extension Vault {
     // MARK: Validity
 
     @discardableResult
-    private func checkUsable(_ handle: FileHandle, for operation: ItemOperation) throws(CofferError) -> FileStore {
+    private func checkUsable(_ handle: OpenHandle, for operation: ItemOperation) throws(CofferError) -> FileStore {
         guard let store = handle.store, openCatalog?.files === store else { throw CofferError.vaultIsGone }
         if handle.file.isRevoked {
             throw .locked(handle.file.subject, in: openKeys?.state ?? .locked, for: operation)
         }
         return store
     }
-}
-
-/// The data of a write; `nil` for a truncation.
-private struct Content: ~Copyable, Sendable {
-    let bytes: SecretBytes?
 }
 
 extension CofferError {
@@ -404,18 +367,5 @@ extension CofferError {
             "another item has taken the name \(name.quoted) while it was being opened",
             hint: "run the command again"
         )
-    }
-
-    fileprivate static func fileExists(_ name: ItemName) -> CofferError {
-        CofferError(
-            .duplicateItem,
-            "there is a file \(name.quoted) already",
-            hint: "open it without 'exclusive', or choose another name",
-            operation: .write
-        )
-    }
-
-    fileprivate static func wrongAccess(_ handle: FileHandle, _ what: String) -> CofferError {
-        CofferError(.param, "\(handle.file.subject) was not opened for \(what)", hint: "open it with another 'access'")
     }
 }

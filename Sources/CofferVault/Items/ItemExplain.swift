@@ -1,5 +1,4 @@
-package import CofferCore
-internal import CofferFiles
+internal import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
@@ -7,28 +6,22 @@ internal import CofferRouting
 package import CofferWire
 
 extension Vault {
-    package func itemExplain(_ params: ItemExplainParameters, _ call: Call) throws(CofferError) -> Step {
+    package func itemExplain(_ params: ItemExplainParameters, _ call: Call) throws -> Step {
         let caller = call.caller
-        let sample = call.attachments.takePayload()
-        try call.attachments.refuseLeftovers(of: .itemExplain)
+        let sample = try call.attachments.takePayload().orEmpty()
         let group = try caller.group(params.wishes.group)
-        var located: Located?
-        if let name = params.name { located = try stored(name, in: group) }
-        let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.byteCount)
-        var wishes = params.wishes
-        wishes.kind = wishes.kind ?? located?.info.kind
-        let content: ContentFacts
-        switch sample {
-        case .some(let sample): content = sample.withBytes { ContentFacts($0, size: .exactly(byteCount)) }
-        case .none: content = ContentFacts(size: .exactly(byteCount))
-        }
+        let located = try params.name.flatMap { try stored($0, in: group) }
+        let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.count)
+        var options = params.wishes
+        options.kind = options.kind ?? located?.info.kind
+        let facts = sample.withBytes { RoutingFacts($0, size: .exactly(byteCount), options) }
         let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
         let verdict = try route(
             params.name,
             in: group,
             over: located?.info,
-            wishes,
-            content,
+            options,
+            facts,
             for: client,
             entitled: (try? access.rights(of: client))?.protection
         )
@@ -52,8 +45,11 @@ extension Vault {
             let denied = denial(of: method, to: client, in: group) ?? Gate.refusal(of: method, in: state)
             return ItemAccess.Answer(denied?.code ?? refusal)
         }
+        func keyRefusal(_ protection: Protection, for operation: ItemOperation) -> ErrorCode? {
+            protection.permits(operation, in: state) ? nil : .interactionNotAllowed
+        }
         guard let item else {
-            let write = answer(.itemPut, protection.refusal(for: .create, in: state))
+            let write = answer(.itemPut, keyRefusal(protection, for: .create))
             return ItemAccess(state: state, read: nil, write: write, remove: nil, readable: readable)
         }
         let control = item.accessControl
@@ -61,8 +57,8 @@ extension Vault {
         let protectedWrites = control?.flags.contains(.protectWrites) == true ? wantsPresence : nil
         return ItemAccess(
             state: state,
-            read: answer(.itemGet, item.protection.refusal(for: .read, in: state) ?? wantsPresence),
-            write: answer(.itemPut, item.protection.refusal(for: .write, in: state) ?? protectedWrites),
+            read: answer(.itemGet, keyRefusal(item.protection, for: .read) ?? wantsPresence),
+            write: answer(.itemPut, keyRefusal(item.protection, for: .write) ?? protectedWrites),
             remove: answer(.itemRemove, protectedWrites),
             readable: readable
         )
@@ -81,30 +77,8 @@ extension Vault {
 }
 
 extension StoredItem {
-    var protection: Protection {
-        switch self {
-        case .keychain(let item): .keychain(item.accessibility)
-        case .file(let file): .file(file.protectionClass)
-        }
-    }
-
-    var accessControl: AccessControl? {
-        switch self {
-        case .keychain(let item): item.attributes.accessControl
-        case .file: nil
-        }
-    }
-}
-
-extension Protection {
-    /// Why the key for an operation is not available in a state; `nil` if it is.
-    fileprivate func refusal(for operation: ItemOperation, in state: VaultState) -> ErrorCode? {
-        let isThere =
-            switch self {
-            case .keychain(let accessibility): accessibility.isAvailable(in: state)
-            case .file(let protectionClass): protectionClass.permits(operation, in: state)
-            }
-        return isThere ? nil : .interactionNotAllowed
+    fileprivate var accessControl: AccessControl? {
+        if case .keychain(let item) = self { item.attributes.accessControl } else { nil }
     }
 }
 

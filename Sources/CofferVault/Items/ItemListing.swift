@@ -4,46 +4,15 @@ internal import CofferKeychain
 internal import CofferKeys
 internal import CofferWire
 
-/// The filter of a listing.
-private struct ListingFilter {
-    let group: String
-    private let store: StoreName?
-    private let prefix: String?
-    private let pattern: NamePattern?
-    private let expiringBefore: Int64?
-
-    init(_ params: ItemListParameters, in group: String) {
-        self.group = group
-        store = params.store
-        prefix = params.prefix
-        pattern = params.pattern
-        expiringBefore = params.expiringBefore
-    }
-
-    /// Selects the keychain items that can have a name.
-    var query: ItemQuery {
-        var query = ItemQuery(groups: [group])
-        query.itemClass = .genericPassword
-        query.expiringBefore = expiringBefore
-        return query
-    }
-
-    var wantsKeychain: Bool { store != .file }
-    /// Files have no expiry date.
-    var wantsFiles: Bool { store != .keychain && expiringBefore == nil }
-
-    func contains(_ name: String) -> Bool {
-        if let prefix, !name.utf8.starts(with: prefix.utf8) { return false }
-        return pattern?.matches(name) ?? true
-    }
-}
-
 /// One page of a listing of both stores: the secrets in the order of their rows, then the files in the order of the
 /// tree.
 ///
 /// An item that moves between the stores while a client lists may appear twice, but is never missing.
 final class ItemListing: SlicedWork {
-    private let filter: ListingFilter
+    private let params: ItemListParameters
+    private let group: String
+    /// Selects the keychain items that can have a name.
+    private let query: ItemQuery
     private let keys: VaultKeys
     private var position: ListingPosition
     private var walk: TreeWalk?
@@ -54,18 +23,27 @@ final class ItemListing: SlicedWork {
     private var damagedCount = 0
 
     init(_ params: ItemListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
-        filter = ListingFilter(params, in: group)
+        self.params = params
+        self.group = group
+        query = ItemQuery(KeychainQuery(.genericPassword, expiringBefore: params.expiringBefore), groups: [group])
         quota = PageQuota(params.limit)
         self.keys = keys
         guard let after = params.after else {
-            position = filter.wantsKeychain ? .secrets(after: 0) : .files(latestSecret: 0, at: [])
+            position = params.store == .file ? .files(latestSecret: 0, at: []) : .secrets(after: 0)
             return
         }
         guard let former = ListingPosition(after) else { throw .noPosition("after") }
         position = former
     }
 
-    let subject = "list the items"
+    /// Files have no expiry date.
+    private var wantsFiles: Bool { params.store != .keychain && params.expiringBefore == nil }
+
+    private func isWanted(_ name: String) -> Bool {
+        if let prefix = params.prefix, !name.utf8.starts(with: prefix.utf8) { return false }
+        return params.pattern?.matches(name) ?? true
+    }
+
     var doneCount: Int { quota.rowCount }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
@@ -95,15 +73,15 @@ final class ItemListing: SlicedWork {
         case .secrets(let row):
             let (last, isAtEnd) = try scanSecrets(after: row, catalog.keychain)
             position = isAtEnd ? .files(latestSecret: last, at: []) : .secrets(after: last)
-            return !isAtEnd || filter.wantsFiles
+            return !isAtEnd || wantsFiles
         case .files(let latest, let start):
-            guard filter.wantsFiles else { return false }
+            guard wantsFiles else { return false }
             if try scanFile(from: start, catalog.files) { return true }
             position = .lostFiles(latestSecret: latest, after: .min)
         case .lostFiles(let latest, let directory):
             guard let lost = try catalog.files.lostFiles(behind: directory) else {
                 position = .newSecrets(after: latest)
-                return filter.wantsKeychain
+                return params.store != .file
             }
             quota.addRows(1)
             damagedCount += lost.count
@@ -120,7 +98,7 @@ final class ItemListing: SlicedWork {
     ///
     /// - Returns: The last row that was scanned, and whether it is the last of all.
     private func scanSecrets(after row: Int64, _ keychain: KeychainStore) throws -> (last: Int64, isAtEnd: Bool) {
-        let batch = try keychain.search(filter.query, after: row, lookingAt: min(Limits.queryBatch, quota.rowsLeft))
+        let batch = try keychain.search(query, after: row, lookingAt: min(Limits.queryBatch, quota.rowsLeft))
         quota.addRows(batch.lookedAt)
         for item in batch.items {
             add(item)
@@ -143,8 +121,8 @@ final class ItemListing: SlicedWork {
     }
 
     private func add(_ item: KeychainItem) {
-        guard item.attributes.group.utf8.elementsEqual(filter.group.utf8), let name = item.attributes.name?.path,
-            filter.contains(name)
+        guard item.attributes.group.utf8.elementsEqual(group.utf8), let name = item.attributes.name?.path,
+            isWanted(name)
         else { return }
         quota.add(name)
         take(ItemInfo(item, in: keys.state))
@@ -155,7 +133,7 @@ final class ItemListing: SlicedWork {
     /// - Returns: Whether there is one.
     private func scanFile(from start: [UInt8], _ files: FileStore) throws -> Bool {
         if walk == nil {
-            var walk = files.walk(below: nil, in: filter.group, isRecursive: true)
+            var walk = files.walk(below: nil, in: group, isRecursive: true)
             guard try walk.seek(start) else { throw CofferError.noPosition("after") }
             self.walk = walk
         }
@@ -163,7 +141,7 @@ final class ItemListing: SlicedWork {
         switch visit {
         case .entry(let entry):
             quota.addRows(1)
-            guard let file = entry.file, filter.contains(file.path) else { return true }
+            guard let file = entry.file, isWanted(file.path) else { return true }
             quota.add(file.path)
             take(ItemInfo(file, in: keys.state))
         case .damaged:
@@ -186,20 +164,16 @@ enum ListingPosition {
     /// Reads the position at which an earlier page ended.
     init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        let numbers = parts.map { Int64($0) }
+        guard parts.count > 1, let row = Int64(parts[1]) else { return nil }
         switch (parts[0], parts.count) {
-        case ("secrets", 2):
-            guard let row = numbers[1] else { return nil }
-            self = .secrets(after: row)
+        case ("secrets", 2): self = .secrets(after: row)
         case ("files", 3):
-            guard let latest = numbers[1], let position = Base64.decode(parts[2]) else { return nil }
-            self = .files(latestSecret: latest, at: position)
+            guard let position = Base64.decode(parts[2]) else { return nil }
+            self = .files(latestSecret: row, at: position)
         case ("lost", 3):
-            guard let latest = numbers[1], let directory = numbers[2] else { return nil }
-            self = .lostFiles(latestSecret: latest, after: directory)
-        case ("new", 2):
-            guard let row = numbers[1] else { return nil }
-            self = .newSecrets(after: row)
+            guard let directory = Int64(parts[2]) else { return nil }
+            self = .lostFiles(latestSecret: row, after: directory)
+        case ("new", 2): self = .newSecrets(after: row)
         default: return nil
         }
     }

@@ -4,7 +4,6 @@ internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
-internal import CofferRouting
 internal import CofferSystem
 package import CofferWire
 internal import Glibc
@@ -13,24 +12,44 @@ internal import Glibc
 enum StoredItem {
     case keychain(KeychainItem)
     case file(FileItem)
+
+    var path: String {
+        switch self {
+        case .keychain(let item): item.key.path
+        case .file(let file): file.path
+        }
+    }
+
+    var protection: Protection {
+        switch self {
+        case .keychain(let item): .keychain(item.accessibility)
+        case .file(let file): .file(file.protectionClass)
+        }
+    }
+}
+
+extension Protection {
+    /// Whether the key for an operation is available in a state.
+    func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
+        switch self {
+        case .keychain(let accessibility): accessibility.isAvailable(in: state)
+        case .file(let protectionClass): protectionClass.permits(operation, in: state)
+        }
+    }
 }
 
 extension Vault {
     /// Finds an item, in every state of the vault.
     ///
     /// A name is in one store at a time.
-    func stored(_ name: ItemName, in group: String) throws(CofferError) -> Located? {
-        do {
-            let catalog = try catalog
-            let state = try keys.state
-            if let item = try catalog.secret(named: name, in: group) {
-                return Located(item: .keychain(item), info: ItemInfo(item, in: state))
-            }
-            return try catalog.files.find(name, in: group).map { file in
-                Located(item: .file(file), info: ItemInfo(file, in: state))
-            }
-        } catch {
-            throw .init(mapping: error, "can't look for \(name.quoted)")
+    func stored(_ name: ItemName, in group: String) throws -> Located? {
+        let catalog = try catalog
+        let state = try keys.state
+        if let item = try catalog.secret(named: name, in: group) {
+            return Located(item: .keychain(item), info: ItemInfo(item, in: state))
+        }
+        return try catalog.files.find(name, in: group).map { file in
+            Located(item: .file(file), info: ItemInfo(file, in: state))
         }
     }
 
@@ -41,87 +60,60 @@ extension Vault {
     }
 
     /// Finds an item, or throws that there is none.
-    func require(_ name: ItemName, in group: String) throws(CofferError) -> Located {
+    func require(_ name: ItemName, in group: String) throws -> Located {
         if let located = try stored(name, in: group) { return located }
-        throw .notFound(name)
+        throw CofferError.notFound(name)
     }
 
     package func info(of name: ItemName, in group: String) throws(CofferError) -> ItemInfo {
-        try require(name, in: group).info
+        do { return try require(name, in: group).info } catch {
+            throw .init(mapping: error, "can't look for \(name.quoted)")
+        }
     }
 
     // MARK: Reading
 
-    package func itemGet(_ params: ItemGetParameters, _ call: Call) throws(CofferError) -> Step {
-        try getItem(params, in: try call.caller.group(nil), call)
-    }
-
     /// Reads an item, or a part of it.
-    ///
-    /// - Parameters:
-    ///   - group: Its access group.
-    ///   - lease: The lease that permits it, if one does: its use is committed before a byte is sent.
-    func getItem(
-        _ params: ItemGetParameters,
-        in group: String,
-        under lease: LeaseTerms? = nil,
-        _ call: Call
-    ) throws(CofferError) -> Step {
+    package func itemGet(_ params: ItemGetParameters, _ call: Call) throws -> Step {
+        let group = try call.group
+        call.subject = "can't read \(params.name.quoted)"
         let descriptor = try call.attachments.takeDescriptor()
-        try call.attachments.refuseLeftovers(of: .itemGet)
-        do {
-            let catalog = try catalog
-            let key = GenericPasswordKey(params.name, in: group)
-            if try !catalog.isOnlyFile(params.name, in: group),
-                let opened = try catalog.keychain.open(key, with: call.caller.context)
-            {
-                let item = opened.item
-                return .done(try Self.secretReply(opened.takeSecret(), params, item.accessibility))
-            }
-            guard let file = try catalog.files.find(params.name, in: group) else {
-                throw CofferError.notFound(params.name)
-            }
-            let output = Held(descriptor)
-            if catalog.files.hasChunks(file) {
-                return try after(lease) { try self.getInParts(file, params, in: group, to: output, under: lease, call) }
-            }
-            let range = try Self.range(params, in: file.byteCount)
-            let read = try catalog.files.prepareRead(file)
-            call.atEnd { self.openCatalog?.files.finished(read) }
-            return try after(lease) {
-                guard let descriptor = output.take() else { return try self.deliver(read, range, params.name) }
-                return try self.stream(read, range, to: descriptor, params.wantsProgress, call)
-            }
-        } catch {
-            throw .init(mapping: error, "can't read \(params.name.quoted)")
+        let catalog = try catalog
+        let key = GenericPasswordKey(params.name, in: group)
+        if try !catalog.isOnlyFile(params.name, in: group),
+            let opened = try catalog.keychain.open(key, with: call.caller.context)
+        {
+            let item = opened.item
+            return try .content(Self.part(of: opened.takeSecret(), params), .keychain(item.accessibility))
+        }
+        guard let file = try catalog.files.find(params.name, in: group) else {
+            throw CofferError.notFound(params.name)
+        }
+        let output = Held(descriptor)
+        if catalog.files.hasChunks(file) {
+            return try afterUse(of: call.lease) { try self.getInParts(file, params, to: output, call) }
+        }
+        let range = try Self.range(params, in: file.byteCount)
+        let read = try catalog.files.prepareRead(file)
+        call.atEnd { self.openCatalog?.files.finished(read) }
+        return try afterUse(of: call.lease) {
+            guard let descriptor = output.take() else { return try self.deliver(read, range, params.name) }
+            return try self.stream(read, range, to: descriptor, params.wantsProgress, call)
         }
     }
 
-    /// Continues after the commit that counts the use of a lease.
-    private func after(_ lease: LeaseTerms?, _ next: @escaping Step.Next) throws -> Step {
+    /// Continues after the commit that counts the use of a lease: before that, not a byte is sent.
+    private func afterUse(of lease: Lease?, _ next: @escaping Step.Next) throws -> Step {
         lease == nil ? try next() : .committed(next)
     }
 
-    private static func secretReply(
-        _ secret: consuming SecretBytes,
-        _ params: ItemGetParameters,
-        _ accessibility: Accessibility
-    ) throws(CofferError) -> Reply {
+    /// The requested part of a secret.
+    private static func part(of secret: consuming SecretBytes, _ params: ItemGetParameters) throws -> SecretBytes {
         let range = try range(params, in: Int64(secret.count))
-        let part: SecretBytes
-        if range.count == secret.count {
-            part = secret
-        } else {
-            do {
-                part = try secret.withBytes { (bytes) throws(SecretMemoryError) in
-                    try SecretBytes(copying: bytes.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
-                }
-            } catch {
-                throw .noSecretMemory
-            }
+        if range.count == secret.count { return secret }
+        return try secret.withBytes { bytes in
+            try SecretBytes(copying: bytes.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
         }
-        let result = ItemGetResult(store: .keychain, byteCount: Int64(part.count), delivery: .payload)
-        return Reply(result, payload: part, protection: .keychain(accessibility))
     }
 
     /// The requested part of an item's bytes.
@@ -140,7 +132,7 @@ extension Vault {
         to descriptor: consuming OwnedDescriptor,
         _ wantsProgress: Bool,
         _ call: Call
-    ) throws(CofferError) -> Step {
+    ) throws -> Step {
         let cancellation = try call.makeCancellation()
         read.endOnLock(cancellation)
         let report = call.progressReport(wantsProgress, total: Int64(range.count))
@@ -153,11 +145,7 @@ extension Vault {
     }
 
     /// Sends the content with the reply.
-    private func deliver(
-        _ read: ContentRead,
-        _ range: Range<Int64>,
-        _ name: ItemName
-    ) throws(CofferError) -> Step {
+    private func deliver(_ read: ContentRead, _ range: Range<Int64>, _ name: ItemName) throws -> Step {
         try Self.checkFits(range, name)
         // A switch of threads costs more than opening a chunk.
         if let cached = try read.collectIfCached(range) { return reply(with: cached, of: read) }
@@ -169,10 +157,8 @@ extension Vault {
     }
 
     private func reply(with content: consuming SecretBytes, of read: ContentRead) -> Step {
-        let result = ItemGetResult(store: .file, byteCount: Int64(content.count), delivery: .payload)
         // Its class may have changed since the read began.
-        let protectionClass = openCatalog?.files.protectionClass(of: read) ?? read.protectionClass
-        return .done(Reply(result, payload: content, protection: .file(protectionClass)))
+        .content(content, .file(openCatalog?.files.protectionClass(of: read) ?? read.protectionClass))
     }
 
     static func checkFits(_ range: Range<Int64>, _ name: ItemName) throws(CofferError) {
@@ -184,36 +170,49 @@ extension Vault {
         )
     }
 
-    package func itemShow(_ params: ItemShowParameters, _ call: Call) throws(CofferError) -> Step {
-        try showItem(params, in: try call.caller.group(nil))
+    package func itemShow(_ params: ItemShowParameters, _ call: Call) throws -> Step {
+        .done(Reply(try require(params.name, in: try call.group).info))
     }
 
-    func showItem(_ params: ItemShowParameters, in group: String) throws(CofferError) -> Step {
-        .done(Reply(try require(params.name, in: group).info))
-    }
-
-    package func itemList(_ params: ItemListParameters, _ call: Call) throws(CofferError) -> Step {
-        try perform(try ItemListing(params, in: try call.caller.group(nil), try keys), call)
+    package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {
+        call.subject = "can't list the items"
+        return try perform(try ItemListing(params, in: try call.group, try keys), call)
     }
 
     // MARK: Changing
 
-    package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws(CofferError) -> Step {
-        let group = try call.caller.group(nil)
-        let located = try require(params.name, in: group)
-        do {
-            let catalog = try catalog
-            try catalog.change(isRemoval: true) { changes in
-                switch located.item {
-                case .keychain(let item): _ = try catalog.keychain.remove(item.key, with: call.caller.context)
-                case .file(let file): try catalog.files.remove(file)
-                }
-                changes.note(located.item.change(.removed))
-            }
-        } catch {
-            throw .init(mapping: error, "can't remove \(params.name.quoted)")
+    package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws -> Step {
+        call.subject = "can't remove \(params.name.quoted)"
+        let item = try require(params.name, in: try call.group).item
+        try catalog.change(isRemoval: true) { changes in
+            try remove(item, call)
+            changes.note(item.change(.removed))
         }
         return .done
+    }
+
+    /// Refuses to replace an item unless its key is available: replacing is writing.
+    func checkReplacing(_ item: StoredItem?) throws(CofferError) {
+        let state = try keys.state
+        if let item, !item.protection.permits(.write, in: state) {
+            throw .locked(quotedForDisplay(item.path), in: state, for: .write)
+        }
+    }
+
+    /// Removes an item of either store, within the open transaction.
+    func remove(_ item: StoredItem, _ call: Call) throws {
+        switch item {
+        case .keychain(let item): try catalog.keychain.remove(item, with: call.caller.context)
+        case .file(let file): try catalog.files.remove(file)
+        }
+    }
+}
+
+extension Step {
+    /// The answer with the content of an item.
+    static func content(_ bytes: consuming SecretBytes, _ protection: Protection) -> Step {
+        let result = ItemGetResult(store: protection.store, byteCount: Int64(bytes.count), delivery: .payload)
+        return .done(Reply(result, payload: bytes, protection: protection))
     }
 }
 
@@ -246,11 +245,6 @@ extension ItemInfo {
 }
 
 extension KeychainItem {
-    /// The expiry date, in milliseconds since 1970.
-    fileprivate var expiryDate: Int64? {
-        if case .date(let date) = attributes.values[.expiryDate] { date } else { nil }
-    }
-
     var isExpired: Bool { expiryDate.map { $0 < wallClockMilliseconds() } ?? false }
 }
 

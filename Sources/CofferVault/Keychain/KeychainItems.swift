@@ -1,5 +1,5 @@
 internal import CofferFiles
-package import CofferCore
+internal import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
@@ -11,38 +11,34 @@ package import CofferWire
 extension Vault {
     // MARK: Adding
 
-    package func keychainAdd(_ params: KeychainAddParameters, _ call: Call) throws(CofferError) -> Step {
+    package func keychainAdd(_ params: KeychainAddParameters, _ call: Call) throws -> Step {
         let caller = call.caller
         let payload = call.attachments.takePayload()
-        try call.attachments.refuseLeftovers(of: .keychainAdd)
         try NewItem.check(params.attributes, of: params.itemClass)
-        var attributes = ItemAttributes(params.itemClass, in: try caller.group(params.group))
+        var attributes = ItemAttributes(params.itemClass, in: try caller.group(params.attributes.group))
         attributes.values = params.attributes.filter { !NewItem.fields.contains($0.key) }
         attributes.isSynchronizable = params.attributes[.synchronizable] == .bool(true)
         attributes.user = params.user
         attributes.historyLimit = params.historyCount ?? Limits.defaultHistoryValues
         attributes.accessControl = params.accessControl
         let secret = try NewItem.secret(payload, params.generates, for: &attributes)
-        do {
-            let catalog = try catalog
-            let id = try catalog.change { changes in
-                try checkName(attributes, in: catalog)
-                let id = try catalog.keychain.add(
-                    attributes,
-                    secret: secret,
-                    accessibility: params.accessibility ?? .whenUnlocked,
-                    now: wallClockMilliseconds(),
-                    with: caller.context
-                )
-                changes.note(ItemChange(.added, id, attributes))
-                return id
-            }
-            var reply = try added(id, params, in: catalog, caller)
-            reply.items = [AuditedItem(id, attributes)]
-            return .done(reply)
-        } catch {
-            throw .init(mapping: error, "can't add \(attributes.quoted)")
+        call.subject = "can't add \(attributes.quoted)"
+        let catalog = try catalog
+        let id = try catalog.change { changes in
+            try checkName(attributes, in: catalog)
+            let id = try catalog.keychain.add(
+                attributes,
+                secret: secret,
+                accessibility: params.accessibility ?? .whenUnlocked,
+                now: wallClockMilliseconds(),
+                with: caller.context
+            )
+            changes.note(ItemChange(.added, id, attributes))
+            return id
         }
+        var reply = try added(id, params, in: catalog, caller)
+        reply.items = [AuditedItem(id, attributes)]
+        return .done(reply)
     }
 
     private func added(
@@ -56,15 +52,14 @@ extension Vault {
         guard !returns.isEmpty, let item = try catalog.keychain.find(id) else {
             return Reply(KeychainAddResult(reference: id, item: nil, warnings: warnings))
         }
-        guard returns.contains(.data), item.isExtractable else {
-            return Reply(KeychainAddResult(reference: id, item: info(item, returns), warnings: warnings))
-        }
-        let secret = try catalog.keychain.secret(of: item, with: caller.context)
-        let shown = info(item, returns, byteCount: secret.count)
+        let isGiven = returns.contains(.data) && item.isExtractable
+        let secret = try catalog.keychain.secrets(of: isGiven ? [item] : [], with: caller.context)
+        let byteCount = isGiven ? secret.byteCount : nil
+        let shown = KeychainItemInfo(item, returns, byteCount: byteCount, in: catalog.keychain.state)
         return Reply(
             KeychainAddResult(reference: id, item: shown, warnings: warnings),
             payload: secret,
-            protection: .keychain(item.accessibility)
+            protection: isGiven ? .keychain(item.accessibility) : nil
         )
     }
 
@@ -83,35 +78,16 @@ extension Vault {
 
     // MARK: Finding
 
-    package func keychainFind(_ params: KeychainFindParameters, _ call: Call) throws(CofferError) -> Step {
+    package func keychainFind(_ params: KeychainFindParameters, _ call: Call) throws -> Step {
         let caller = call.caller
+        call.subject = "can't look into the keychain"
         let groups = try groups(for: params.query, of: caller)
-        let search = try KeychainSearch(params, groups: groups, try catalog.keychain, caller.context) {
-            self.info($0, params.returns, byteCount: $1)
-        }
-        return try perform(search, call)
-    }
-
-    /// Describes an item for a client.
-    func info(_ item: KeychainItem, _ returns: Set<KeychainReturn>, byteCount: Int? = nil) -> KeychainItemInfo {
-        let state = openKeys?.state ?? .noVault
-        let wantsAttributes = returns.contains(.attributes)
-        return KeychainItemInfo(
-            itemClass: item.attributes.itemClass,
-            reference: item.id,
-            attributes: wantsAttributes ? item.allValues : nil,
-            user: wantsAttributes ? item.attributes.user : nil,
-            byteCount: byteCount,
-            accessControl: wantsAttributes ? item.attributes.accessControl : nil,
-            isLocked: !item.accessibility.isAvailable(in: state),
-            isExpired: item.isExpired
-        )
+        return try perform(try KeychainSearch(params, groups: groups, try catalog.keychain, caller.context), call)
     }
 
     /// The groups that a query searches: the caller's, or the one of them that it names.
-    func groups(for query: KeychainQuery, of caller: Caller) throws(CofferError) -> [String] {
-        guard case .text(let named) = query.attributes[.accessGroup] else { return caller.groups }
-        return [try caller.group(named)]
+    private func groups(for query: KeychainQuery, of caller: Caller) throws(CofferError) -> [String] {
+        try query.attributes.group.map { (group) throws(CofferError) in [try caller.group(group)] } ?? caller.groups
     }
 
     /// Applies a function to all items that a query selects, in any state of the vault.
@@ -119,15 +95,15 @@ extension Vault {
     /// - Parameters:
     ///   - query: The query.
     ///   - call: The request.
-    ///   - subject: The operation, for a sentence that begins with "can't".
+    ///   - operation: The operation, for a sentence that begins with "can't".
     ///   - body: The function; it runs in one turn, and gets at least one item.
-    func withItems(
+    private func withItems(
         of query: KeychainQuery,
         _ call: Call,
-        to subject: String,
+        to operation: String,
         _ body: @escaping ([KeychainItem], Catalog) throws -> Reply
-    ) throws(CofferError) -> Step {
-        let caller = call.caller
+    ) throws -> Step {
+        call.subject = "can't \(operation)"
         guard query.itemClass != .identity else {
             throw CofferError(
                 .param,
@@ -135,8 +111,8 @@ extension Vault {
                 hint: "'class' is 'certificate' or 'key'"
             )
         }
-        let query = ItemQuery(query, groups: try groups(for: query, of: caller))
-        let selection = KeychainSelection(query, subject) { items, catalog in
+        let query = ItemQuery(query, groups: try groups(for: query, of: call.caller))
+        let selection = KeychainSelection(query) { items, catalog in
             var reply = try body(items, catalog)
             reply.items = items.map(AuditedItem.init)
             return reply
@@ -146,18 +122,14 @@ extension Vault {
 
     /// Applies a function to the one item that a query selects.
     ///
-    /// - Parameters:
-    ///   - query: The query.
-    ///   - call: The request.
-    ///   - subject: The operation, for a sentence that begins with "can't".
-    ///   - body: The function.
+    /// - Parameters: As those of ``withItems(of:_:to:_:)``.
     func withItem(
         of query: KeychainQuery,
         _ call: Call,
-        to subject: String,
+        to operation: String,
         _ body: @escaping (KeychainItem, Catalog) throws -> Reply
-    ) throws(CofferError) -> Step {
-        try withItems(of: query, call, to: subject) { items, catalog in
+    ) throws -> Step {
+        try withItems(of: query, call, to: operation) { items, catalog in
             guard items.count == 1 else {
                 throw CofferError(
                     .param,
@@ -171,51 +143,46 @@ extension Vault {
 
     // MARK: Changing
 
-    package func keychainUpdate(_ params: KeychainUpdateParameters, _ call: Call) throws(CofferError) -> Step {
+    package func keychainUpdate(_ params: KeychainUpdateParameters, _ call: Call) throws -> Step {
         let caller = call.caller
+        let change = params.change
         let secret = call.attachments.takePayload()
-        try call.attachments.refuseLeftovers(of: .keychainUpdate)
-        guard secret != nil || !params.change.isEmpty else {
+        guard secret != nil || !change.isEmpty else {
             throw CofferError(.param, "the update changes nothing", hint: "give 'set', or a new secret")
         }
         return try withItems(of: params.query, call, to: "update the keychain") { items, catalog in
             try catalog.change { changes in
                 for item in items {
-                    let change = params.change
                     try NewItem.check(change.attributes, removing: change.removedAttributes, of: item)
                     if secret != nil { try NewItem.checkReplaceable(item) }
-                    let attributes = try item.attributes.changed(by: params.change, caller)
-                    if attributes.name != item.attributes.name { try self.checkName(attributes, in: catalog) }
+                    let group = try change.attributes.group.map { try caller.group($0) }
+                    let attributes = item.attributes.changed(by: change, group: group)
+                    let isRenamed = attributes.name != item.attributes.name
+                    if isRenamed { try self.checkName(attributes, in: catalog) }
                     try catalog.keychain.update(
                         item,
                         to: attributes,
                         secret: secret,
-                        accessibility: params.change.accessibility ?? item.accessibility,
+                        accessibility: change.accessibility ?? item.accessibility,
                         now: wallClockMilliseconds(),
                         with: caller.context
                     )
-                    let isRenamed = attributes.name != item.attributes.name
+                    let formerName = isRenamed ? item.attributes.name : nil
                     changes.note(
-                        ItemChange(
-                            isRenamed ? .renamed : .changed,
-                            item.id,
-                            attributes,
-                            formerName: isRenamed ? item.attributes.name : nil
-                        )
+                        ItemChange(isRenamed ? .renamed : .changed, item.id, attributes, formerName: formerName)
                     )
                 }
             }
-            let warnings = params.change.accessibility.warnings
+            let warnings = change.accessibility.warnings
             return Reply(KeychainUpdateResult(count: Int64(items.count), warnings: warnings))
         }
     }
 
-    package func keychainDelete(_ params: KeychainDeleteParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        return try withItems(of: params.query, call, to: "delete from the keychain") { items, catalog in
+    package func keychainDelete(_ params: KeychainDeleteParameters, _ call: Call) throws -> Step {
+        try withItems(of: params.query, call, to: "delete from the keychain") { items, catalog in
             try catalog.change(isRemoval: true) { changes in
                 for item in items {
-                    try catalog.keychain.remove(item, with: caller.context)
+                    try catalog.keychain.remove(item, with: call.caller.context)
                     changes.note(ItemChange(.removed, item))
                 }
             }
@@ -224,17 +191,20 @@ extension Vault {
     }
 }
 
-extension ItemQuery {
-    /// The query of a client, restricted to the groups that it may search.
-    init(_ query: KeychainQuery, groups: [String]) {
-        self.init(groups: groups)
-        itemClass = query.itemClass
-        exact = query.attributes
-        user = query.user
-        prefixes = query.prefix
-        substrings = query.contains
-        reference = query.reference
-        expiringBefore = query.expiringBefore
+extension KeychainItemInfo {
+    /// Describes an item; the size of its secret is told if the payload has it.
+    init(_ item: KeychainItem, _ returns: Set<KeychainReturn>, byteCount: Int?, in state: VaultState) {
+        let wantsAttributes = returns.contains(.attributes)
+        self.init(
+            itemClass: item.attributes.itemClass,
+            reference: item.id,
+            attributes: wantsAttributes ? item.allValues : nil,
+            user: wantsAttributes ? item.attributes.user : nil,
+            byteCount: byteCount,
+            accessControl: wantsAttributes ? item.attributes.accessControl : nil,
+            isLocked: !item.accessibility.isAvailable(in: state),
+            isExpired: item.isExpired
+        )
     }
 }
 
@@ -243,35 +213,9 @@ extension Accessibility? {
     fileprivate var warnings: [String] { map { Protection.keychain($0).warnings(convertedFrom: nil) } ?? [] }
 }
 
-extension KeychainAddParameters {
-    /// The group that the new item is to belong to, if the client names one.
+extension [KeychainAttribute: AttributeValue] {
+    /// The access group that a client names; `nil` if it names none.
     fileprivate var group: String? {
-        if case .text(let group) = attributes[.accessGroup] { group } else { nil }
-    }
-}
-
-extension ItemAttributes {
-    fileprivate func changed(by change: KeychainChange, _ caller: Caller) throws(CofferError) -> ItemAttributes {
-        var changed = self
-        for attribute in change.removedAttributes { changed.values[attribute] = nil }
-        for (attribute, value) in change.attributes where !NewItem.fields.contains(attribute) {
-            changed.values[attribute] = value
-        }
-        if case .text(let group) = change.attributes[.accessGroup] { changed.group = try caller.group(group) }
-        if case .bool(let flag) = change.attributes[.synchronizable] { changed.isSynchronizable = flag }
-        for name in change.removedUser { changed.user[name] = nil }
-        changed.user.merge(change.user) { _, new in new }
-        changed.historyLimit = change.historyCount ?? historyLimit
-        if change.removesAccessControl { changed.accessControl = nil }
-        changed.accessControl = change.accessControl ?? changed.accessControl
-        return changed
-    }
-}
-
-extension AuditedItem {
-    init(_ item: KeychainItem) { self.init(item.id, item.attributes) }
-
-    init(_ id: ItemID, _ attributes: ItemAttributes) {
-        self.init(name: attributes.title, group: attributes.group, reference: id)
+        if case .text(let group) = self[.accessGroup] { group } else { nil }
     }
 }

@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferKeychain
 internal import CofferMemory
 internal import CofferSystem
@@ -10,42 +10,35 @@ extension Vault {
     // MARK: Keys
 
     /// Signs with a private key, which never leaves the daemon.
-    package func keychainSign(_ params: KeychainSignParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        let payload = call.attachments.takePayload()
-        try call.attachments.refuseLeftovers(of: .keychainSign)
-        let message: SecretBytes
-        do { message = try payload.orEmpty() } catch { throw .init(mapping: error, "can't sign") }
+    package func keychainSign(_ params: KeychainSignParameters, _ call: Call) throws -> Step {
+        let message = try call.attachments.takePayload().orEmpty()
         return try withItem(of: params.query, call, to: "sign") { item, catalog in
-            let signature = try catalog.keychain.signature(of: message, by: item, with: caller.context)
+            let signature = try catalog.keychain.signature(of: message, by: item, with: call.caller.context)
             return Reply(Empty(), payload: signature)
         }
     }
 
     /// Derives a secret shared with a peer; the private key never leaves the daemon.
-    package func keychainAgree(_ params: KeychainAgreeParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        return try withItem(of: params.query, call, to: "agree on a secret") { item, catalog in
-            let secret = try catalog.keychain.sharedSecret(of: item, with: params.peer, caller.context)
+    package func keychainAgree(_ params: KeychainAgreeParameters, _ call: Call) throws -> Step {
+        try withItem(of: params.query, call, to: "agree on a secret") { item, catalog in
+            let secret = try catalog.keychain.sharedSecret(of: item, with: params.peer, call.caller.context)
             return Reply(Empty(), payload: secret, protection: .keychain(item.accessibility))
         }
     }
 
     /// Returns the public half of a key, or the public key of a certificate.
-    package func keychainPublicKey(_ params: KeychainPublicKeyParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        return try withItem(of: params.query, call, to: "show the public key") { item, catalog in
-            Reply(try catalog.keychain.publicKey(of: item, with: caller.context))
+    package func keychainPublicKey(_ params: KeychainPublicKeyParameters, _ call: Call) throws -> Step {
+        try withItem(of: params.query, call, to: "show the public key") { item, catalog in
+            Reply(try catalog.keychain.publicKey(of: item, with: call.caller.context))
         }
     }
 
     // MARK: History
 
     /// Returns the former values of a secret.
-    package func keychainHistory(_ params: KeychainHistoryParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        return try withItem(of: params.query, call, to: "look into the history") { item, catalog in
-            try Self.history(of: item, params, catalog.keychain, caller)
+    package func keychainHistory(_ params: KeychainHistoryParameters, _ call: Call) throws -> Step {
+        try withItem(of: params.query, call, to: "look into the history") { item, catalog in
+            try Self.history(of: item, params, catalog.keychain, call.caller)
         }
     }
 
@@ -70,33 +63,30 @@ extension Vault {
         }
         // If there is no value of that number, the error lists those that exist.
         let secret = try keychain.earlierSecret(params.number ?? values[0].number, of: item, with: caller.context)
-        try refuseReading(item)
+        guard item.isExtractable else {
+            throw CofferError(.missingEntitlement, "\(item.attributes.quoted) is a key that stays inside")
+        }
         let strictest = (values.map(\.accessibility) + [item.accessibility]).strictest
         return Reply(KeychainHistory(values: shown), payload: secret, protection: strictest.map { .keychain($0) })
     }
 
     /// Restores a former value of a secret; the present one is added to the history.
-    package func keychainRestore(_ params: KeychainRestoreParameters, _ call: Call) throws(CofferError) -> Step {
-        let caller = call.caller
-        return try withItem(of: params.query, call, to: "restore an earlier value") { item, catalog in
-            let secret: SecretBytes? = try catalog.keychain.earlierSecret(params.number, of: item, with: caller.context)
+    package func keychainRestore(_ params: KeychainRestoreParameters, _ call: Call) throws -> Step {
+        try withItem(of: params.query, call, to: "restore an earlier value") { item, catalog in
+            let keychain = catalog.keychain
+            let secret: SecretBytes? = try keychain.earlierSecret(params.number, of: item, with: call.caller.context)
             try catalog.change { changes in
-                try catalog.keychain.update(
+                try keychain.update(
                     item,
                     to: item.attributes,
                     secret: secret,
                     accessibility: item.accessibility,
                     now: wallClockMilliseconds(),
-                    with: caller.context
+                    with: call.caller.context
                 )
                 changes.note(ItemChange(.changed, item))
             }
             return Reply(Empty())
         }
-    }
-
-    private static func refuseReading(_ item: KeychainItem) throws(CofferError) {
-        if item.isExtractable { return }
-        throw CofferError(.missingEntitlement, "\(item.attributes.quoted) is a key that stays inside")
     }
 }

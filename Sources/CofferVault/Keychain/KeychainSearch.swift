@@ -1,6 +1,5 @@
 internal import CofferCore
 internal import CofferKeychain
-internal import CofferMemory
 internal import CofferWire
 
 /// One page of a query of the keychain.
@@ -13,7 +12,6 @@ final class KeychainSearch: SlicedWork {
     private let keyAttributes: [KeychainAttribute: AttributeValue]
     private let keychain: KeychainStore
     private let context: AuthenticationContext
-    private let describe: (KeychainItem, Int?) -> KeychainItemInfo
 
     private var place: Int64?
     private(set) var doneCount = 0
@@ -42,18 +40,15 @@ final class KeychainSearch: SlicedWork {
     ///   - groups: The groups that it may search.
     ///   - keychain: The store.
     ///   - context: The client's authentication.
-    ///   - describe: Describes an item; gets the size of its secret if the payload contains it.
     init(
         _ params: KeychainFindParameters,
         groups: [String],
         _ keychain: KeychainStore,
-        _ context: AuthenticationContext,
-        describe: @escaping (KeychainItem, Int?) -> KeychainItemInfo
+        _ context: AuthenticationContext
     ) throws(CofferError) {
         self.params = params
         self.keychain = keychain
         self.context = context
-        self.describe = describe
         var query = ItemQuery(params.query, groups: groups)
         keyAttributes = query.splitIdentity()
         self.query = query
@@ -65,24 +60,19 @@ final class KeychainSearch: SlicedWork {
     }
 
     private var limit: Int {
-        switch params.limit {
-        case .count(let count): count
-        case .all: .max
-        }
+        if case .count(let count) = params.limit { count } else { .max }
     }
-
-    var subject: String { "look into the keychain" }
 
     private var state: VaultState { keychain.state }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         turnCount += 1
-        if params.order == nil {
+        if let order = params.order {
+            guard try collect(order, until: isEnough) else { return nil }
+            try takeSorted(order)
+        } else {
             guard try look(until: isEnough) else { return nil }
             if turnCount > 1 { try lookAgain() }
-        } else {
-            guard try collect(until: isEnough) else { return nil }
-            try takeSorted()
         }
         if items.isEmpty && place == nil {
             if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
@@ -95,7 +85,7 @@ final class KeychainSearch: SlicedWork {
             damagedCount: damagedCount,
             cursor: place.map { "\($0)" }
         )
-        var reply = Reply(page, payload: try payload(), protection: strictest)
+        var reply = Reply(page, payload: try keychain.secrets(of: opened, with: context), protection: strictest)
         reply.items = given.map(AuditedItem.init)
         return reply
     }
@@ -146,10 +136,10 @@ final class KeychainSearch: SlicedWork {
     /// Collects the items to sort, for which all matching rows must be scanned.
     ///
     /// - Returns: Whether all were scanned.
-    private func collect(until isEnough: () -> Bool) throws -> Bool {
+    private func collect(_ order: KeychainOrder, until isEnough: () -> Bool) throws -> Bool {
         repeat {
             let batch = try nextBatch()
-            unsorted += batch.items.map { (date(of: $0), $0.id) }
+            unsorted += batch.items.map { (order.date(of: $0), $0.id) }
             damagedCount += batch.damagedRows.count
             place = batch.next
             if place == nil { return true }
@@ -165,10 +155,9 @@ final class KeychainSearch: SlicedWork {
     }
 
     /// Adds the collected items in the order of a date.
-    private func takeSorted() throws {
-        let isDescending = params.order == .creationDateDescending || params.order == .modificationDateDescending
+    private func takeSorted(_ order: KeychainOrder) throws {
         // The sort is stable: items of the same date stay in the order in which they were stored.
-        unsorted.sort { isDescending ? $0.date > $1.date : $0.date < $1.date }
+        unsorted.sort { order.isDescending ? $0.date > $1.date : $0.date < $1.date }
         for entry in unsorted where items.count < limit {
             guard let item = try keychain.find(entry.id), query.matches(item) else { continue }
             guard try take(item) else {
@@ -178,13 +167,6 @@ final class KeychainSearch: SlicedWork {
                     hint: "ask for fewer items by 'limit', or leave 'sort' out"
                 )
             }
-        }
-    }
-
-    private func date(of item: KeychainItem) -> Int64 {
-        switch params.order {
-        case .creationDate, .creationDateDescending, nil: item.created
-        case .modificationDate, .modificationDateDescending: item.modified
         }
     }
 
@@ -229,40 +211,79 @@ final class KeychainSearch: SlicedWork {
         else { return false }
         jsonBytes += size
         payloadBytes += secretBytes
-        let info = describe(item, isGiven ? item.secretByteCount : nil)
-        items.append(key.map { info.identity(with: describe($0, nil)) } ?? info)
+        let info = describe(item, byteCount: isGiven ? item.secretByteCount : nil)
+        items.append(key.map { info.identity(with: describe($0)) } ?? info)
         given.append(item)
         if isGiven { opened.append(item) }
         return true
     }
 
-    // MARK: The payload
-
-    /// The secrets, concatenated.
-    private func payload() throws -> SecretBytes? {
-        guard opened.count != 1 else { return try keychain.secret(of: opened[0], with: context) }
-        if opened.isEmpty { return nil }
-        var all = try SecretBytes(zeros: payloadBytes)
-        var offset = 0
-        for item in opened {
-            let secret = try keychain.secret(of: item, with: context)
-            guard secret.count == item.secretByteCount else {
-                throw CofferError.damaged(item.attributes.quoted, found: "its secret has another length than it says")
-            }
-            secret.withBytes { bytes in
-                unsafe all.withUnsafeMutableBytes { buffer in
-                    unsafe bytes.withUnsafeBytes { source in
-                        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]).copyMemory(from: source)
-                    }
-                }
-            }
-            offset += secret.count
-        }
-        return all
+    private func describe(_ item: KeychainItem, byteCount: Int? = nil) -> KeychainItemInfo {
+        KeychainItemInfo(item, params.returns, byteCount: byteCount, in: state)
     }
 
     /// The protection that is available in the fewest states.
     private var strictest: Protection? {
         opened.map(\.accessibility).strictest.map { .keychain($0) }
+    }
+}
+
+/// An operation on all items that a query selects.
+///
+/// The search may take several turns, the operation runs in one.
+final class KeychainSelection: SlicedWork {
+    private let query: ItemQuery
+    private let body: ([KeychainItem], Catalog) throws -> Reply
+
+    private var place: Int64?
+    /// Found in earlier turns: other clients may have changed them since.
+    private var earlier: [ItemID] = []
+    private var found: [KeychainItem] = []
+    private var damaged: CofferError?
+    private(set) var doneCount = 0
+
+    /// Begins a search.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - body: The operation; it gets at least one item.
+    init(_ query: ItemQuery, then body: @escaping ([KeychainItem], Catalog) throws -> Reply) {
+        self.query = query
+        self.body = body
+    }
+
+    func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
+        earlier += found.map(\.id)
+        found = []
+        repeat {
+            let batch = try catalog.keychain.search(query, after: place, lookingAt: Limits.queryBatch)
+            doneCount += batch.lookedAt
+            damaged = damaged ?? batch.damaged.first
+            found += batch.items
+            place = batch.next
+        } while place != nil && !isEnough()
+        if place != nil { return nil }
+        let items = try earlier.compactMap { try catalog.keychain.find($0) }.filter(query.matches) + found
+        guard !items.isEmpty else {
+            throw damaged ?? CofferError(.itemNotFound, "no keychain item matches")
+        }
+        return try body(items, catalog)
+    }
+}
+
+extension KeychainItemInfo {
+    /// The identity of this certificate and its private key, which is not stored; the certificate's attributes take
+    /// precedence.
+    fileprivate func identity(with key: KeychainItemInfo) -> KeychainItemInfo {
+        KeychainItemInfo(
+            itemClass: .identity,
+            reference: reference,
+            attributes: attributes.map { $0.merging(key.attributes ?? [:]) { own, _ in own } },
+            user: user.map { $0.merging(key.user ?? [:]) { own, _ in own } },
+            byteCount: byteCount,
+            accessControl: accessControl,
+            isLocked: isLocked || key.isLocked,
+            isExpired: isExpired || key.isExpired
+        )
     }
 }

@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
@@ -8,10 +8,8 @@ package import CofferWire
 // Factors that a client presents for items whose access control requires them. They don't unlock the vault.
 
 extension Vault {
-    package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws(CofferError) -> Step
-    {
+    package func contextAuthenticate(_ params: ContextAuthenticateParameters, _ call: Call) throws -> Step {
         let payload = call.attachments.takePayload()
-        try call.attachments.refuseLeftovers(of: .contextAuthenticate)
         let context = call.caller.context
         let endCount = contextEndCount
         switch params.factor ?? .passcode {

@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
@@ -17,11 +17,10 @@ private struct Attempt: ~Copyable, Sendable {
 extension Vault {
     // MARK: Credentials
 
-    func given(
-        _ payload: consuming SecretBytes?,
-        as kind: Credential
-    ) throws(CofferError) -> GivenCredential {
-        guard let secret = payload else { throw CofferError(.param, "no \(kind.words) was given") }
+    func given(_ payload: consuming SecretBytes?, as kind: Credential) throws(CofferError) -> GivenCredential {
+        guard let secret = payload else {
+            throw CofferError(.param, "no \(kind == .passcode ? "passcode" : "recovery key") was given")
+        }
         switch kind {
         case .passcode:
             try checkLength(secret)
@@ -30,10 +29,7 @@ extension Vault {
         }
     }
 
-    func newPasscode(
-        _ payload: consuming SecretBytes?,
-        cost: PasscodeCost?
-    ) throws(CofferError) -> NewPasscode {
+    func newPasscode(_ payload: consuming SecretBytes?, cost: PasscodeCost?) throws(CofferError) -> NewPasscode {
         guard let passcode = payload else { throw CofferError(.param, "no new passcode was given") }
         try checkLength(passcode)
         return NewPasscode(passcode, cost: cost)
@@ -59,7 +55,7 @@ extension Vault {
         as kind: Credential,
         _ change: consuming KeybagChange? = nil,
         then next: @escaping (consuming Authentication.Granted) throws -> Step
-    ) throws(CofferError) -> Step {
+    ) throws -> Step {
         let keys = try keys
         let authentication = try keys.authentication(with: kind, at: settings.clock.now)
         return .work(with: Attempt(credential: credential, change: change), on: .keys) {
@@ -91,9 +87,8 @@ extension Vault {
 
     // MARK: The passcode
 
-    package func passcodeSet(_ params: PasscodeSetParameters, _ call: Call) throws(CofferError) -> Step {
+    package func passcodeSet(_ params: PasscodeSetParameters, _ call: Call) throws -> Step {
         let new = try newPasscode(call.attachments.takePayload(), cost: params.kdf)
-        try call.attachments.refuseLeftovers(of: .passcodeSet)
         let lockCount = lockCount
         let change = KeybagChange.passcode(new, erasesData: params.erasesData)
         return try authenticate(.nothing, as: .passcode, change) { [self] granted in
@@ -105,9 +100,8 @@ extension Vault {
         }
     }
 
-    package func passcodeChange(_ params: PasscodeChangeParameters, _ call: Call) throws(CofferError) -> Step {
+    package func passcodeChange(_ params: PasscodeChangeParameters, _ call: Call) throws -> Step {
         var secrets = CountedPayload(call.attachments.takePayload())
-        try call.attachments.refuseLeftovers(of: .passcodeChange)
         let kind = params.credential ?? .passcode
         let credential = try given(try secrets.next("the credential"), as: kind)
         let new = try newPasscode(try secrets.next("the new passcode"), cost: params.kdf)
@@ -122,7 +116,7 @@ extension Vault {
         _ credential: consuming GivenCredential,
         _ change: consuming KeybagChange,
         _ call: Call
-    ) throws(CofferError) -> Step {
+    ) throws -> Step {
         guard case .recoveryKey(let recoveryKey) = consume credential else {
             throw CofferError(
                 .notAvailable,
@@ -142,10 +136,10 @@ extension Vault {
         }
     }
 
-    package func passcodeRemove(_ params: PasscodeRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+    package func passcodeRemove(_ params: PasscodeRemoveParameters, _ call: Call) throws -> Step {
         let kind = params.credential ?? .passcode
         let credential = try given(call.attachments.takePayload(), as: kind)
-        try call.attachments.refuseLeftovers(of: .passcodeRemove)
+        call.subject = "can't count the items that want a passcode"
         let catalog = try catalog
         try checkAgreed(to: params.destroyedCount)
         // No such item may be added meanwhile: the client has not agreed to lose it.
@@ -154,28 +148,17 @@ extension Vault {
         return try authenticate(credential, as: kind, .removingPasscode()) { [self] granted in
             try keys.adopt(granted.takeKeys())
             observer?.keysDidChange(by: nil)
-            do {
-                try catalog.change { changes in
-                    changes.noteUntold(try catalog.keychain.countWantingPasscode())
-                    try catalog.keychain.removeWantingPasscode()
-                }
-            } catch {
-                throw CofferError(
-                    mapping: error,
-                    "the passcode is removed, but not the rows of the items that went with it"
-                )
+            call.subject = "the passcode is removed, but not the rows of the items that went with it"
+            try catalog.change { changes in
+                changes.noteUntold(try catalog.keychain.countWantingPasscode())
+                try catalog.keychain.removeWantingPasscode()
             }
             return .committed { [self] in .done(Reply(try status())) }
         }
     }
 
-    private func checkAgreed(to count: Int64) throws(CofferError) {
-        let found: Int
-        do {
-            found = try catalog.keychain.countWantingPasscode()
-        } catch {
-            throw .init(mapping: error, "can't count the items that want a passcode")
-        }
+    private func checkAgreed(to count: Int64) throws {
+        let found = try catalog.keychain.countWantingPasscode()
         guard count == Int64(found) else {
             throw CofferError(
                 .param,
@@ -187,14 +170,12 @@ extension Vault {
 
     // MARK: Keyslots
 
-    package func slotList(_ params: SlotListParameters, _ call: Call) throws(CofferError) -> Step {
-        if let moved = try moved { return .done(Reply(SlotList(slots: moved.slots))) }
-        return .done(Reply(SlotList(slots: try keys.slots)))
+    package func slotList(_ params: SlotListParameters, _ call: Call) throws -> Step {
+        .done(Reply(SlotList(slots: try moved?.slots ?? keys.slots)))
     }
 
-    package func slotAdd(_ params: SlotAddParameters, _ call: Call) throws(CofferError) -> Step {
+    package func slotAdd(_ params: SlotAddParameters, _ call: Call) throws -> Step {
         let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
-        try call.attachments.refuseLeftovers(of: .slotAdd)
         let recoveryKey = try NewRecoveryKey()
         let change = try keys.addingSlot(recoveryKey)
         let number = Int64(change.addedSlot ?? 0)
@@ -205,9 +186,8 @@ extension Vault {
         }
     }
 
-    package func slotRemove(_ params: SlotRemoveParameters, _ call: Call) throws(CofferError) -> Step {
+    package func slotRemove(_ params: SlotRemoveParameters, _ call: Call) throws -> Step {
         let credential = try givenForSlots(call.attachments.takePayload(), params.credential)
-        try call.attachments.refuseLeftovers(of: .slotRemove)
         let change = try keys.removingSlot(Int(params.number))
         return try authenticate(credential, as: .passcode, change) { [self] granted in
             try adoptWithoutPasscode(granted)
@@ -215,10 +195,9 @@ extension Vault {
         }
     }
 
-    package func slotTest(_ params: SlotTestParameters, _ call: Call) throws(CofferError) -> Step {
+    package func slotTest(_ params: SlotTestParameters, _ call: Call) throws -> Step {
         let kind = params.credential ?? .recoveryKey
         let credential = try given(call.attachments.takePayload(), as: kind)
-        try call.attachments.refuseLeftovers(of: .slotTest)
         return try authenticate(credential, as: kind) { granted in
             .done(Reply(SlotResult(number: Int64(granted.slot))))
         }
@@ -245,15 +224,6 @@ extension Vault {
     private func adoptWithoutPasscode(_ granted: consuming Authentication.Granted) throws(CofferError) {
         let keys = try keys
         if keys.state == .noPasscode { keys.adopt(granted.takeKeys()) }
-    }
-}
-
-extension Credential {
-    fileprivate var words: String {
-        switch self {
-        case .passcode: "passcode"
-        case .recoveryKey: "recovery key"
-        }
     }
 }
 

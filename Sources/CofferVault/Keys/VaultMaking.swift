@@ -1,4 +1,4 @@
-package import CofferCore
+internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
@@ -7,7 +7,7 @@ internal import CofferSystem
 package import CofferWire
 
 extension Vault {
-    package func vaultStatus(_ params: VaultStatusParameters, _ call: Call) throws(CofferError) -> Step {
+    package func vaultStatus(_ params: VaultStatusParameters, _ call: Call) throws -> Step {
         .done(Reply(try status()))
     }
 
@@ -35,9 +35,8 @@ extension Vault {
         )
     }
 
-    package func vaultInit(_ params: VaultInitParameters, _ call: Call) throws(CofferError) -> Step {
+    package func vaultInit(_ params: VaultInitParameters, _ call: Call) throws -> Step {
         let passcode = call.attachments.takePayload()
-        try call.attachments.refuseLeftovers(of: .vaultInit)
         let hasPasscode = passcode.byteCount > 0
         guard hasPasscode || params.hasNoPasscode else {
             throw CofferError(.param, "no passcode was given", hint: "give one, or ask for a vault without a passcode")
@@ -78,10 +77,9 @@ extension Vault {
         }
     }
 
-    package func vaultUnlock(_ params: VaultUnlockParameters, _ call: Call) throws(CofferError) -> Step {
+    package func vaultUnlock(_ params: VaultUnlockParameters, _ call: Call) throws -> Step {
         let kind = params.credential ?? .passcode
         let credential = try given(call.attachments.takePayload(), as: kind)
-        try call.attachments.refuseLeftovers(of: .vaultUnlock)
         let lockCount = lockCount
         return try authenticate(credential, as: kind) { [self] granted in
             guard lockCount == self.lockCount else {
@@ -98,7 +96,7 @@ extension Vault {
         }
     }
 
-    package func vaultErase(_ params: VaultEraseParameters, _ call: Call) throws(CofferError) -> Step {
+    package func vaultErase(_ params: VaultEraseParameters, _ call: Call) throws -> Step {
         if let vaultID = params.vaultID, try id != vaultID {
             throw CofferError(
                 .param,
@@ -136,7 +134,7 @@ extension Vault {
         )
     }
 
-    package func vaultLock(_ params: VaultLockParameters, _ call: Call) throws(CofferError) -> Step {
+    package func vaultLock(_ params: VaultLockParameters, _ call: Call) throws -> Step {
         observer?.lock(graceSeconds: params.graceSeconds.map { Int($0) })
         return .done(Reply(try status()))
     }

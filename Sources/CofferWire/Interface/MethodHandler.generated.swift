@@ -1,7 +1,5 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
-package import CofferCore
-
 /// What answers the requests of every method.
 ///
 /// The compiler demands one function a method.
@@ -14,276 +12,237 @@ package protocol MethodHandler {
     /// Answers `audit.list`.
     ///
     /// Reports a page of audit records, the oldest first.
-    func auditList(_ parameters: AuditListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func auditList(_ parameters: AuditListParameters, _ context: consuming Context) throws -> Answer
     /// Answers `audit.verify`.
     ///
     /// Verifies that a part of the audit records is what the daemon wrote.
-    func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Context) throws -> Answer
     /// Answers `context.authenticate`.
     ///
     /// Presents a credential on this connection, for items that have an access control. The credential is
     /// the payload.
-    func contextAuthenticate(
-        _ parameters: ContextAuthenticateParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func contextAuthenticate(_ parameters: ContextAuthenticateParameters, _ context: consuming Context) throws -> Answer
     /// Answers `context.end`.
     ///
     /// Drops the authentication of this connection.
-    func contextEnd(_ parameters: ContextEndParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func contextEnd(_ parameters: ContextEndParameters, _ context: consuming Context) throws -> Answer
     /// Answers `entitlement.explain`.
     ///
     /// Reports what a client may do, and which rule decides that.
-    func entitlementExplain(
-        _ parameters: EntitlementExplainParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func entitlementExplain(_ parameters: EntitlementExplainParameters, _ context: consuming Context) throws -> Answer
     /// Answers `entitlement.list`.
     ///
     /// Lists a page of the entitlements in force, in the order in which the daemon checks them.
-    func entitlementList(
-        _ parameters: EntitlementListParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func entitlementList(_ parameters: EntitlementListParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.allocate`.
     ///
     /// Reserves space on the disk for a range of an open file.
-    func fileAllocate(_ parameters: FileAllocateParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileAllocate(_ parameters: FileAllocateParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.close`.
     ///
     /// Syncs and closes a handle.
-    func fileClose(_ parameters: FileCloseParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileClose(_ parameters: FileCloseParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.list`.
     ///
     /// Lists a page of a directory.
-    func fileList(_ parameters: FileListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileList(_ parameters: FileListParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.mkdir`.
     ///
     /// Creates a directory.
-    func fileMkdir(_ parameters: FileMkdirParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileMkdir(_ parameters: FileMkdirParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.open`.
     ///
     /// Opens a file. The handle belongs to the connection and ends with it.
-    func fileOpen(_ parameters: FileOpenParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileOpen(_ parameters: FileOpenParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.protect`.
     ///
     /// Changes the class of a file, or of everything in a directory.
-    func fileProtect(_ parameters: FileProtectParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileProtect(_ parameters: FileProtectParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.read`.
     ///
     /// Reads a range of an open file. The bytes are the payload of the answer.
-    func fileRead(_ parameters: FileReadParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileRead(_ parameters: FileReadParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.remove`.
     ///
     /// Removes a file or a directory.
-    func fileRemove(_ parameters: FileRemoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileRemove(_ parameters: FileRemoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.rename`.
     ///
     /// Renames a file or a directory.
-    func fileRename(_ parameters: FileRenameParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileRename(_ parameters: FileRenameParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.salvage`.
     ///
     /// Delivers a damaged file as far as it can be read. The descriptor takes the content.
-    func fileSalvage(_ parameters: FileSalvageParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileSalvage(_ parameters: FileSalvageParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.stat`.
     ///
     /// Reports on a file or a directory.
-    func fileStat(_ parameters: FileStatParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileStat(_ parameters: FileStatParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.sync`.
     ///
     /// Syncs what was written through a handle to the disk.
-    func fileSync(_ parameters: FileSyncParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileSync(_ parameters: FileSyncParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.truncate`.
     ///
     /// Sets the length of an open file. Bytes that are added read as zeros.
-    func fileTruncate(_ parameters: FileTruncateParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileTruncate(_ parameters: FileTruncateParameters, _ context: consuming Context) throws -> Answer
     /// Answers `file.write`.
     ///
     /// Writes a range of an open file. The bytes are the payload.
-    func fileWrite(_ parameters: FileWriteParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func fileWrite(_ parameters: FileWriteParameters, _ context: consuming Context) throws -> Answer
     /// Answers `hello`.
     ///
     /// Agrees on the protocol that both sides speak. A client calls it first.
-    func hello(_ parameters: HelloParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func hello(_ parameters: HelloParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.explain`.
     ///
     /// Reports where an item is or would be stored, and what the client may do with it. The first bytes of
     /// the content may be the payload.
-    func itemExplain(_ parameters: ItemExplainParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemExplain(_ parameters: ItemExplainParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.get`.
     ///
     /// Delivers the content of an item, as payload or into the descriptor.
-    func itemGet(_ parameters: ItemGetParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemGet(_ parameters: ItemGetParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.list`.
     ///
     /// Lists a page of items, in an order that does not depend on their names.
-    func itemList(_ parameters: ItemListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemList(_ parameters: ItemListParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.move`.
     ///
     /// Renames an item.
-    func itemMove(_ parameters: ItemMoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemMove(_ parameters: ItemMoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.protect`.
     ///
     /// Changes the protection of an item. Exactly one of class and accessible is given; either is converted
     /// for the store that holds the item.
-    func itemProtect(_ parameters: ItemProtectParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemProtect(_ parameters: ItemProtectParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.put`.
     ///
     /// Stores an item. The content is the payload, followed by what the descriptor delivers.
-    func itemPut(_ parameters: ItemPutParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemPut(_ parameters: ItemPutParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.remove`.
     ///
     /// Removes an item.
-    func itemRemove(_ parameters: ItemRemoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemRemove(_ parameters: ItemRemoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `item.show`.
     ///
     /// Reports on an item without its content.
-    func itemShow(_ parameters: ItemShowParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func itemShow(_ parameters: ItemShowParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.add`.
     ///
     /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
-    func keychainAdd(_ parameters: KeychainAddParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func keychainAdd(_ parameters: KeychainAddParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.agree`.
     ///
     /// Computes a shared secret with a private key. It is the payload of the answer.
-    func keychainAgree(
-        _ parameters: KeychainAgreeParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func keychainAgree(_ parameters: KeychainAgreeParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.delete`.
     ///
     /// Deletes every item that the query finds.
-    func keychainDelete(
-        _ parameters: KeychainDeleteParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func keychainDelete(_ parameters: KeychainDeleteParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.find`.
     ///
     /// Finds items of the keychain. The payload of the answer is their secrets, if the request asks for
     /// them.
-    func keychainFind(_ parameters: KeychainFindParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func keychainFind(_ parameters: KeychainFindParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.history`.
     ///
     /// Reports the former values of an item. The payload of the answer is the value, if the request asks
     /// for it.
-    func keychainHistory(
-        _ parameters: KeychainHistoryParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func keychainHistory(_ parameters: KeychainHistoryParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.publicKey`.
     ///
     /// Returns the public key of a key or a certificate.
-    func keychainPublicKey(
-        _ parameters: KeychainPublicKeyParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func keychainPublicKey(_ parameters: KeychainPublicKeyParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.restore`.
     ///
     /// Restores a former value as the secret of the item.
-    func keychainRestore(
-        _ parameters: KeychainRestoreParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func keychainRestore(_ parameters: KeychainRestoreParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.sign`.
     ///
     /// Signs the payload with a private key. The signature is the payload of the answer.
-    func keychainSign(_ parameters: KeychainSignParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func keychainSign(_ parameters: KeychainSignParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.update`.
     ///
     /// Changes every item that the query finds. The payload is the new secret; without one the secret is
     /// kept.
-    func keychainUpdate(
-        _ parameters: KeychainUpdateParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func keychainUpdate(_ parameters: KeychainUpdateParameters, _ context: consuming Context) throws -> Answer
     /// Answers `lease.grant`.
     ///
     /// Grants clients the right to read an item for a limited time.
-    func leaseGrant(_ parameters: LeaseGrantParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func leaseGrant(_ parameters: LeaseGrantParameters, _ context: consuming Context) throws -> Answer
     /// Answers `lease.list`.
     ///
     /// Lists a page of leases, in the order in which they were granted.
-    func leaseList(_ parameters: LeaseListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func leaseList(_ parameters: LeaseListParameters, _ context: consuming Context) throws -> Answer
     /// Answers `lease.revoke`.
     ///
     /// Ends a lease.
-    func leaseRevoke(_ parameters: LeaseRevokeParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func leaseRevoke(_ parameters: LeaseRevokeParameters, _ context: consuming Context) throws -> Answer
     /// Answers `passcode.change`.
     ///
     /// Changes the passcode. The payload is the credential and the new passcode.
-    func passcodeChange(
-        _ parameters: PasscodeChangeParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func passcodeChange(_ parameters: PasscodeChangeParameters, _ context: consuming Context) throws -> Answer
     /// Answers `passcode.remove`.
     ///
     /// Removes the passcode, and destroys the items that depend on it. The credential is the payload.
-    func passcodeRemove(
-        _ parameters: PasscodeRemoveParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func passcodeRemove(_ parameters: PasscodeRemoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `passcode.set`.
     ///
     /// Sets the passcode of a vault without one. The new passcode is the payload.
-    func passcodeSet(_ parameters: PasscodeSetParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func passcodeSet(_ parameters: PasscodeSetParameters, _ context: consuming Context) throws -> Answer
     /// Answers `request.cancel`.
     ///
     /// Cancels a request of the same connection.
-    func requestCancel(
-        _ parameters: RequestCancelParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func requestCancel(_ parameters: RequestCancelParameters, _ context: consuming Context) throws -> Answer
     /// Answers `slot.add`.
     ///
     /// Creates a recovery key, which is the payload of the answer.
-    func slotAdd(_ parameters: SlotAddParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func slotAdd(_ parameters: SlotAddParameters, _ context: consuming Context) throws -> Answer
     /// Answers `slot.list`.
     ///
     /// Lists the keyslots of the vault.
-    func slotList(_ parameters: SlotListParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func slotList(_ parameters: SlotListParameters, _ context: consuming Context) throws -> Answer
     /// Answers `slot.remove`.
     ///
     /// Removes a recovery key.
-    func slotRemove(_ parameters: SlotRemoveParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func slotRemove(_ parameters: SlotRemoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `slot.test`.
     ///
     /// Reports which keyslot a credential opens. The credential is the payload.
-    func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.check`.
     ///
     /// Checks a page of rows, and repairs them if requested.
-    func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.erase`.
     ///
     /// Destroys the keys of the vault, and then everything else. Nothing can be read afterwards.
-    func vaultErase(_ parameters: VaultEraseParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func vaultErase(_ parameters: VaultEraseParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.init`.
     ///
     /// Creates a vault. The payload is its passcode, and the payload of the answer is its recovery key.
-    func vaultInit(_ parameters: VaultInitParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func vaultInit(_ parameters: VaultInitParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.lock`.
     ///
     /// Locks the vault, immediately or after a grace.
-    func vaultLock(_ parameters: VaultLockParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func vaultLock(_ parameters: VaultLockParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.quarantine`.
     ///
     /// Lists, restores or discards rows in quarantine.
-    func vaultQuarantine(
-        _ parameters: VaultQuarantineParameters,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer
+    func vaultQuarantine(_ parameters: VaultQuarantineParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.status`.
     ///
     /// Reports the state of the vault. The daemon answers it in every state.
-    func vaultStatus(_ parameters: VaultStatusParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func vaultStatus(_ parameters: VaultStatusParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.unlock`.
     ///
     /// Unlocks the vault. The credential is the payload.
-    func vaultUnlock(_ parameters: VaultUnlockParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func vaultUnlock(_ parameters: VaultUnlockParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.watch`.
     ///
     /// Subscribes the connection to notifications about the vault. A later call replaces the subscription.
-    func vaultWatch(_ parameters: VaultWatchParameters, _ context: consuming Context) throws(CofferError) -> Answer
+    func vaultWatch(_ parameters: VaultWatchParameters, _ context: consuming Context) throws -> Answer
 }
 
 extension MethodHandler {
@@ -293,11 +252,7 @@ extension MethodHandler {
     ///   - method: The method.
     ///   - params: Its parameters.
     ///   - context: What the handler knows besides.
-    package func dispatch(
-        _ method: Method,
-        _ params: JSONObject,
-        _ context: consuming Context
-    ) throws(CofferError) -> Answer {
+    package func dispatch(_ method: Method, _ params: JSONObject, _ context: consuming Context) throws -> Answer {
         switch method {
         case .auditList: try auditList(AuditListParameters(params: params), context)
         case .auditVerify: try auditVerify(AuditVerifyParameters(params: params), context)
