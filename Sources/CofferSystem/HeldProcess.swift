@@ -62,7 +62,7 @@ package struct HeldProcess: ~Copyable, Sendable {
         let (users, groups) = (facts.numbers("Uid"), facts.numbers("Gid"))
         guard users.count > 1, groups.count > 1 else { throw SystemError("read", code: ESRCH) }
         return PeerIdentity(
-            ProcessCredentials(processID: number, userID: uid_t(users[1]), groupID: gid_t(groups[1])),
+            credentials: ProcessCredentials(processID: number, userID: uid_t(users[1]), groupID: gid_t(groups[1])),
             supplementaryGroupIDs: Set(facts.numbers("Groups").map { gid_t($0) })
         )
     }
