@@ -139,7 +139,7 @@ private final class StreamedFile {
         let cancellation = try call.makeCancellation()
         let ending = file.endOnLock(cancellation)
         call.atEnd { [file] in file.forgetEnding(ending) }
-        let output = SharedStream(try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation))
+        let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
         let report = call.progressReport(wantsProgress, total: Int64(range.count))
         place = range.lowerBound
         func goOn() throws -> Step {
@@ -153,7 +153,7 @@ private final class StreamedFile {
     /// Returns `nil` at the end of the range.
     private func part(
         upTo end: Int64,
-        to output: SharedStream,
+        to output: PeerStream,
         then next: @escaping Step.Next
     ) throws -> Step? {
         guard place < end else { return nil }
@@ -167,10 +167,10 @@ private final class StreamedFile {
         let salvages = salvages
         return .work(with: ()) { (_) throws(CofferError) -> [DamagedRange] in
             guard salvages else {
-                try plan.perform(to: { try output.stream.write(all: $0) })
+                try plan.perform(to: { try output.write(all: $0) })
                 return []
             }
-            return try plan.salvage(to: { try output.stream.write(all: $0) })
+            return try plan.salvage(to: { try output.write(all: $0) })
                 .map { DamagedRange(offset: $0.range.lowerBound, byteCount: Int64($0.range.count)) }
         } then: { [self] found in
             store.finishedReading(file)

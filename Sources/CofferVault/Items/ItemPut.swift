@@ -15,7 +15,7 @@ private struct Intake: ~Copyable, Sendable {
     /// The source of the other bytes; `nil` if all were read.
     let rest: PeerStream?
 
-    init(prefix: consuming SecretBytes, rest: consuming PeerStream?) {
+    init(prefix: consuming SecretBytes, rest: PeerStream?) {
         self.prefix = prefix
         self.rest = rest
     }
