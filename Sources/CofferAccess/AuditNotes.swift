@@ -11,7 +11,6 @@ struct AuditNotes {
     /// - Parameters:
     ///   - limit: The maximum number of records.
     /// - Returns: Whether there was space for it.
-    /// - Returns: Whether there was room for it.
     mutating func add(_ record: AuditRecord, upTo limit: Int = Limits.auditWaitingRecords) -> Bool {
         let hash = record.likenessHash
         if let place = places[hash], records[place].isLike(record) {

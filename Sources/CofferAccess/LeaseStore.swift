@@ -115,11 +115,7 @@ package final class LeaseStore {
             under: keys.catalog.leases,
             context: Self.context(lease.number)
         )
-        try connection.execute(
-            "UPDATE leases SET sealed = ? WHERE number = ?",
-            .blob(sealed),
-            .integer(lease.number)
-        )
+        try connection.execute("UPDATE leases SET sealed = ? WHERE number = ?", .blob(sealed), .integer(lease.number))
     }
 
     private static func context(_ number: Int64) -> [UInt8] {

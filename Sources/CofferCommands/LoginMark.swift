@@ -19,12 +19,9 @@ struct LoginMark {
     /// The vault; `nil` if the login unlocks none.
     func read() throws(CofferError) -> ItemID? {
         do throws(SystemError) {
-            switch try OwnedDescriptor(openingIfPresent: path) {
-            case .none: return nil
-            case .some(let file):
-                let text = String(decoding: try file.content(upTo: 2 * ItemID.byteCount), as: UTF8.self)
-                return ItemID(hexadecimal: String(text.prefix(2 * ItemID.byteCount)))
-            }
+            let digits = 2 * ItemID.byteCount
+            guard let bytes = try OwnedDescriptor.content(ofFile: path, upTo: digits) else { return nil }
+            return ItemID(hexadecimal: String(decoding: bytes.prefix(digits), as: UTF8.self))
         } catch {
             throw error.cofferError("can't read \(quotedForDisplay(path))")
         }

@@ -30,8 +30,8 @@ struct SealedKey {
     /// Reads a sealed key; `nil` if the file does not exist.
     init?(at path: String) throws(CofferError) {
         do {
-            guard let file = try OwnedDescriptor(openingIfPresent: path) else { return nil }
-            bytes = try file.content(upTo: Self.sealedBytes)
+            guard let found = try OwnedDescriptor.content(ofFile: path, upTo: Self.sealedBytes) else { return nil }
+            bytes = found
         } catch {
             throw error.cofferError("can't read \(quotedForDisplay(path))")
         }

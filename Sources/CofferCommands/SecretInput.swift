@@ -64,7 +64,7 @@ enum SecretInput {
     /// Duplicates a descriptor.
     static func duplicate(_ number: Int32, _ failure: String) throws(CofferError) -> OwnedDescriptor {
         do {
-            return OwnedDescriptor(owning: try SystemError.check("dup", fcntl(number, F_DUPFD_CLOEXEC, 3)))
+            return try OwnedDescriptor("dup") { fcntl(number, F_DUPFD_CLOEXEC, 3) }
         } catch {
             throw error.cofferError(failure)
         }

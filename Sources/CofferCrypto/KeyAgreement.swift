@@ -81,13 +81,8 @@ package enum KeyAgreement {
     ) throws(CryptoError) -> SymmetricKey {
         guard wrapped.byteCount == wrappedBytes else { throw .unauthentic }
         let ephemeralPublic = unsafe wrapped.extracting(first: publicKeyBytes).withUnsafeBytes { unsafe Array($0) }
-        let wrapping = try wrappingKey(
-            privateKey,
-            ephemeralPublic,
-            from: ephemeralPublic,
-            to: publicKey(of: privateKey),
-            purpose
-        )
+        let receiver = publicKey(of: privateKey)
+        let wrapping = try wrappingKey(privateKey, ephemeralPublic, from: ephemeralPublic, to: receiver, purpose)
         return try KeyWrap.unwrap(wrapped.extracting(droppingFirst: publicKeyBytes), under: wrapping, context: context)
     }
 

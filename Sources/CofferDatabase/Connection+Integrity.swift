@@ -3,15 +3,9 @@ package import CofferCore
 // Whether the file is a valid database, and each index leads to each row of its table. Each step checks one table,
 // because other requests wait for a step.
 
-/// The damage of a table.
-private enum Flaw {
-    /// An index does not match the table.
-    case index
-    /// The pages are damaged.
-    case pages
-
+extension Damage {
     /// Parses a line of SQLite's check; `nil` for the value of a row, which other checks cover.
-    init?(_ line: String) {
+    fileprivate init?(inCheck line: String) {
         switch line {
         case "ok": return nil
         case let line where line.contains(" value in ") || line.contains("CHECK constraint failed in "): return nil
@@ -48,32 +42,27 @@ extension Connection {
         slice.checkedCount = 1
         guard tables.indices.contains(Int(clamping: place)) else {
             // It counts pages to which nothing leads, so it comes after the repairs.
-            if try !checkIntegrity().compactMap({ Flaw($0) }).isEmpty {
-                slice.findings = [Finding(.database, name: "vault.sqlite", .pages, repair: .backup, isRepaired: false)]
-            }
+            let isDamaged = try checkIntegrity().contains { Damage(inCheck: $0) != nil }
+            slice.findings = isDamaged ? [finding(.pages, "vault.sqlite")] : []
             return slice
         }
         let table = tables[Int(place)]
         slice.next = place + 1
-        guard let flaw = try flaws(of: table).first else { return slice }
-        var others: [Finding] = []
-        if order.repairs { others = try rebuilt(table, rebuild) ?? [] }
-        let isMended = try order.repairs && flaws(of: table).isEmpty
-        slice.findings.append(finding(flaw, table, isMended))
-        slice.findings += others
+        guard let damage = try damage(of: table) else { return slice }
+        guard order.repairs else {
+            slice.findings = [finding(damage, table)]
+            return slice
+        }
+        let others = try rebuilt(table, rebuild) ?? []
+        let isMended = try self.damage(of: table) == nil
+        slice.findings = [finding(isMended ? .index : damage, table, isMended)] + others
         slice.quarantinedCount = others.count
         return slice
     }
 
-    private func finding(_ flaw: Flaw, _ table: String, _ isMended: Bool) -> Finding {
-        let isOfIndex = flaw == .index || isMended
-        return Finding(
-            .database,
-            name: table,
-            isOfIndex ? .index : .pages,
-            repair: isOfIndex ? .rewrite : .backup,
-            isRepaired: isMended
-        )
+    private func finding(_ damage: Damage, _ name: String, _ isRepaired: Bool = false) -> Finding {
+        let repair: Repair = damage == .index ? .rewrite : .backup
+        return Finding(.database, name: name, damage, repair: repair, isRepaired: isRepaired)
     }
 
     /// Rebuilds the indices of a table.
@@ -103,13 +92,13 @@ extension Connection {
         }
     }
 
-    private func flaws(of table: String) throws -> [Flaw] {
+    /// The worst damage of a table.
+    private func damage(of table: String) throws -> Damage? {
         let lines = try linesOfCheck { each in
             try rows("SELECT integrity_check FROM pragma_integrity_check(?)", .text(table), each: each)
         }
-        let flaws = lines.compactMap { Flaw($0) }
-        // Only the worst damage.
-        return flaws.contains(.pages) ? [.pages] : flaws
+        let found = lines.compactMap { Damage(inCheck: $0) }
+        return found.contains(.pages) ? .pages : found.first
     }
 
     private func linesOfCheck(_ run: ((borrowing Row) throws -> Bool) throws -> Void) throws -> [String] {

@@ -8,7 +8,7 @@ internal import CofferCore
 final class LogWatch {
     private var frameCount: UInt32 = 0
     private var isBackfilled = false
-    private var salts: LogSalts?
+    private var salts: UInt64?
 
     /// Registers with a connection, which must retain this object while it is open.
     func watch(_ handle: OpaquePointer) {
@@ -54,7 +54,7 @@ final class LogWatch {
         return salts.map { LogPosition(salts: $0, frameCount: frameCount, isBackfilled: isBackfilled) }
     }
 
-    private static func salts(_ handle: OpaquePointer) -> LogSalts? {
+    private static func salts(_ handle: OpaquePointer) -> UInt64? {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
         guard code == SQLITE_OK, let file = unsafe file, let read = unsafe file.pointee.pMethods?.pointee.xRead else {

@@ -23,7 +23,10 @@ extension Connection {
         rightSchema = schema
         guard applied == nil || count < migrations.count else { return }
         try transaction {
-            if applied == nil { try markAsOurs(applicationID) }
+            if applied == nil {
+                // A pragma takes no bindings.
+                try run(script: "PRAGMA application_id = \(applicationID); \(Self.migrationsTable)")
+            }
             for (offset, migration) in migrations.enumerated().dropFirst(count) {
                 try run(script: migration.sql)
                 try execute(
@@ -58,10 +61,5 @@ extension Connection {
             return true
         }
         return names
-    }
-
-    private func markAsOurs(_ applicationID: Int32) throws(DatabaseError) {
-        // A pragma takes no bindings.
-        try run(script: "PRAGMA application_id = \(applicationID); \(Self.migrationsTable)")
     }
 }

@@ -42,24 +42,18 @@ package final class Connection {
     /// - Throws: `busy` if another connection, of any process, has the file open; `cannotOpen`; `damaged` if the file
     ///   is not a database, or is damaged at its beginning.
     package init(path: String) throws(DatabaseError) {
+        // SQLite would stop reading at a NUL, and open another file. A path that is not absolute may be a database in
+        // memory, or a URI that overrides the flags.
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw DatabaseError(code: SQLITE_CANTOPEN, "the path is not absolute, or has a NUL byte in it")
+        }
         unsafe handle = try Self.open(path)
         unsafe logWatch.watch(handle)
         try configure()
     }
 
-    private init(scratch handle: OpaquePointer) { unsafe self.handle = handle }
-
-    /// A database in memory, to see what migrations produce.
-    static func scratch() throws(DatabaseError) -> Connection {
-        var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = unsafe sqlite3_open_v2(":memory:", &opened, flags, nil)
-        guard code == SQLITE_OK, let opened = unsafe opened else {
-            defer { unsafe sqlite3_close_v2(opened) }
-            throw DatabaseError(code: code, unsafe String(cString: sqlite3_errstr(code)))
-        }
-        return unsafe Connection(scratch: opened)
-    }
+    /// Opens a database in memory, to see what migrations produce.
+    init() throws(DatabaseError) { unsafe handle = try Self.open(":memory:") }
 
     /// Rolls back what is uncommitted, checkpoints the log and closes the file.
     deinit {
@@ -71,11 +65,6 @@ package final class Connection {
         let flags =
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
             | SQLITE_OPEN_EXRESCODE
-        // SQLite would stop reading at a NUL, and open another file. A path that is not absolute may be a database in
-        // memory, or a URI that overrides the flags.
-        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
-            throw DatabaseError(code: SQLITE_CANTOPEN, "the path is not absolute, or has a NUL byte in it")
-        }
         var opened: OpaquePointer?
         coffer_forget_errno()
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)

@@ -80,14 +80,6 @@ extension DatabaseError {
 }
 
 extension DatabaseError.Kind {
-    // The header defines these as expressions, which are not imported.
-    private static let ioErrorShortRead = SQLITE_IOERR | 2 << 8
-    private static let ioErrorData = SQLITE_IOERR | 32 << 8
-    private static let constraintDataType = SQLITE_CONSTRAINT | 12 << 8
-    private static let constraintPrimaryKey = SQLITE_CONSTRAINT | 6 << 8
-    private static let constraintUnique = SQLITE_CONSTRAINT | 8 << 8
-    private static let constraintRowID = SQLITE_CONSTRAINT | 10 << 8
-
     init(code: Int32, _ systemCode: Int32) {
         switch (code & 0xFF, systemCode) {
         // SQLite reports a disk that can't be read as damage of the file.
@@ -97,128 +89,90 @@ extension DatabaseError.Kind {
         case (SQLITE_IOERR, coffer_no_room), (SQLITE_IOERR, coffer_no_quota), (SQLITE_IOERR, coffer_file_too_large):
             self = .full
         case (SQLITE_IOERR, coffer_read_only), (SQLITE_CANTOPEN, coffer_read_only): self = .readOnly
-        default: self.init(code: code)
+        default: self = Self.extendedCodes[code] ?? Self.primaryCodes[code & 0xFF] ?? .other
         }
     }
 
-    private init(code: Int32) {
-        switch code {
-        case Self.ioErrorShortRead, Self.ioErrorData: self = .damaged
+    /// By SQLite's extended result code.
+    ///
+    /// The header defines these as expressions, which are not imported.
+    private static let extendedCodes: [Int32: Self] = [
+        // A short read, and a checksum that is wrong.
+        SQLITE_IOERR | 2 << 8: .damaged, SQLITE_IOERR | 32 << 8: .damaged,
         // Triggers and copies of rows may carry on a damaged value; values of Coffer have the right type.
-        case Self.constraintDataType: self = .damaged
-        case Self.constraintPrimaryKey, Self.constraintUnique, Self.constraintRowID: self = .constraint(unique: true)
-        default: self.init(primaryCode: code & 0xFF)
-        }
-    }
+        SQLITE_CONSTRAINT | 12 << 8: .damaged,
+        // A primary key, a unique index and a row number.
+        SQLITE_CONSTRAINT | 6 << 8: .constraint(unique: true), SQLITE_CONSTRAINT | 8 << 8: .constraint(unique: true),
+        SQLITE_CONSTRAINT | 10 << 8: .constraint(unique: true),
+    ]
 
-    private init(primaryCode: Int32) {
-        switch primaryCode {
-        case SQLITE_BUSY: self = .busy
-        case SQLITE_FULL: self = .full
-        case SQLITE_READONLY: self = .readOnly
-        case SQLITE_CANTOPEN, SQLITE_PERM: self = .cannotOpen
-        case SQLITE_IOERR: self = .ioError
+    /// By SQLite's primary result code.
+    private static let primaryCodes: [Int32: Self] = [
+        SQLITE_BUSY: .busy, SQLITE_FULL: .full, SQLITE_READONLY: .readOnly, SQLITE_IOERR: .ioError,
+        SQLITE_CANTOPEN: .cannotOpen, SQLITE_PERM: .cannotOpen,
         // A damaged length may be too big; Coffer's own values are far smaller.
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG: self = .damaged
-        case SQLITE_CONSTRAINT: self = .constraint(unique: false)
-        case SQLITE_MISUSE, SQLITE_RANGE: self = .misuse
-        default: self = .other
-        }
-    }
+        SQLITE_CORRUPT: .damaged, SQLITE_NOTADB: .damaged, SQLITE_TOOBIG: .damaged,
+        SQLITE_CONSTRAINT: .constraint(unique: false), SQLITE_MISUSE: .misuse, SQLITE_RANGE: .misuse,
+    ]
 }
 
 extension DatabaseError {
     /// The error as a client sees it.
     package var cofferError: CofferError {
-        switch kind {
-        case .batchLost:
+        if kind == .batchLost {
             // Only the cause tells the client whether there is a remedy; that the request shared a commit with others
             // does not concern it.
             let cause = Kind(code: code, systemCode)
-            let kind = cause == .misuse ? .other : cause
-            return DatabaseError(kind, code: code, systemCode: systemCode, message).cofferError
-        case .busy:
-            return CofferError(
-                .notAvailable,
-                "can't open the vault: another cofferd is using this vault",
-                hint: "stop the other cofferd, or give this one a state directory of its own"
-            )
-        case .newer:
-            return CofferError(
-                .notAvailable,
-                "can't open the vault: it was made by a newer version of Coffer",
-                hint: "install that version, or a later one"
-            )
+            return DatabaseError(cause, code: code, systemCode: systemCode, message).cofferError
+        }
+        let isOfWrite = [.full, .readOnly, .constraint(unique: true)].contains(kind)
+        return CofferError(problem.code, problem.words, hint: hint, operation: isOfWrite ? .write : .read)
+    }
+
+    private var problem: (code: ErrorCode, words: String) {
+        switch kind {
+        case .busy: (.notAvailable, "can't open the vault: another cofferd is using this vault")
+        case .newer: (.notAvailable, "can't open the vault: it was made by a newer version of Coffer")
         case .full where systemCode == coffer_file_too_large:
-            return CofferError(
-                .diskFull,
-                "can't write to the vault: its database would be larger than the file-size limit allows",
-                hint: "raise the limit ('ulimit -f', or LimitFSIZE= of the service) and start cofferd again",
-                operation: .write
-            )
+            (.diskFull, "can't write to the vault: its database would be larger than the file-size limit allows")
         case .full where systemCode == coffer_no_quota:
-            return CofferError(
-                .diskFull,
-                "can't write to the vault: the disk quota is exceeded",
-                hint: "make room within the quota of cofferd's user and repeat the command",
-                operation: .write
-            )
-        case .full:
-            return CofferError(
-                .diskFull,
-                "can't write to the vault: the disk is full",
-                hint: "make room on the disk of the vault and repeat the command",
-                operation: .write
-            )
-        case .readOnly:
-            return CofferError(
-                .io,
-                "can't write to the vault: \(isOfFileSystem ? "its file system is read-only" : "its database can be read only")",
-                hint: isOfFileSystem
-                    ? "make it writable, or copy the state directory to one that is, and start cofferd again"
-                    : "see that cofferd owns its state directory and may write to the files in it",
-                operation: .write
-            )
-        case .cannotOpen:
-            return CofferError(
-                .io,
-                "can't open the vault: its database can't be opened (\(message))",
-                hint: "see that cofferd owns its state directory, and that no part of its path is a symbolic link"
-            )
-        case .ioError:
-            return CofferError(
-                .io,
-                "can't read or write the vault: \(message)",
-                hint: "look for errors of the disk in the system's log"
-            )
+            (.diskFull, "can't write to the vault: the disk quota is exceeded")
+        case .full: (.diskFull, "can't write to the vault: the disk is full")
+        case .readOnly where isOfFileSystem: (.io, "can't write to the vault: its file system is read-only")
+        case .readOnly: (.io, "can't write to the vault: its database can be read only")
+        case .cannotOpen: (.io, "can't open the vault: its database can't be opened (\(message))")
+        case .ioError: (.io, "can't read or write the vault: \(message)")
+        case .damaged: (.decode, "can't read the vault: its database is damaged (\(message))")
+        case .foreign: (.decode, "can't use the vault: its database was changed by another program (\(message))")
+        case .constraint(unique: true): (.duplicateItem, "can't add to the vault: there is such an entry already")
+        case .constraint(unique: false), .misuse, .other, .batchLost:
+            (.internal, "can't use the vault's database: \(message) (code \(code))")
+        }
+    }
+
+    private var hint: String {
+        switch kind {
+        case .busy: "stop the other cofferd, or give this one a state directory of its own"
+        case .newer: "install that version, or a later one"
+        case .full where systemCode == coffer_file_too_large:
+            "raise the limit ('ulimit -f', or LimitFSIZE= of the service) and start cofferd again"
+        case .full where systemCode == coffer_no_quota:
+            "make room within the quota of cofferd's user and repeat the command"
+        case .full: "make room on the disk of the vault and repeat the command"
+        case .readOnly where isOfFileSystem:
+            "make it writable, or copy the state directory to one that is, and start cofferd again"
+        case .readOnly: "see that cofferd owns its state directory and may write to the files in it"
+        case .cannotOpen: "see that cofferd owns its state directory, and that no part of its path is a symbolic link"
+        case .ioError: "look for errors of the disk in the system's log"
         case .damaged:
-            return CofferError(
-                .decode,
-                "can't read the vault: its database is damaged (\(message))",
-                hint: """
-                    'coffer doctor' shows what can still be read, and 'coffer doctor --repair' rebuilds indices; restore \
-                    'vault.sqlite' from a backup if neither can open it
-                    """
-            )
-        case .foreign:
-            return CofferError(
-                .decode,
-                "can't use the vault: its database was changed by another program (\(message))",
-                hint: "stop cofferd and drop it with 'sqlite3', or restore 'vault.sqlite' from a backup"
-            )
-        case .constraint(unique: true):
-            return CofferError(
-                .duplicateItem,
-                "can't add to the vault: there is such an entry already",
-                hint: "change the one that is there, or remove it first",
-                operation: .write
-            )
-        case .constraint(unique: false), .misuse, .other:
-            return CofferError(
-                .internal,
-                "can't use the vault's database: \(message) (code \(code))",
-                hint: "this is a fault of cofferd itself: please report it"
-            )
+            """
+            'coffer doctor' shows what can still be read, and 'coffer doctor --repair' rebuilds indices; restore \
+            'vault.sqlite' from a backup if neither can open it
+            """
+        case .foreign: "stop cofferd and drop it with 'sqlite3', or restore 'vault.sqlite' from a backup"
+        case .constraint(unique: true): "change the one that is there, or remove it first"
+        case .constraint(unique: false), .misuse, .other, .batchLost:
+            "this is a fault of cofferd itself: please report it"
         }
     }
 }

@@ -2,7 +2,7 @@ internal import CofferCore
 
 /// The end of the log of an open database.
 package struct LogPosition: Hashable, Sendable {
-    let salts: LogSalts
+    let salts: UInt64
     let frameCount: UInt32
     /// Whether all of it is in the database file as well, and synced.
     package let isBackfilled: Bool
@@ -18,7 +18,7 @@ package struct LogMark: Hashable, Sendable {
     private static let magic = Array("COFFERLM".utf8)
     private static let version: UInt16 = 1
 
-    private let position: LogPosition
+    fileprivate let position: LogPosition
     /// A number in the database that only grows, at the time of the mark; 0 if it is unknown.
     package let number: Int64
 
@@ -37,13 +37,10 @@ package struct LogMark: Hashable, Sendable {
         writer.write(raw: Self.magic)
         writer.write(Self.version)
         writer.write(UInt16(position.isBackfilled ? 1 : 0))
-        writer.write(position.salts.first)
-        writer.write(position.salts.second)
+        writer.write(position.salts)
         writer.write(position.frameCount)
         writer.write(number)
-        let checksum = Self.checksum(of: writer.bytes)
-        writer.write(checksum.first)
-        writer.write(checksum.second)
+        writer.write(Self.checksum(of: writer.bytes))
         return writer.bytes
     }
 
@@ -58,19 +55,16 @@ package struct LogMark: Hashable, Sendable {
         do {
             guard try reader.read(UInt16.self) == Self.version else { return nil }
             let isBackfilled = try reader.read(UInt16.self) == 1
-            let salts = LogSalts(first: try reader.read(), second: try reader.read())
-            position = LogPosition(salts: salts, frameCount: try reader.read(), isBackfilled: isBackfilled)
+            position = LogPosition(salts: try reader.read(), frameCount: try reader.read(), isBackfilled: isBackfilled)
             number = try reader.read()
-            guard try reader.read() == checksum.first, try reader.read() == checksum.second else { return nil }
+            guard try reader.read() == checksum else { return nil }
         } catch {
             return nil
         }
     }
 
-    private static func checksum(of bytes: [UInt8]) -> LogChecksum {
-        var checksum = LogChecksum()
-        unsafe checksum.add(bytes.span.bytes, isBigEndian: true)
-        return checksum
+    private static func checksum(of bytes: [UInt8]) -> UInt64 {
+        LogFormat.checksum(of: unsafe bytes.span.bytes, isBigEndian: true)
     }
 }
 
@@ -92,7 +86,8 @@ extension LogSurvey {
     ///   the database shows whether it has what was acknowledged.
     package func verdict(_ mark: LogMark?) -> Verdict {
         if header == .absent { return .sound }
-        let marked = mark?.position(with: salts)
+        // The position, if the mark is of this generation.
+        let marked = mark.flatMap { $0.position.salts == salts ? $0.position : nil }
         let isShort = header == .damaged || committedFrames < Int(marked?.frameCount ?? 0)
         if let marked, marked.isBackfilled, isShort { return .superfluous }
         return isShort || hasLostCommits ? .damaged : .sound
@@ -104,9 +99,4 @@ extension LogSurvey {
         let position = LogPosition(salts: salts, frameCount: UInt32(clamping: committedFrames), isBackfilled: false)
         return LogMark(position, number: 0)
     }
-}
-
-extension LogMark {
-    /// The position, if it is in the generation with those salts.
-    fileprivate func position(with salts: LogSalts?) -> LogPosition? { position.salts == salts ? position : nil }
 }

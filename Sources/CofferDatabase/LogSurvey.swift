@@ -1,9 +1,3 @@
-/// The two numbers that identify a generation of SQLite's log: every frame repeats them.
-package struct LogSalts: Hashable, Sendable {
-    let first: UInt32
-    let second: UInt32
-}
-
 /// A scan of the log of a database: how far SQLite reads it, and whether it continues after that place.
 ///
 /// SQLite silently stops at the first frame whose checksum is wrong, and takes that for the end that a power cut
@@ -23,7 +17,9 @@ package struct LogSurvey: Sendable {
     /// The state of the log's header.
     package private(set) var header = Header.absent
     /// The salts of the header, or of the first frame after a damaged one.
-    private(set) var salts: LogSalts?
+    ///
+    /// Every frame of a generation of the log repeats these eight bytes.
+    private(set) var salts: UInt64?
     /// The frames up to the last commit that SQLite finds.
     package private(set) var committedFrames = 0
     /// Whether a synced transaction is lost, because a later one was committed.
@@ -32,8 +28,7 @@ package struct LogSurvey: Sendable {
     /// frames with two commits belongs to two transactions, so the first of them was synced.
     package private(set) var hasLostCommits = false
 
-    private var pageBytes = LogFormat.usualPageBytes
-    private var frameBytes: Int { LogFormat.frameHeaderBytes + pageBytes }
+    private var frameBytes = LogFormat.frameHeaderBytes
 
     /// The bytes that SQLite reads: the header, and the frames up to the last commit.
     package var committedBytes: Int64 {
@@ -54,8 +49,8 @@ package struct LogSurvey: Sendable {
         }
         self.header = .whole
         salts = header.salts
-        pageBytes = header.pageBytes
-        var walk = FrameWalk(header)
+        frameBytes += header.pageBytes
+        var walk = FrameWalk(header: header)
         var offset = Int64(LogFormat.headerBytes)
         while true {
             let bytes = try read(offset, frameBytes * LogFormat.framesPerRead)
@@ -75,70 +70,88 @@ package struct LogSurvey: Sendable {
         // SQLite syncs the header before it writes a frame: if there are frames, the header was intact.
         guard frame.contains(where: { $0 != 0 }) else { return }
         header = .damaged
-        if frame.count == LogFormat.frameHeaderBytes { salts = LogFormat.salts(unsafe frame.span.bytes, at: 8) }
+        if frame.count == LogFormat.frameHeaderBytes { salts = LogFormat.integer(unsafe frame.span.bytes, at: 8) }
     }
 }
 
 /// A scan of the frames of a log, in order.
 private struct FrameWalk {
-    private let salts: LogSalts
-    private let isBigEndian: Bool
-    /// The checksum that the next frame continues.
-    private var checksum: LogChecksum
+    /// Its checksum is the one that the next frame continues.
+    private var header: LogFormat.Header
     private var isIntact = true
     private var frameCount = 0
     private var commitsInRun = 0
     private(set) var committedFrames = 0
     private(set) var hasLostCommits = false
 
-    init(_ header: LogFormat.Header) {
-        salts = header.salts
-        isBigEndian = header.isBigEndian
-        checksum = header.checksum
-    }
+    init(header: LogFormat.Header) { self.header = header }
 
     mutating func take(_ frame: RawSpan) {
         frameCount += 1
-        let stored = LogChecksum(stored: frame, at: 16)
-        defer { checksum = stored }
-        // The frames of an earlier generation follow the current one, where they are not overwritten yet.
-        guard LogFormat.salts(frame, at: 8) == salts else { return breakOff() }
-        guard isLinked(frame, to: stored) else { return breakOff() }
-        if LogFormat.integer(frame, at: 4) == 0 { return }
+        defer { header.checksum = LogFormat.integer(frame, at: 16) }
+        guard isLinked(frame) else {
+            isIntact = false
+            commitsInRun = 0
+            return
+        }
+        if LogFormat.integer(frame, at: 4) == 0 as UInt32 { return }
         if isIntact { return committedFrames = frameCount }
         commitsInRun += 1
         if commitsInRun == 2 { hasLostCommits = true }
     }
 
-    private mutating func breakOff() {
-        isIntact = false
-        commitsInRun = 0
-    }
-
-    private func isLinked(_ frame: RawSpan, to stored: LogChecksum) -> Bool {
-        guard LogFormat.integer(frame, at: 0) != 0 else { return false }
-        var computed = checksum
-        computed.add(frame.extracting(first: 8), isBigEndian: isBigEndian)
-        computed.add(frame.extracting(droppingFirst: LogFormat.frameHeaderBytes), isBigEndian: isBigEndian)
-        return computed == stored
+    private func isLinked(_ frame: RawSpan) -> Bool {
+        // The frames of an earlier generation follow the current one, where they are not overwritten yet.
+        guard LogFormat.integer(frame, at: 8) == header.salts, LogFormat.integer(frame, at: 0) != 0 as UInt32 else {
+            return false
+        }
+        let (head, page) = (frame.extracting(first: 8), frame.extracting(droppingFirst: LogFormat.frameHeaderBytes))
+        let former = LogFormat.checksum(header.checksum, of: head, isBigEndian: header.isBigEndian)
+        return LogFormat.integer(frame, at: 16) == LogFormat.checksum(former, of: page, isBigEndian: header.isBigEndian)
     }
 }
 
-/// The checksum of SQLite's log.
-struct LogChecksum: Hashable {
-    private(set) var first: UInt32 = 0
-    private(set) var second: UInt32 = 0
+/// The format of SQLite's log: section 4 of its file format.
+enum LogFormat {
+    static let headerBytes = 32
+    static let frameHeaderBytes = 24
+    /// The number of frames that are read together.
+    static let framesPerRead = 64
 
-    init() {}
+    private static let magic: UInt32 = 0x377f_0682
+    private static let version: UInt32 = 3_007_000
 
-    init(stored bytes: RawSpan, at offset: Int) {
-        first = LogFormat.integer(bytes, at: offset)
-        second = LogFormat.integer(bytes, at: offset + 4)
+    /// A valid header.
+    struct Header {
+        let salts: UInt64
+        let pageBytes: Int
+        let isBigEndian: Bool
+        var checksum: UInt64
+
+        init?(_ bytes: [UInt8]) {
+            guard bytes.count == headerBytes else { return nil }
+            let bytes = unsafe bytes.span.bytes
+            let found: UInt32 = integer(bytes, at: 0)
+            isBigEndian = found & 1 == 1
+            pageBytes = Int(integer(bytes, at: 8) as UInt32)
+            salts = integer(bytes, at: 16)
+            checksum = integer(bytes, at: 24)
+            guard found & ~1 == magic, integer(bytes, at: 4) == version, pageBytes.nonzeroBitCount == 1,
+                512...65536 ~= pageBytes,
+                checksum == LogFormat.checksum(of: bytes.extracting(first: 24), isBigEndian: isBigEndian)
+            else { return nil }
+        }
     }
 
-    /// Adds bytes, the number of which must be a multiple of eight.
-    mutating func add(_ bytes: RawSpan, isBigEndian: Bool) {
-        var (one, two) = (first, second)
+    static func integer<Value: FixedWidthInteger & BitwiseCopyable>(_ bytes: RawSpan, at offset: Int) -> Value {
+        unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self).bigEndian
+    }
+
+    /// The checksum of bytes, the number of which must be a multiple of eight.
+    ///
+    /// - Parameter former: The checksum of the bytes before them.
+    static func checksum(_ former: UInt64 = 0, of bytes: RawSpan, isBigEndian: Bool) -> UInt64 {
+        var (one, two) = (UInt32(former >> 32), UInt32(truncatingIfNeeded: former))
         var offset = 0
         while offset + 8 <= bytes.byteCount {
             var low = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
@@ -148,51 +161,6 @@ struct LogChecksum: Hashable {
             two = two &+ high &+ one
             offset += 8
         }
-        (first, second) = (one, two)
-    }
-}
-
-/// The format of SQLite's log: section 4 of its file format.
-enum LogFormat {
-    static let headerBytes = 32
-    static let frameHeaderBytes = 24
-    /// SQLite's default.
-    static let usualPageBytes = 4096
-    /// The number of frames that are read together.
-    static let framesPerRead = 64
-
-    private static let magic: UInt32 = 0x377f_0682
-    private static let version: UInt32 = 3_007_000
-
-    /// A valid header.
-    struct Header {
-        let salts: LogSalts
-        let pageBytes: Int
-        let isBigEndian: Bool
-        let checksum: LogChecksum
-
-        init?(_ bytes: [UInt8]) {
-            guard bytes.count == headerBytes else { return nil }
-            let bytes = unsafe bytes.span.bytes
-            let found = integer(bytes, at: 0)
-            isBigEndian = found & 1 == 1
-            pageBytes = Int(integer(bytes, at: 8))
-            guard found & ~1 == magic, integer(bytes, at: 4) == version, pageBytes.nonzeroBitCount == 1,
-                512...65536 ~= pageBytes
-            else { return nil }
-            var computed = LogChecksum()
-            computed.add(bytes.extracting(first: 24), isBigEndian: isBigEndian)
-            checksum = LogChecksum(stored: bytes, at: 24)
-            guard computed == checksum else { return nil }
-            salts = LogFormat.salts(bytes, at: 16)
-        }
-    }
-
-    static func integer(_ bytes: RawSpan, at offset: Int) -> UInt32 {
-        unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self).bigEndian
-    }
-
-    static func salts(_ bytes: RawSpan, at offset: Int) -> LogSalts {
-        LogSalts(first: integer(bytes, at: offset), second: integer(bytes, at: offset + 4))
+        return UInt64(one) << 32 | UInt64(two)
     }
 }

@@ -5,23 +5,16 @@ package import CofferCore
 /// A row that was damaged by the damage of another one may become valid again, and can then be restored.
 package struct QuarantineTable {
     /// The statements of the table.
-    package struct SQL: Sendable {
+    package typealias SQL = (
         /// The numbers after a number, up to a limit.
-        let numbers: StaticString
+        numbers: StaticString,
         /// The stage, the damage and the time of the row with a number.
-        let head: StaticString
+        head: StaticString,
         /// The highest number.
-        let last: StaticString
+        last: StaticString,
         /// Removes the row with a number.
-        let remove: StaticString
-
-        package init(numbers: StaticString, head: StaticString, last: StaticString, remove: StaticString) {
-            self.numbers = numbers
-            self.head = head
-            self.last = last
-            self.remove = remove
-        }
-    }
+        remove: StaticString
+    )
 
     private let connection: Connection
     private let sql: SQL
@@ -110,7 +103,7 @@ extension SealedTable {
         _ order: CheckOrder
     ) throws -> (entry: QuarantineEntry, contents: Contents?) {
         let seen =
-            try connection.row(Self.sql.quarantinedRow, .integer(head.number)) { row in
+            try connection.row(Self.quarantinedRowSQL, .integer(head.number)) { row in
                 try self.examineQuarantined(row)
             } ?? Examination()
         let entry = QuarantineEntry(
@@ -142,7 +135,7 @@ extension SealedTable {
         let (entry, contents) = try quarantined(head, order)
         guard entry.obstacle == nil, let contents else { return entry }
         try connection.transaction {
-            try connection.execute(Self.sql.restore, .integer(head.number))
+            try connection.execute(Self.restoreSQL, .integer(head.number))
             try complete(connection.lastInsertedRowID, contents)
             try remove()
         }

@@ -38,7 +38,7 @@ struct Schema: Equatable {
 
     /// The schema that migrations produce in an empty database.
     init(madeBy migrations: some Sequence<Migration>) throws {
-        let scratch = try Connection.scratch()
+        let scratch = try Connection()
         try scratch.run(script: Connection.migrationsTable)
         for migration in migrations { try scratch.run(script: migration.sql) }
         try self.init(of: scratch)

@@ -17,46 +17,26 @@ package struct Examination<Contents> {
     package init() {}
 }
 
-/// The statements that read, quarantine and restore the rows of a table.
-///
-/// Statements that read rows return their number first, and then the table's columns in one order.
-package struct SealedTableSQL: Sendable {
-    /// The numbers after a number, up to a limit.
-    let numbers: StaticString
-    /// The row with a number.
-    let row: StaticString
-    /// Copies a row to quarantine; binds the damage, the time and the number.
-    package let quarantine: StaticString
-    /// Removes the row with a number.
-    package let remove: StaticString
-    /// The columns of the row with a number in quarantine.
-    let quarantinedRow: StaticString
-    /// Copies the row with a number back from quarantine.
-    let restore: StaticString
-
-    package init(
-        numbers: StaticString,
-        row: StaticString,
-        quarantine: StaticString,
-        remove: StaticString,
-        quarantinedRow: StaticString,
-        restore: StaticString
-    ) {
-        self.numbers = numbers
-        self.row = row
-        self.quarantine = quarantine
-        self.remove = remove
-        self.quarantinedRow = quarantinedRow
-        self.restore = restore
-    }
-}
-
 /// A table of sealed rows, described once for its check, its quarantine and the restoration of rows.
 package protocol SealedTable {
     /// The metadata of a row.
     associatedtype Contents
 
-    static var sql: SealedTableSQL { get }
+    // The statements that read rows return their number first, and then the table's columns in one order.
+
+    /// The numbers after a number, up to a limit.
+    static var numbersSQL: StaticString { get }
+    /// The row with a number.
+    static var rowSQL: StaticString { get }
+    /// Copies a row to quarantine; binds the damage, the time and the number.
+    static var quarantineSQL: StaticString { get }
+    /// Removes the row with a number.
+    static var removeSQL: StaticString { get }
+    /// The columns of the row with a number in quarantine.
+    static var quarantinedRowSQL: StaticString { get }
+    /// Copies the row with a number back from quarantine.
+    static var restoreSQL: StaticString { get }
+
     static var stage: CheckStage { get }
     static var store: StoreName { get }
     /// Why a row can't be restored if its place is taken.
@@ -122,8 +102,8 @@ extension SealedTable {
     ///
     /// - Returns: The number of rows moved: 1, or 0 if there is none of that number.
     package func move(_ number: Int64, _ damage: Damage, _ now: Int64) throws -> Int {
-        try connection.execute(Self.sql.quarantine, .text(damage.rawValue), .integer(now), .integer(number))
-        try connection.execute(Self.sql.remove, .integer(number))
+        try connection.execute(Self.quarantineSQL, .text(damage.rawValue), .integer(now), .integer(number))
+        try connection.execute(Self.removeSQL, .integer(number))
         return connection.changes
     }
 
@@ -131,7 +111,7 @@ extension SealedTable {
 
     /// Examines the row with a number; `nil` if there is none.
     package func examine(_ number: Int64) throws -> Examination<Contents>? {
-        try connection.row(Self.sql.row, .integer(number)) { row in try self.examine(row) }
+        try connection.row(Self.rowSQL, .integer(number)) { row in try self.examine(row) }
     }
 
     /// Examines some rows, and repairs them if requested.
@@ -141,7 +121,7 @@ extension SealedTable {
     ///   - order: The parameters of the check.
     /// - Throws: ``DatabaseError``.
     package func check(after place: Int64, _ order: CheckOrder) throws -> CheckSlice<Int64> {
-        let numbers = try connection.numbers(Self.sql.numbers, after: place, limit: order.limit)
+        let numbers = try connection.numbers(Self.numbersSQL, after: place, limit: order.limit)
         var slice = CheckSlice<Int64>()
         for number in numbers {
             slice.checkedCount += 1
@@ -151,21 +131,16 @@ extension SealedTable {
             if seen.isSealed { slice.sealedCount += 1 }
             guard let damage = seen.damage else { continue }
             let repairs = order.repairs && !isInUse(number)
-            if repairs { slice.quarantinedCount += try repair(number, seen, damage, order.now) }
+            if repairs {
+                slice.quarantinedCount +=
+                    try seen.repair == .quarantine
+                    ? quarantine(number, seen, damage, order.now) : mend(number, seen, order.now)
+            }
             slice.findings.append(finding(Self.stage, seen, damage, isRepaired: repairs, order))
             if repairs && endsSlice(seen) { return slice }
         }
         if numbers.count < order.limit { slice.next = nil }
         return slice
-    }
-
-    private func repair(
-        _ number: Int64,
-        _ seen: Examination<Contents>,
-        _ damage: Damage,
-        _ now: Int64
-    ) throws -> Int {
-        try seen.repair == .quarantine ? quarantine(number, seen, damage, now) : mend(number, seen, now)
     }
 
     /// Creates a finding for a row.

@@ -74,25 +74,10 @@ final class Statement {
             // An empty array may have no address, and a blob without an address would be bound as NULL.
             return unsafe sqlite3_bind_zeroblob(handle, position, 0)
         case .blob(let bytes):
-            return unsafe bytes.withUnsafeBytes {
-                unsafe sqlite3_bind_blob64(handle, position, $0.baseAddress, UInt64($0.count), Self.transient)
-            }
-        case .text(var text):
-            return text.withUTF8 { utf8 in
-                unsafe utf8.withMemoryRebound(to: CChar.self) {
-                    guard let start = $0.baseAddress else {
-                        return unsafe sqlite3_bind_text(handle, position, "", 0, Self.transient)
-                    }
-                    return unsafe sqlite3_bind_text64(
-                        handle,
-                        position,
-                        start,
-                        UInt64($0.count),
-                        Self.transient,
-                        UInt8(SQLITE_UTF8)
-                    )
-                }
-            }
+            return unsafe sqlite3_bind_blob64(handle, position, bytes, UInt64(bytes.count), Self.transient)
+        case .text(let text):
+            let count = UInt64(text.utf8.count)
+            return unsafe sqlite3_bind_text64(handle, position, text, count, Self.transient, UInt8(SQLITE_UTF8))
         }
     }
 

@@ -7,28 +7,26 @@ internal import CofferDatabase
 /// intact, and is written again. A file whose directory is missing or damaged gets a new one under the root, because
 /// nothing else is wrong with it.
 struct FileRows: SealedTable {
-    static let sql = SealedTableSQL(
-        numbers: "SELECT id FROM file_nodes WHERE id > ? ORDER BY id LIMIT ?",
-        row: """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
-            """,
-        quarantine: """
-            INSERT INTO file_quarantine
-                (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
-            SELECT ?, ?, id, parent, name_tag, kind, class_key, content, wrapped_key, metadata
-            FROM file_nodes WHERE id = ?
-            """,
-        remove: "DELETE FROM file_nodes WHERE id = ?",
-        quarantinedRow: """
-            SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
-            FROM file_quarantine WHERE id = ?
-            """,
-        restore: """
-            INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
-            SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
-            FROM file_quarantine WHERE id = ?
-            """
-    )
+    static let numbersSQL: StaticString = "SELECT id FROM file_nodes WHERE id > ? ORDER BY id LIMIT ?"
+    static let rowSQL: StaticString = """
+        SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+        """
+    static let quarantineSQL: StaticString = """
+        INSERT INTO file_quarantine
+            (damage, moved, row, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+        SELECT ?, ?, id, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+        FROM file_nodes WHERE id = ?
+        """
+    static let removeSQL: StaticString = "DELETE FROM file_nodes WHERE id = ?"
+    static let quarantinedRowSQL: StaticString = """
+        SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+        FROM file_quarantine WHERE id = ?
+        """
+    static let restoreSQL: StaticString = """
+        INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
+        SELECT row, parent, name_tag, kind, class_key, content, wrapped_key, metadata
+        FROM file_quarantine WHERE id = ?
+        """
     static let stage = CheckStage.files
     static let store = StoreName.file
     static let takenWords = "there is something else in its place"

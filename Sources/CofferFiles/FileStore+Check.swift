@@ -38,7 +38,7 @@ extension FileStore {
     package var quarantineTable: QuarantineTable {
         QuarantineTable(
             connection,
-            QuarantineTable.SQL(
+            (
                 numbers: "SELECT id FROM file_quarantine WHERE id > ? ORDER BY id LIMIT ?",
                 head: "SELECT 'files', damage, moved FROM file_quarantine WHERE id = ?",
                 last: "SELECT max(id) FROM file_quarantine",

@@ -35,7 +35,7 @@ package struct ContentWrite: Sendable {
     ///   stays on the disk then.
     package func perform(
         prefix: borrowing SecretBytes,
-        rest: borrowing PeerStream?,
+        rest: PeerStream?,
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) -> Int64 {
         do {
@@ -54,7 +54,7 @@ package struct ContentWrite: Sendable {
 
     private func seal(
         _ prefix: borrowing SecretBytes,
-        _ rest: borrowing PeerStream?,
+        _ rest: PeerStream?,
         into file: ContentFile,
         _ format: ContentFormat,
         _ progress: (Int64) -> Void
@@ -115,7 +115,7 @@ private struct PlaintextSource {
     mutating func fill(
         _ chunk: inout SecretBytes,
         _ prefix: borrowing SecretBytes,
-        _ rest: borrowing PeerStream?
+        _ rest: PeerStream?
     ) throws(TransferError) -> Int {
         let start = min(chunk.count, prefix.count - prefixOffset)
         let part = prefixOffset..<(prefixOffset + start)
@@ -125,12 +125,9 @@ private struct PlaintextSource {
             }
         }
         prefixOffset = part.upperBound
-        switch rest {
-        case .none: return start
-        case .some(let stream):
-            return unsafe try chunk.withUnsafeMutableBytes { (buffer) throws(TransferError) in
-                unsafe start + (try stream.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[start...])))
-            }
+        guard let rest else { return start }
+        return unsafe try chunk.withUnsafeMutableBytes { (buffer) throws(TransferError) in
+            unsafe start + (try rest.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[start...])))
         }
     }
 }
@@ -199,7 +196,7 @@ package struct ContentRead: Sendable {
     /// - Throws: As ``perform(_:to:progress:)``.
     package func perform(
         _ range: Range<Int64>,
-        to output: SharedStream,
+        to output: PeerStream,
         progress: @Sendable (Int64) -> Void = { _ in }
     ) throws(CofferError) {
         do {
@@ -209,7 +206,7 @@ package struct ContentRead: Sendable {
             var writing = Pipeline<OpenedChunks>(
                 OpenedChunks.pieceCount,
                 make: { try OpenedChunks(pieceChunks) },
-                work: { opened in try opened.withBytes { try output.stream.write(all: $0) } }
+                work: { opened in try opened.withBytes { try output.write(all: $0) } }
             )
             var index = indices.lowerBound
             while index <= indices.upperBound {

@@ -8,25 +8,25 @@ internal import CofferMemory
 ///
 /// Those of a damaged item are not findings of their own: they are moved with it.
 struct FormerValueRows: SealedTable {
-    static let sql = SealedTableSQL(
-        numbers: "SELECT id FROM keychain_history WHERE id > ? ORDER BY id LIMIT ?",
-        row: "SELECT id, class_key, metadata, wrapped_key, secret, uuid FROM keychain_history WHERE id = ?",
-        quarantine: """
-            INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
-            SELECT 'formerValues', ?, ?, id, uuid, class_key, metadata, wrapped_key, secret
-            FROM keychain_history WHERE id = ?
-            """,
-        remove: "DELETE FROM keychain_history WHERE id = ?",
-        quarantinedRow: """
-            SELECT row, class_key, metadata, wrapped_key, secret, uuid FROM keychain_quarantine WHERE id = ?
-            """,
-        restore: """
-            INSERT INTO keychain_history (id, uuid, class_key, metadata, wrapped_key, secret)
-            SELECT iif(EXISTS (SELECT 1 FROM keychain_history WHERE id = row), NULL, row),
-                uuid, class_key, metadata, wrapped_key, secret
-            FROM keychain_quarantine WHERE id = ?
-            """
-    )
+    static let numbersSQL: StaticString = "SELECT id FROM keychain_history WHERE id > ? ORDER BY id LIMIT ?"
+    static let rowSQL: StaticString = """
+        SELECT id, class_key, metadata, wrapped_key, secret, uuid FROM keychain_history WHERE id = ?
+        """
+    static let quarantineSQL: StaticString = """
+        INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
+        SELECT 'formerValues', ?, ?, id, uuid, class_key, metadata, wrapped_key, secret
+        FROM keychain_history WHERE id = ?
+        """
+    static let removeSQL: StaticString = "DELETE FROM keychain_history WHERE id = ?"
+    static let quarantinedRowSQL: StaticString = """
+        SELECT row, class_key, metadata, wrapped_key, secret, uuid FROM keychain_quarantine WHERE id = ?
+        """
+    static let restoreSQL: StaticString = """
+        INSERT INTO keychain_history (id, uuid, class_key, metadata, wrapped_key, secret)
+        SELECT iif(EXISTS (SELECT 1 FROM keychain_history WHERE id = row), NULL, row),
+            uuid, class_key, metadata, wrapped_key, secret
+        FROM keychain_quarantine WHERE id = ?
+        """
     static let stage = CheckStage.formerValues
     static let store = StoreName.keychain
     static let takenWords = ItemRows.takenWords

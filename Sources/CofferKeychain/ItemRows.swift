@@ -6,30 +6,28 @@ internal import CofferMemory
 
 /// Checks, quarantines and restores the rows of items.
 struct ItemRows: SealedTable {
-    static let sql = SealedTableSQL(
-        numbers: "SELECT id FROM keychain_items WHERE id > ? ORDER BY id LIMIT ?",
-        row: """
-            SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
-            WHERE id = ?
-            """,
-        quarantine: """
-            INSERT INTO keychain_quarantine
-                (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
-            SELECT 'keychainItems', ?, ?, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
-            FROM keychain_items WHERE id = ?
-            """,
-        remove: "DELETE FROM keychain_items WHERE id = ?",
-        quarantinedRow: """
-            SELECT row, uuid, class_key, primary_tag, metadata, wrapped_key, secret
-            FROM keychain_quarantine WHERE id = ?
-            """,
-        restore: """
-            INSERT INTO keychain_items (id, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
-            SELECT iif(EXISTS (SELECT 1 FROM keychain_items WHERE id = row), NULL, row),
-                uuid, class_key, primary_tag, metadata, wrapped_key, secret
-            FROM keychain_quarantine WHERE id = ?
-            """
-    )
+    static let numbersSQL: StaticString = "SELECT id FROM keychain_items WHERE id > ? ORDER BY id LIMIT ?"
+    static let rowSQL: StaticString = """
+        SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items
+        WHERE id = ?
+        """
+    static let quarantineSQL: StaticString = """
+        INSERT INTO keychain_quarantine
+            (stage, damage, moved, row, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+        SELECT 'keychainItems', ?, ?, id, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+        FROM keychain_items WHERE id = ?
+        """
+    static let removeSQL: StaticString = "DELETE FROM keychain_items WHERE id = ?"
+    static let quarantinedRowSQL: StaticString = """
+        SELECT row, uuid, class_key, primary_tag, metadata, wrapped_key, secret
+        FROM keychain_quarantine WHERE id = ?
+        """
+    static let restoreSQL: StaticString = """
+        INSERT INTO keychain_items (id, uuid, class_key, primary_tag, metadata, wrapped_key, secret)
+        SELECT iif(EXISTS (SELECT 1 FROM keychain_items WHERE id = row), NULL, row),
+            uuid, class_key, primary_tag, metadata, wrapped_key, secret
+        FROM keychain_quarantine WHERE id = ?
+        """
     static let stage = CheckStage.keychainItems
     static let store = StoreName.keychain
     static let takenWords = "there is another item in its place"
@@ -115,7 +113,7 @@ struct ItemRows: SealedTable {
     ) throws -> Int {
         try connection.transaction {
             // Before its former values, so that they are restored after it.
-            try connection.execute(Self.sql.quarantine, .text(damage.rawValue), .integer(now), .integer(number))
+            try connection.execute(Self.quarantineSQL, .text(damage.rawValue), .integer(now), .integer(number))
             try connection.execute(
                 """
                 INSERT INTO keychain_quarantine (stage, damage, moved, row, uuid, class_key, metadata, wrapped_key, secret)
@@ -135,7 +133,7 @@ struct ItemRows: SealedTable {
             } else {
                 try connection.execute("DELETE FROM keychain_tags WHERE item = ?", .integer(number))
             }
-            try connection.execute(Self.sql.remove, .integer(number))
+            try connection.execute(Self.removeSQL, .integer(number))
             return 1 + formerCount
         }
     }

@@ -25,7 +25,7 @@ extension KeychainStore {
     package var quarantineTable: QuarantineTable {
         QuarantineTable(
             connection,
-            QuarantineTable.SQL(
+            (
                 numbers: "SELECT id FROM keychain_quarantine WHERE id > ? ORDER BY id LIMIT ?",
                 head: "SELECT stage, damage, moved FROM keychain_quarantine WHERE id = ?",
                 last: "SELECT max(id) FROM keychain_quarantine",

@@ -39,12 +39,9 @@ package struct BootClock: Sendable {
     }
 
     private static func readBootID() -> String? {
-        let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        let file = OwnedDescriptor(owning: descriptor)
-        var text = [UInt8](repeating: 0, count: 36)
-        let count = unsafe Glibc.read(file.number, &text, text.count)
-        return count == text.count ? String(decoding: text, as: UTF8.self) : nil
+        let path = "/proc/sys/kernel/random/boot_id"
+        let text = try? OwnedDescriptor.content(ofFile: path, upTo: 36).map { $0.prefix(36) }
+        return text?.count == 36 ? text.map { String(decoding: $0, as: UTF8.self) } : nil
     }
 
     /// The time, in nanoseconds since the boot.

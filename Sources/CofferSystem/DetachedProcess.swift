@@ -14,12 +14,7 @@ package struct DetachedProcess {
     ///   - path: The program; without a slash it is searched for in `$PATH`.
     ///   - arguments: Its arguments, beginning with its name.
     package init(path: String, arguments: [String]) throws(SystemError) {
-        let pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        let child = unsafe coffer_spawn_detached(path, pointers)
-        let code = errno
-        unsafe pointers.forEach { unsafe free($0) }
-        guard child > 0 else { throw SystemError("spawn", code: code) }
-        processID = child
+        processID = unsafe try spawn(arguments) { unsafe coffer_spawn_detached(path, $0) }
     }
 
     /// Whether it has exited.
@@ -27,4 +22,18 @@ package struct DetachedProcess {
         var status: Int32 = 0
         return unsafe waitpid(processID, &status, WNOHANG) == processID
     }
+}
+
+/// Starts a program.
+///
+/// - Parameters:
+///   - arguments: Its arguments, beginning with its name.
+///   - call: Starts it with these arguments.
+func spawn(
+    _ arguments: [String],
+    _ call: ([UnsafeMutablePointer<CChar>?]) -> pid_t
+) throws(SystemError) -> pid_t {
+    let pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    return try retrying("spawn") { unsafe call(pointers) }
 }

@@ -8,7 +8,7 @@ extension Directory {
     /// The directories above it may be writable for a group: many users have a group of their own. In a sticky
     /// directory, other users can't rename entries.
     package func requireOwn() throws(SystemError) {
-        if let reason = FileTrust.own.reasonAgainst(try descriptor.status()) { throw finding(reason, of: nil) }
+        try descriptor.require(S_IFDIR, .own, called: path(of: nil))
         var path = try resolvedPath()[...]
         while let end = path.lastIndex(of: "/"), path != "/" {
             path = end == path.startIndex ? "/" : path[..<end]
@@ -47,11 +47,8 @@ extension Directory {
             if errno == ENOENT { return }
             throw SystemError("stat")
         }
-        if let reason = judge(status) { throw finding(reason, of: name) }
-    }
-
-    func finding(_ reason: FileFinding.Reason, of name: String?) -> SystemError {
-        SystemError("open", code: EPERM, FileFinding(reason: reason, path: path(of: name)))
+        guard let reason = judge(status) else { return }
+        throw SystemError("open", code: EPERM, FileFinding(reason: reason, path: path(of: name)))
     }
 
     func path(of name: String?) -> String {

@@ -38,24 +38,18 @@ package final class Directory: Sendable {
     ///   - path: The path.
     ///   - fileSystem: The seam.
     package init(makingPath path: String, fileSystem: FileSystem = .real) throws(SystemError) {
-        var made = ""
-        for component in path.split(separator: "/", omittingEmptySubsequences: false) {
-            made +=
-                (made.isEmpty && component.isEmpty) ? "/" : (made.isEmpty || made == "/") ? component : "/" + component
-            if unsafe made != "/" && mkdir(made, 0o700) != 0 && errno != EEXIST { throw SystemError("mkdir") }
+        let ends = path.indices.filter { path[$0] == "/" } + [path.endIndex]
+        for end in ends where end > path.startIndex {
+            if unsafe mkdir(String(path[..<end]), 0o700) != 0 && errno != EEXIST { throw SystemError("mkdir") }
         }
-        descriptor = OwnedDescriptor(
-            owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0) }
-        )
+        descriptor = try .open(path, O_RDONLY | O_DIRECTORY)
         trust = .own
         self.fileSystem = fileSystem
     }
 
     /// Opens an existing directory, which may belong to another user, as may its entries.
     package init(openingPath path: String) throws(SystemError) {
-        descriptor = OwnedDescriptor(
-            owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0) }
-        )
+        descriptor = try .open(path, O_RDONLY | O_DIRECTORY)
         trust = nil
         fileSystem = .real
     }
@@ -70,13 +64,9 @@ package final class Directory: Sendable {
     ///
     /// - Returns: Whether the lock was free.
     package func lock() throws(SystemError) -> Bool {
-        let number = descriptor.number
-        do {
-            _ = try retrying("flock") { flock(number, LOCK_EX | LOCK_NB) }
-            return true
-        } catch  where error.code == EWOULDBLOCK {
-            return false
-        }
+        try tolerating(EWOULDBLOCK) { () throws(SystemError) in
+            try retrying("flock") { flock(descriptor.number, LOCK_EX | LOCK_NB) }
+        } != nil
     }
 
     /// The path of the directory without symbolic links, for a library that only takes paths.
@@ -104,20 +94,13 @@ package final class Directory: Sendable {
     ///
     /// - Parameter name: One component.
     package func subdirectoryIfPresent(_ name: String) throws(SystemError) -> Directory? {
-        do {
-            return try existing(name)
-        } catch  where error.code == ENOENT {
-            return nil
-        }
+        try tolerating(ENOENT) { () throws(SystemError) in try existing(name) }
     }
 
     private func existing(_ name: String) throws(SystemError) -> Directory {
-        let opened = try retrying("open") {
-            unsafe coffer_openat(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
-        }
-        let directory = Directory(OwnedDescriptor(owning: opened), below: self)
-        if let reason = trust?.reasonAgainst(try directory.descriptor.status()) { throw finding(reason, of: name) }
-        return directory
+        let opened = try OwnedDescriptor.open(name, in: descriptor.number, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        try opened.require(S_IFDIR, trust, called: path(of: name))
+        return Directory(opened, below: self)
     }
 
     /// Opens an existing file for reading.
@@ -128,21 +111,11 @@ package final class Directory: Sendable {
     ///   - name: The name, relative to this directory.
     ///   - isSecret: Whether a file that another user can read is refused as well.
     package func open(_ name: String, isSecret: Bool = false) throws(SystemError) -> OwnedDescriptor {
-        try open(name, O_RDONLY, trusting: isSecret ? trust.map { _ in .secret } : trust)
+        try open(name, O_RDONLY, isSecret ? trust.map { _ in .secret } : trust)
     }
 
-    private func open(
-        _ name: String,
-        _ flags: Int32,
-        trusting trust: FileTrust?
-    ) throws(SystemError) -> OwnedDescriptor {
-        try OwnedDescriptor.openFile(
-            name,
-            in: descriptor.number,
-            flags | O_NOFOLLOW,
-            trusting: trust,
-            called: path(of: name)
-        )
+    private func open(_ name: String, _ flags: Int32, _ trust: FileTrust?) throws(SystemError) -> OwnedDescriptor {
+        try .openFile(name, in: descriptor.number, flags | O_NOFOLLOW, trusting: trust, called: path(of: name))
     }
 
     /// Opens a file for reading, if it exists.
@@ -151,31 +124,21 @@ package final class Directory: Sendable {
     ///   - name: The name, relative to this directory.
     ///   - isSecret: Whether a file that another user can read is refused as well.
     package func openIfPresent(_ name: String, isSecret: Bool = false) throws(SystemError) -> OwnedDescriptor? {
-        do {
-            return try open(name, isSecret: isSecret)
-        } catch  where error.code == ENOENT {
-            return nil
-        }
+        try tolerating(ENOENT) { () throws(SystemError) in try open(name, isSecret: isSecret) }
     }
 
     /// Creates a file, which must not exist, for the owner only.
     package func create(_ name: String) throws(SystemError) -> OwnedDescriptor {
         try fileSystem.willPerform(.create)
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-        return OwnedDescriptor(
-            owning: try retrying("create") { unsafe coffer_openat(descriptor.number, name, flags, 0o600) }
-        )
+        return try OwnedDescriptor("create") { unsafe coffer_openat(descriptor.number, name, flags, 0o600) }
     }
 
     /// Opens a file for reading and writing; `nil` if it is missing or a symbolic link.
     ///
     /// - Parameter name: The name, relative to this directory.
     package func openForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor? {
-        do {
-            return try open(name, O_RDWR, trusting: trust)
-        } catch  where error.code == ENOENT || error.code == ELOOP {
-            return nil
-        }
+        try tolerating(ENOENT, ELOOP) { () throws(SystemError) in try open(name, O_RDWR, trust) }
     }
 
     /// Whether there is an entry of that name.
@@ -225,14 +188,13 @@ package final class Directory: Sendable {
     /// Syncs the directory's entries.
     package func synchronize() throws(SystemError) {
         try fileSystem.willPerform(.synchronize)
-        _ = try retrying("fsync") { fsync(descriptor.number) }
+        try descriptor.synchronize()
     }
 
     /// Syncs a file's content.
     package func synchronize(_ file: borrowing OwnedDescriptor) throws(SystemError) {
         try fileSystem.willPerform(.synchronize)
-        let number = file.number
-        _ = try retrying("fsync") { fsync(number) }
+        try file.synchronize()
     }
 
     /// Removes a file, or a directory with everything in it; a missing one is no error.
@@ -260,13 +222,7 @@ package final class Directory: Sendable {
     ///   - limit: The maximum number of bytes to read.
     /// - Returns: The bytes; `nil` if there is no such file.
     package func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8]? {
-        guard let file = try openIfPresent(name) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: limit)
-        let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in unsafe try file.read(into: buffer, at: 0) }
-        }
-        let count = try outcome.get()
-        return Array(bytes.prefix(count))
+        try openIfPresent(name)?.bytes(limit)
     }
 
     /// Replaces a small file atomically and synced: a crash at any instant leaves the old content or the new.
@@ -352,13 +308,11 @@ package final class Directory: Sendable {
             try rename(temporary, to: name)
             return .withoutOld
         }
-        do throws(SystemError) {
+        let isExchanged: Void? = try tolerating(EINVAL, ENOSYS) { () throws(SystemError) in
             try exchange(temporary, name)
-            return .exchanged
-        } catch  where error.code == EINVAL || error.code == ENOSYS {
-            try rename(temporary, to: name)
-            return .overOld
         }
+        if isExchanged == nil { try rename(temporary, to: name) }
+        return isExchanged == nil ? .overOld : .exchanged
     }
 
     private func exchange(_ one: String, _ other: String) throws(SystemError) {
@@ -408,12 +362,12 @@ package final class Directory: Sendable {
     /// Opens a file without checking its owner: whichever user wrote it, it must be removed.
     private func openForShredding(_ name: String) throws(SystemError) -> OwnedDescriptor? {
         do {
-            return try open(name, O_RDWR, trusting: nil)
+            return try open(name, O_RDWR, nil)
         } catch  where error.code == ENOENT || error.finding?.reason == .noFile {
             return nil
         } catch  where error.code == EACCES {
             _ = try retrying("chmod") { unsafe fchmodat(descriptor.number, name, 0o600, AT_SYMLINK_NOFOLLOW) }
-            return try open(name, O_RDWR, trusting: nil)
+            return try open(name, O_RDWR, nil)
         }
     }
 }

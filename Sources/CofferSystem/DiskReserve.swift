@@ -35,7 +35,7 @@ package final class DiskReserve {
             let file = try file()
             let status = try file.status()
             // A copied file may have holes instead of blocks.
-            if Int(status.st_blocks) * 512 < Int(status.st_size) { try Self.empty(file) }
+            if Int(status.st_blocks) * 512 < Int(status.st_size) { try file.truncate(to: 0) }
             heldBytes = Int(try file.status().st_size)
             for size in stride(from: byteCount, to: heldBytes, by: -Self.stepBytes) {
                 let missing = Int64(size - heldBytes)
@@ -54,7 +54,7 @@ package final class DiskReserve {
             guard let file = try directory.openForWriting(name) else { return }
             if try file.freeBytes() >= byteCount { return }
             heldBytes = 0
-            try Self.empty(file)
+            try file.truncate(to: 0)
         } catch {
             // If the removal fails for want of space, it reports that itself.
         }
@@ -63,19 +63,5 @@ package final class DiskReserve {
     private func file() throws(SystemError) -> OwnedDescriptor {
         if let file = try directory.openForWriting(name) { return file }
         return try directory.create(name)
-    }
-
-    private static func empty(_ file: borrowing OwnedDescriptor) throws(SystemError) {
-        let number = file.number
-        _ = try retrying("ftruncate") { ftruncate(number, 0) }
-    }
-}
-
-extension OwnedDescriptor {
-    /// The free space of a file's file system, for unprivileged users.
-    fileprivate borrowing func freeBytes() throws(SystemError) -> Int {
-        var disk = statvfs()
-        _ = try retrying("fstatvfs") { unsafe fstatvfs(number, &disk) }
-        return Int(clamping: UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize)).partialValue)
     }
 }

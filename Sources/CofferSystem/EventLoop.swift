@@ -53,9 +53,7 @@ package final class EventLoop {
     /// The watches that ``dispatch()`` has to call.
     private var undispatched: [Watch] = []
 
-    package init() throws(SystemError) {
-        epoll = OwnedDescriptor(owning: try retrying("epoll_create") { coffer_epoll_create() })
-    }
+    package init() throws(SystemError) { epoll = try OwnedDescriptor("epoll_create", coffer_epoll_create) }
 
     // MARK: Watching
 

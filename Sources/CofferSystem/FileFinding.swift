@@ -93,20 +93,35 @@ extension OwnedDescriptor {
         trusting trust: FileTrust? = nil,
         called whole: @autoclosure () -> String
     ) throws(SystemError) -> OwnedDescriptor {
-        let opened: Int32
+        let file: OwnedDescriptor
         do throws(SystemError) {
-            opened = try retrying("open") { unsafe coffer_openat(directory, path, flags | O_NONBLOCK | O_NOCTTY, 0) }
+            file = try open(path, in: directory, flags | O_NONBLOCK | O_NOCTTY)
         } catch {
             // A symbolic link that is not followed, a socket, or a directory opened for writing.
             guard [ELOOP, ENXIO, EISDIR].contains(error.code) else { throw error }
             throw SystemError("open", code: error.code, FileFinding(reason: .noFile, path: whole()))
         }
-        let file = OwnedDescriptor(owning: opened)
-        let status = try file.status()
-        let reason = status.st_mode & S_IFMT == S_IFREG ? trust?.reasonAgainst(status) : .noFile
-        if let reason { throw SystemError("open", code: EPERM, FileFinding(reason: reason, path: whole())) }
+        try file.require(S_IFREG, trust, called: whole())
         // With O_NONBLOCK, some file systems would fail a read that has to wait.
-        _ = try retrying("fcntl") { fcntl(opened, F_SETFL, flags & O_ACCMODE) }
+        let number = file.number
+        _ = try retrying("fcntl") { fcntl(number, F_SETFL, flags & O_ACCMODE) }
         return file
+    }
+
+    /// Refuses a file of another type, or one that is not trusted.
+    ///
+    /// - Parameters:
+    ///   - kind: The type: `S_IFREG` or `S_IFDIR`.
+    ///   - trust: The owners and modes that it may have; any if there is none.
+    ///   - whole: The path for error messages.
+    borrowing func require(
+        _ kind: mode_t,
+        _ trust: FileTrust?,
+        called whole: @autoclosure () -> String
+    ) throws(SystemError) {
+        let status = try status()
+        let isKind = status.st_mode & S_IFMT == kind
+        let reason = isKind ? trust?.reasonAgainst(status) : kind == S_IFDIR ? .noDirectory : .noFile
+        if let reason { throw SystemError("open", code: EPERM, FileFinding(reason: reason, path: whole())) }
     }
 }

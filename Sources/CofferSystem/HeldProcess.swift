@@ -23,7 +23,8 @@ package struct HeldProcess: ~Copyable, Sendable {
         if process < 0 && errno == ENOPROTOOPT { process = coffer_process_open(peer.credentials.processID) }
         // Kernels before 6.16 have no descriptor for a process that was reaped.
         if process < 0 && (errno == ESRCH || errno == EINVAL) { return nil }
-        descriptor = OwnedDescriptor(owning: try SystemError.check("getsockopt", process))
+        if process < 0 { throw SystemError("getsockopt") }
+        descriptor = OwnedDescriptor(owning: process)
         self.number = peer.credentials.processID
     }
 
@@ -33,7 +34,8 @@ package struct HeldProcess: ~Copyable, Sendable {
     package init?(numbered number: pid_t) throws(SystemError) {
         let process = coffer_process_open(number)
         if process < 0 && [ESRCH, EINVAL, ENOENT].contains(errno) { return nil }
-        descriptor = OwnedDescriptor(owning: try SystemError.check("pidfd_open", process))
+        if process < 0 { throw SystemError("pidfd_open") }
+        descriptor = OwnedDescriptor(owning: process)
         self.number = number
     }
 
@@ -60,7 +62,7 @@ package struct HeldProcess: ~Copyable, Sendable {
         let (users, groups) = (facts.numbers("Uid"), facts.numbers("Gid"))
         guard users.count > 1, groups.count > 1 else { throw SystemError("read", code: ESRCH) }
         return PeerIdentity(
-            ProcessCredentials(processID: number, userID: uid_t(users[1]), groupID: gid_t(groups[1])),
+            credentials: ProcessCredentials(processID: number, userID: uid_t(users[1]), groupID: gid_t(groups[1])),
             supplementaryGroupIDs: Set(facts.numbers("Groups").map { gid_t($0) })
         )
     }
@@ -115,12 +117,10 @@ private struct ProcessFacts {
     private let lines: [Substring]
 
     init(at path: String) throws(SystemError) {
-        switch try OwnedDescriptor(openingIfPresent: path) {
-        case .none: throw SystemError("open", code: ESRCH)
-        case .some(let file):
-            let text = String(decoding: try file.content(upTo: 1 << 20), as: UTF8.self)
-            lines = text.split(separator: "\n")
+        guard let bytes = try OwnedDescriptor.content(ofFile: path, upTo: 1 << 20) else {
+            throw SystemError("open", code: ESRCH)
         }
+        lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 
     /// The numbers of a fact; none if it is missing.

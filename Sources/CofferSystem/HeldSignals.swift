@@ -20,8 +20,7 @@ package struct HeldSignals: ~Copyable {
             unsafe sigismember(&mask, signal) != 1 && coffer_signal_is_ignored(signal) == 0
         }
         do throws(SystemError) {
-            let number = try retrying("signalfd") { unsafe coffer_signalfd(signals, Int32(signals.count)) }
-            descriptor = OwnedDescriptor(owning: number)
+            descriptor = try OwnedDescriptor("signalfd") { unsafe coffer_signalfd(signals, Int32(signals.count)) }
         } catch {
             unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
             throw error

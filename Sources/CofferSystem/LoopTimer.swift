@@ -12,7 +12,7 @@ package final class LoopTimer: ClockTimer {
     ///   - loop: The loop.
     ///   - handler: Called once for each deadline.
     package init(on loop: EventLoop, handler: @escaping () -> Void) throws(SystemError) {
-        let descriptor = OwnedDescriptor(owning: try retrying("timerfd_create") { coffer_timerfd() })
+        let descriptor = try OwnedDescriptor("timerfd_create", coffer_timerfd)
         let number = descriptor.number
         watch = try loop.watch(descriptor, for: .readable) { _ in
             // Setting a timer also clears its expiry, so that the descriptor is not readable again at once.

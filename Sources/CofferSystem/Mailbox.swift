@@ -1,15 +1,11 @@
-internal import CCofferShims
-internal import Glibc
 internal import Synchronization
 
 /// Delivers messages of other threads to the thread of a loop.
 package final class Mailbox<Message: Sendable>: Sendable {
     private let messages = Mutex<[Message]>([])
-    private let wake: OwnedDescriptor
+    private let wake: WakeSignal
 
-    package init() throws(SystemError) {
-        wake = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
-    }
+    package init() throws(SystemError) { wake = try WakeSignal() }
 
     /// Posts a message.
     ///
@@ -19,9 +15,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
             messages.append(message)
             return messages.count == 1
         }
-        guard isFirst else { return }
-        var one: UInt64 = 1
-        _ = unsafe write(wake.number, &one, 8)
+        if isFirst { wake.send() }
     }
 
     /// Delivers the messages on a loop.
@@ -30,14 +24,13 @@ package final class Mailbox<Message: Sendable>: Sendable {
     ///   - loop: The loop; the caller must be on its thread.
     ///   - handler: Gets the messages in the order in which they were posted.
     package func deliver(on loop: EventLoop, to handler: @escaping (Message) -> Void) throws(SystemError) {
-        _ = try loop.watch(wake, for: .readable) { [self] _ in
+        _ = try loop.watch(wake.descriptor, for: .readable) { [self] _ in
             for message in take() { handler(message) }
         }
     }
 
     private func take() -> [Message] {
-        var count: UInt64 = 0
-        _ = unsafe read(wake.number, &count, 8)
+        wake.clear()
         return messages.withLock { messages in
             defer { messages = [] }
             return messages

@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 
 /// System threads, for calls that may block.
 package enum NativeThread {
@@ -18,7 +18,7 @@ package enum NativeThread {
     /// Starts a thread.
     ///
     /// - Returns: The thread, which must be joined or detached; `nil` if none can be created.
-    static func start(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
+    package static func start(_ run: @escaping @Sendable () -> Void) -> pthread_t? {
         let body = unsafe Unmanaged.passRetained(Body(run))
         var thread = pthread_t()
         let code = unsafe pthread_create(

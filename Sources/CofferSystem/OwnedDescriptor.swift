@@ -11,6 +11,15 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     /// - Parameter number: An open descriptor that has no other owner.
     package init(owning number: Int32) { self.number = number }
 
+    /// Takes ownership of the descriptor that a system call makes.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation, for the error.
+    ///   - call: The call, which is repeated while signals interrupt it.
+    package init(_ operation: StaticString, _ call: () -> Int32) throws(SystemError) {
+        number = try retrying(operation, call)
+    }
+
     deinit { close(number) }
 
     /// Releases the descriptor without closing it.
@@ -24,20 +33,34 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 
     /// Duplicates the descriptor; both share the open file.
     package borrowing func duplicate() throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(owning: try retrying("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 3) })
+        try OwnedDescriptor("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 3) }
     }
 }
 
 extension OwnedDescriptor {
-    /// Opens a regular file for reading, if it exists.
+    /// Opens a path, close-on-exec.
     ///
-    /// - Parameter path: The path.
-    /// - Returns: `nil` if it does not exist.
-    package init?(openingIfPresent path: String) throws(SystemError) {
-        do {
-            self.init(owning: try Self.openFile(path, in: AT_FDCWD, O_RDONLY, called: path).release())
-        } catch  where error.code == ENOENT {
-            return nil
+    /// - Parameters:
+    ///   - path: The path, relative to the directory.
+    ///   - directory: The descriptor of a directory.
+    ///   - flags: The flags of `open`.
+    static func open(
+        _ path: String,
+        in directory: Int32 = AT_FDCWD,
+        _ flags: Int32
+    ) throws(SystemError) -> OwnedDescriptor {
+        try OwnedDescriptor("open") { unsafe coffer_openat(directory, path, flags, 0) }
+    }
+
+    /// Reads a regular file from the beginning.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - maximum: The maximum size. A longer content is read up to one byte more, so that the caller can tell.
+    /// - Returns: `nil` if the file does not exist.
+    package static func content(ofFile path: String, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
+        try tolerating(ENOENT) { () throws(SystemError) in
+            try openFile(path, in: AT_FDCWD, O_RDONLY, called: path).content(upTo: maximum)
         }
     }
 
@@ -60,14 +83,9 @@ extension OwnedDescriptor {
     ) throws(SystemError) -> Int {
         var done = 0
         while done < buffer.count {
-            let count = try retrying("read") {
-                unsafe pread(
-                    number,
-                    buffer.baseAddress.map { unsafe $0 + done },
-                    buffer.count - done,
-                    off_t(offset) + done
-                )
-            }
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let place = off_t(offset) + done
+            let count = try retrying("read") { unsafe pread(number, rest.baseAddress, rest.count, place) }
             if count == 0 { break }
             done += count
         }
@@ -78,10 +96,17 @@ extension OwnedDescriptor {
     ///
     /// - Parameter maximum: The maximum size. A longer content is read up to one byte more, so that the caller can
     ///   tell.
-    package borrowing func content(upTo maximum: Int) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: maximum + 1)
+    package borrowing func content(upTo maximum: Int) throws(SystemError) -> [UInt8] { try bytes(maximum + 1) }
+
+    /// Reads at an offset.
+    ///
+    /// - Parameters:
+    ///   - count: The number of bytes; fewer are returned only at the end of the file.
+    ///   - offset: The offset in bytes.
+    package borrowing func bytes(_ count: Int, at offset: Int64 = 0) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
         let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in unsafe try read(into: buffer, at: 0) }
+            Result { () throws(SystemError) in unsafe try read(into: buffer, at: offset) }
         }
         return Array(bytes.prefix(try outcome.get()))
     }
@@ -105,33 +130,18 @@ extension OwnedDescriptor {
     }
 
     /// Writes all bytes.
-    package borrowing func write(all bytes: RawSpan) throws(SystemError) {
-        var done = 0
-        while done < bytes.byteCount {
-            done += try retrying("write") {
-                unsafe bytes.withUnsafeBytes { buffer in
-                    unsafe Glibc.write(number, buffer.baseAddress.map { unsafe $0 + done }, buffer.count - done)
-                }
-            }
-        }
-    }
-
-    /// Writes all bytes at an offset.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - offset: The offset in bytes.
-    package borrowing func write(all bytes: RawSpan, at offset: Int64) throws(SystemError) {
+    ///   - offset: The offset in bytes; `nil` to continue where the open file is.
+    package borrowing func write(all bytes: RawSpan, at offset: Int64? = nil) throws(SystemError) {
         var done = 0
         while done < bytes.byteCount {
+            let rest = bytes.extracting(droppingFirst: done)
             done += try retrying("write") {
-                unsafe bytes.withUnsafeBytes { buffer in
-                    unsafe pwrite(
-                        number,
-                        buffer.baseAddress.map { unsafe $0 + done },
-                        buffer.count - done,
-                        off_t(offset) + done
-                    )
+                unsafe rest.withUnsafeBytes { buffer in
+                    guard let offset else { return unsafe Glibc.write(number, buffer.baseAddress, buffer.count) }
+                    return unsafe pwrite(number, buffer.baseAddress, buffer.count, off_t(offset) + done)
                 }
             }
         }
@@ -144,12 +154,8 @@ extension OwnedDescriptor {
     ///   - offset: The beginning of the range.
     package borrowing func reserve(_ count: Int64, at offset: Int64) throws(SystemError) {
         let former = try status().st_size
-        var disk = statvfs()
-        _ = try retrying("fstatvfs") { unsafe fstatvfs(number, &disk) }
         // If the disk is too small, a file system fills it before it fails: meanwhile no other process could write.
-        guard UInt64(count) / UInt64(disk.f_frsize) < UInt64(disk.f_bavail) else {
-            throw SystemError("fallocate", code: ENOSPC)
-        }
+        guard try count < freeBytes() else { throw SystemError("fallocate", code: ENOSPC) }
         while true {
             let code = posix_fallocate(number, off_t(offset), off_t(count))
             if code == EINTR { continue }
@@ -166,6 +172,16 @@ extension OwnedDescriptor {
         _ = try retrying("ftruncate") { ftruncate(number, off_t(count)) }
     }
 
+    /// The free space of the file's file system, for unprivileged users.
+    borrowing func freeBytes() throws(SystemError) -> Int {
+        var disk = statvfs()
+        _ = try retrying("fstatvfs") { unsafe fstatvfs(number, &disk) }
+        return Int(clamping: UInt64(disk.f_bavail).multipliedReportingOverflow(by: UInt64(disk.f_frsize)).partialValue)
+    }
+
+    /// Syncs the content of a file, or the entries of a directory.
+    borrowing func synchronize() throws(SystemError) { _ = try retrying("fsync") { fsync(number) } }
+
     package borrowing func status() throws(SystemError) -> stat {
         var result = stat()
         _ = try retrying("fstat") { unsafe fstat(number, &result) }
@@ -176,12 +192,10 @@ extension OwnedDescriptor {
 extension OwnedDescriptor {
     /// The names of a directory's entries, in no order.
     borrowing func entries() throws(SystemError) -> [String] {
-        let number = number
-        let again = try retrying("open") { unsafe coffer_openat(number, ".", O_RDONLY | O_DIRECTORY, 0) }
-        guard let stream = unsafe fdopendir(again) else {
-            close(again)
-            throw SystemError("opendir")
-        }
+        let again = try Self.open(".", in: number, O_RDONLY | O_DIRECTORY)
+        guard let stream = unsafe fdopendir(again.number) else { throw SystemError("opendir") }
+        // The stream owns the descriptor now.
+        _ = again.release()
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while let entry = unsafe readdir(stream) {

@@ -9,19 +9,15 @@ package struct ProcessCredentials: Hashable, Sendable {
     package let userID: uid_t
     /// The group.
     package let groupID: gid_t
+}
 
+extension ProcessCredentials {
     /// The credentials of a message's sender; `nil` if the kernel does not know them.
     init?(_ sender: coffer_sender) {
         guard sender.is_known != 0 else { return nil }
         self.init(processID: sender.pid, userID: sender.uid, groupID: sender.gid)
         // The message was sent before the kernel was told to record senders.
         if self == Self.unknown { return nil }
-    }
-
-    init(processID: pid_t, userID: uid_t, groupID: gid_t) {
-        self.processID = processID
-        self.userID = userID
-        self.groupID = groupID
     }
 
     /// The credentials of the process that connected, with its effective user and group.
@@ -48,18 +44,17 @@ package struct PeerIdentity: Hashable, Sendable {
     package let credentials: ProcessCredentials
     /// The supplementary groups.
     package let supplementaryGroupIDs: Set<gid_t>
+}
 
+extension PeerIdentity {
     /// Reads the credentials of a peer from the kernel.
     ///
     /// - Parameter socket: A connected socket.
     package init(of socket: borrowing OwnedDescriptor) throws(SystemError) {
-        credentials = try ProcessCredentials(of: socket)
-        supplementaryGroupIDs = try Self.supplementaryGroups(of: socket)
-    }
-
-    init(_ credentials: ProcessCredentials, supplementaryGroupIDs: Set<gid_t>) {
-        self.credentials = credentials
-        self.supplementaryGroupIDs = supplementaryGroupIDs
+        self.init(
+            credentials: try ProcessCredentials(of: socket),
+            supplementaryGroupIDs: try Self.supplementaryGroups(of: socket)
+        )
     }
 
     private static func supplementaryGroups(of socket: borrowing OwnedDescriptor) throws(SystemError) -> Set<gid_t> {

@@ -5,30 +5,27 @@ internal import Synchronization
 
 /// Cancels a transfer from another thread, also while it waits for a slow peer.
 package final class Cancellation: Sendable {
-    private let event: OwnedDescriptor
+    private let event: WakeSignal
     private let flag = Atomic(false)
 
-    package init() throws(SystemError) {
-        event = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
-    }
+    package init() throws(SystemError) { event = try WakeSignal() }
 
     /// Cancels, for good.
     package func cancel() {
         flag.store(true, ordering: .releasing)
-        var one: UInt64 = 1
-        _ = unsafe write(event.number, &one, 8)
+        event.send()
     }
 
     package var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
-    fileprivate var descriptor: Int32 { event.number }
+    fileprivate var descriptor: Int32 { event.descriptor.number }
 }
 
 /// A client's descriptor, which content is read from or written to.
 ///
 /// It shares the open file with the client, so its flags are not changed: it waits with `poll`, and writes no more than
 /// can't block.
-package struct PeerStream: ~Copyable, Sendable {
+package final class PeerStream: Sendable {
     private enum Kind { case regular, pipe, socket }
 
     private let descriptor: OwnedDescriptor
@@ -88,77 +85,55 @@ package struct PeerStream: ~Copyable, Sendable {
     /// Reads until the buffer is full or the stream ends.
     ///
     /// - Returns: The number of bytes; less than the buffer's size only at the end.
-    package borrowing func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
+    package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(TransferError) -> Int {
         var done = 0
         while done < buffer.count {
-            try waitUntilReady(Int16(POLLIN))
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-            do {
-                let count = unsafe try descriptor.read(into: rest)
-                if count == 0 { break }
-                done += count
-            } catch  where error.code == EAGAIN {
-                continue
-            } catch {
-                throw .system(error)
-            }
+            let count = try whenReady(POLLIN) { () throws(SystemError) in unsafe try descriptor.read(into: rest) }
+            if count == 0 { break }
+            done += count ?? 0
         }
         return done
     }
 
     /// Writes all bytes.
-    package borrowing func write(all bytes: RawSpan) throws(TransferError) {
+    package func write(all bytes: RawSpan) throws(TransferError) {
         var done = 0
         while done < bytes.byteCount {
-            try waitUntilReady(Int16(POLLOUT))
-            do {
-                done += try writeSome(bytes.extracting(droppingFirst: done))
-            } catch  where error.code == EAGAIN {
-                continue
-            } catch {
-                throw .system(error)
-            }
+            let rest = bytes.extracting(droppingFirst: done)
+            done += try whenReady(POLLOUT) { () throws(SystemError) in try writeSome(rest) } ?? 0
         }
     }
 
-    private borrowing func writeSome(_ bytes: RawSpan) throws(SystemError) -> Int {
+    private func writeSome(_ bytes: RawSpan) throws(SystemError) -> Int {
         let number = descriptor.number
-        let kind = kind
         return try retrying("write") {
             unsafe bytes.withUnsafeBytes { buffer in
-                switch kind {
-                case .regular: unsafe Glibc.write(number, buffer.baseAddress, buffer.count)
+                let (start, count) = (buffer.baseAddress, buffer.count)
+                return switch kind {
+                case .regular: unsafe Glibc.write(number, start, count)
                 // poll guarantees space for one page of a pipe, and no more.
-                case .pipe: unsafe Glibc.write(number, buffer.baseAddress, min(buffer.count, Int(PIPE_BUF)))
-                case .socket:
-                    unsafe Glibc.send(
-                        number,
-                        buffer.baseAddress,
-                        buffer.count,
-                        Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-                    )
+                case .pipe: unsafe Glibc.write(number, start, min(count, Int(PIPE_BUF)))
+                case .socket: unsafe Glibc.send(number, start, count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
                 }
             }
         }
     }
 
-    private borrowing func waitUntilReady(_ events: Int16) throws(TransferError) {
+    /// Waits for events, then makes a call.
+    ///
+    /// - Returns: `nil` if the call would block all the same.
+    private func whenReady(_ events: Int32, _ call: () throws(SystemError) -> Int) throws(TransferError) -> Int? {
         if cancellation.isCancelled { throw .cancelled }
-        if kind == .regular { return }
-        switch coffer_wait_ready(descriptor.number, events, cancellation.descriptor) {
-        case 1: return
-        case 0: throw .cancelled
-        default: throw .system(SystemError("poll"))
+        if kind != .regular {
+            switch coffer_wait_ready(descriptor.number, Int16(events), cancellation.descriptor) {
+            case 1: break
+            case 0: throw .cancelled
+            default: throw .system(SystemError("poll"))
+            }
         }
+        do throws(SystemError) { return try tolerating(EAGAIN, call: call) } catch { throw .system(error) }
     }
-}
-
-/// A client's stream that several work items use in succession.
-package final class SharedStream: Sendable {
-    /// The stream.
-    package let stream: PeerStream
-
-    package init(_ stream: consuming PeerStream) { self.stream = stream }
 }
 
 /// The reason why a transfer ended early.

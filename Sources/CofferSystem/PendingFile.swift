@@ -42,9 +42,7 @@ package final class PendingFile {
         name = end.map { String(path[path.utf8.index(after: $0)...]) } ?? path
         if name.isEmpty { throw SystemError("open", code: path.isEmpty ? ENOENT : EISDIR) }
         self.existing = existing
-        directory = OwnedDescriptor(
-            owning: try retrying("open") { unsafe coffer_openat(AT_FDCWD, folder, coffer_o_path | O_DIRECTORY, 0) }
-        )
+        directory = try .open(folder, coffer_o_path | O_DIRECTORY)
         try Self.checkPlace(directory, name, existing)
         let nameless = canBeNameless ? coffer_create_nameless(directory.number) : -1
         isNamed = nameless < 0
@@ -65,8 +63,7 @@ package final class PendingFile {
 
     /// Moves the file into place, synced.
     package func finish() throws(SystemError) {
-        let number = file.number
-        _ = try retrying("fsync") { fsync(number) }
+        try file.synchronize()
         try place()
         isFinished = true
         if isNamed { coffer_keep_when_killed() }
@@ -108,7 +105,7 @@ package final class PendingFile {
         unsafe coffer_remove_when_killed(number, name)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         do throws(SystemError) {
-            return OwnedDescriptor(owning: try retrying("open") { unsafe coffer_openat(number, name, flags, 0o600) })
+            return try OwnedDescriptor("open") { unsafe coffer_openat(number, name, flags, 0o600) }
         } catch {
             coffer_keep_when_killed()
             throw error
@@ -125,8 +122,7 @@ package final class PendingFile {
     private func place() throws(SystemError) {
         let number = directory.number
         switch (isNamed, existing) {
-        case (true, .isReplaced):
-            _ = try retrying("rename") { unsafe renameat(number, temporaryName, number, name) }
+        case (true, .isReplaced): try rename()
         case (true, .isKept):
             _ = try retrying("rename") { unsafe coffer_rename_new(number, temporaryName, name) }
         case (false, .isKept): try link(to: name)
@@ -136,6 +132,11 @@ package final class PendingFile {
 
     private func link(to name: String) throws(SystemError) {
         _ = try retrying("link") { unsafe coffer_name(file.number, directory.number, name) }
+    }
+
+    private func rename() throws(SystemError) {
+        let number = directory.number
+        _ = try retrying("rename") { unsafe renameat(number, temporaryName, number, name) }
     }
 
     /// Replaces an existing file, for which a nameless file needs a temporary name, since a link replaces nothing.
@@ -150,8 +151,7 @@ package final class PendingFile {
         defer { withExtendedLifetime(held) {} }
         try link(to: temporaryName)
         do throws(SystemError) {
-            let number = directory.number
-            _ = try retrying("rename") { unsafe renameat(number, temporaryName, number, name) }
+            try rename()
         } catch {
             unsafe unlinkat(directory.number, temporaryName, 0)
             throw error
@@ -160,14 +160,11 @@ package final class PendingFile {
 
     /// Syncs the name as well.
     private func syncDirectory() throws(SystemError) {
-        let number = directory.number
-        let opened = unsafe coffer_openat(number, ".", O_RDONLY | O_DIRECTORY, 0)
-        if opened < 0 && errno == EACCES {
-            // The directory is writable, but not readable.
-            _ = try retrying("syncfs") { [number = file.number] in coffer_sync_file_system(number) }
-            return
+        let readable = try tolerating(EACCES) { () throws(SystemError) in
+            try OwnedDescriptor.open(".", in: directory.number, O_RDONLY | O_DIRECTORY)
         }
-        let readable = OwnedDescriptor(owning: try SystemError.check("open", opened))
-        _ = try retrying("fsync") { [number = readable.number] in fsync(number) }
+        if let readable { return try readable.synchronize() }
+        // The directory is writable, but not readable.
+        _ = try retrying("syncfs") { coffer_sync_file_system(file.number) }
     }
 }

@@ -41,16 +41,10 @@ extension Directory {
     package func copyIfPresent(_ name: String, to target: Directory) throws(SystemError) {
         guard let source = try openIfPresent(name) else { return }
         let copy = try target.create(name)
-        var buffer = [UInt8](repeating: 0, count: Self.copyBytes)
         var offset: Int64 = 0
-        while true {
-            let outcome = unsafe buffer.withUnsafeMutableBytes { bytes in
-                Result { () throws(SystemError) in unsafe try source.read(into: bytes, at: offset) }
-            }
-            let count = try outcome.get()
-            if count == 0 { return }
-            unsafe try copy.write(all: buffer.span.bytes.extracting(first: count), at: offset)
-            offset += Int64(count)
+        while case let bytes = try source.bytes(Self.copyBytes, at: offset), !bytes.isEmpty {
+            unsafe try copy.write(all: bytes.span.bytes)
+            offset += Int64(bytes.count)
         }
     }
 }

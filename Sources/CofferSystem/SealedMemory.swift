@@ -10,9 +10,10 @@ package enum SealedMemory {
     ///   - bytes: Its content. The kernel may swap it out, so it must not contain secrets in clear.
     /// - Returns: The descriptor, close-on-exec.
     package static func make(_ name: String, holding bytes: RawSpan) throws(SystemError) -> OwnedDescriptor {
-        let memory = OwnedDescriptor(owning: try SystemError.check("memfd_create", unsafe coffer_memory_create(name)))
+        let memory = try OwnedDescriptor("memfd_create") { unsafe coffer_memory_create(name) }
         try memory.write(all: bytes)
-        _ = try SystemError.check("fcntl", coffer_memory_seal(memory.number))
+        let number = memory.number
+        _ = try retrying("fcntl") { coffer_memory_seal(number) }
         return memory
     }
 
@@ -27,11 +28,7 @@ package enum SealedMemory {
         byteCount: Int
     ) throws(SystemError) -> [UInt8]? {
         guard coffer_memory_is_sealed(memory.number) == 1, try memory.status().st_size == byteCount else { return nil }
-        var bytes = [UInt8](repeating: 0, count: byteCount)
-        let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in unsafe try memory.read(into: buffer, at: 0) }
-        }
-        let count = try outcome.get()
-        return count == byteCount ? bytes : nil
+        let bytes = try memory.bytes(byteCount)
+        return bytes.count == byteCount ? bytes : nil
     }
 }

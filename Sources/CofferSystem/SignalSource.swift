@@ -15,10 +15,11 @@ package final class SignalSource {
         on loop: EventLoop,
         handler: @escaping (Int32) -> Void
     ) throws(SystemError) {
-        let number = try retrying("signalfd") { unsafe coffer_signalfd(signals, Int32(signals.count)) }
-        descriptor = OwnedDescriptor(owning: number)
+        let descriptor = try OwnedDescriptor("signalfd") { unsafe coffer_signalfd(signals, Int32(signals.count)) }
+        let number = descriptor.number
         _ = try loop.watch(descriptor, for: .readable) { _ in
             while case let signal = coffer_signalfd_read(number), signal != 0 { handler(signal) }
         }
+        self.descriptor = descriptor
     }
 }

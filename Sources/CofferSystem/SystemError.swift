@@ -22,17 +22,6 @@ package struct SystemError: Error, Equatable, Sendable {
         self.finding = finding
     }
 
-    /// Checks the result of a system call.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - result: The result: negative after a failure.
-    /// - Returns: The result.
-    package static func check(_ operation: StaticString, _ result: Int32) throws(SystemError) -> Int32 {
-        if result < 0 { throw SystemError(operation) }
-        return result
-    }
-
     /// Whether a non-blocking call would have had to wait.
     package var wouldBlock: Bool { code == EAGAIN }
 
@@ -50,31 +39,23 @@ package struct SystemError: Error, Equatable, Sendable {
     /// - Parameter subject: The failure in words, such as `can't store 'a'`.
     package func cofferError(_ subject: String) -> CofferError {
         if let finding { return CofferError(.io, "\(subject): \(finding.message)", hint: finding.hint) }
-        return switch code {
-        case ENOSPC, EDQUOT:
-            CofferError(
-                .diskFull,
-                "\(subject): \(reason)",
-                hint: "free some space and repeat the command; what was stored before is intact",
-                operation: .write
-            )
-        case EFBIG:
-            CofferError(
-                .diskFull,
-                "\(subject): the file would be larger than the file-size limit allows",
-                hint: "raise the limit ('ulimit -f', or LimitFSIZE= of the service) and start the program again",
-                operation: .write
-            )
-        case EROFS:
-            CofferError(
-                .io,
-                "\(subject): the file system is read-only",
-                hint: "make it writable, or copy the state directory to one that is, and start cofferd again",
-                operation: .write
-            )
-        default:
-            CofferError(.io, "\(subject): \(reason) (\(operation))")
-        }
+        let (kind, words, hint): (ErrorCode, String, String?) =
+            switch code {
+            case ENOSPC, EDQUOT:
+                (.diskFull, reason, "free some space and repeat the command; what was stored before is intact")
+            case EFBIG:
+                (
+                    .diskFull, "the file would be larger than the file-size limit allows",
+                    "raise the limit ('ulimit -f', or LimitFSIZE= of the service) and start the program again"
+                )
+            case EROFS:
+                (
+                    .io, "the file system is read-only",
+                    "make it writable, or copy the state directory to one that is, and start cofferd again"
+                )
+            default: (.io, "\(reason) (\(operation))", nil)
+            }
+        return CofferError(kind, "\(subject): \(words)", hint: hint, operation: hint == nil ? .read : .write)
     }
 }
 
@@ -89,5 +70,17 @@ func retrying<Value: SignedInteger>(_ operation: StaticString, _ call: () -> Val
         let result = call()
         if result >= 0 { return result }
         if errno != EINTR { throw SystemError(operation) }
+    }
+}
+
+/// The result of a call; `nil` if it fails with one of some codes.
+func tolerating<Value: ~Copyable>(
+    _ codes: Int32...,
+    call: () throws(SystemError) -> Value
+) throws(SystemError) -> Value? {
+    do throws(SystemError) {
+        return try call()
+    } catch  where codes.contains(error.code) {
+        return nil
     }
 }

@@ -35,7 +35,8 @@ package enum Tool {
         do {
             let source = try Pipe()
             try source.sink.write(all: input)
-            process = try spawn(path, arguments, source.source.number, output.sink.number, errors.sink.number)
+            let (input, output, errors) = (source.source.number, output.sink.number, errors.sink.number)
+            process = unsafe try spawn([path] + arguments) { unsafe coffer_spawn_tool(path, $0, input, output, errors) }
         }
         var status: Int32 = 0
         do throws(SystemError) {
@@ -47,21 +48,6 @@ package enum Tool {
             _ = unsafe waitpid(process, &status, 0)
             throw error
         }
-    }
-
-    private static func spawn(
-        _ path: String,
-        _ arguments: [String],
-        _ input: Int32,
-        _ output: Int32,
-        _ errors: Int32
-    ) throws(SystemError) -> pid_t {
-        let pointers = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        let child = unsafe coffer_spawn_tool(path, pointers, input, output, errors)
-        let code = errno
-        unsafe pointers.forEach { unsafe free($0) }
-        if child < 0 { throw SystemError("spawn", code: code) }
-        return child
     }
 }
 

@@ -1,4 +1,3 @@
-internal import CCofferShims
 package import CofferCore
 internal import Glibc
 
@@ -22,25 +21,18 @@ package enum TrustedFiles {
         suffix: String,
         upTo maximum: Int
     ) throws(CofferError) -> [Content] {
-        let folder: OwnedDescriptor
-        let names: [String]
-        do throws(SystemError) {
-            folder = try open(directory, in: AT_FDCWD)
-        } catch {
-            if error.code == ENOENT { return [] }
-            throw error.cofferError("can't read \(quotedForDisplay(directory))")
+        let folder = try reading(directory) { () throws(SystemError) in
+            try tolerating(ENOENT) { () throws(SystemError) in
+                try open(directory, in: AT_FDCWD, S_IFDIR, called: directory)
+            }
         }
-        try check(folder, directory, S_IFDIR)
-        do throws(SystemError) {
-            names = try folder.entries()
-        } catch {
-            throw error.cofferError("can't read \(quotedForDisplay(directory))")
-        }
+        guard let folder else { return [] }
+        let names = try reading(directory) { () throws(SystemError) in try folder.entries() }
         let wanted = names.filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }
         var files: [Content] = []
         for name in wanted.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             let path = directory + "/" + name
-            files.append((path, try read(name, in: folder.number, path, upTo: maximum)))
+            files.append((path, try content(of: name, in: folder.number, called: path, upTo: maximum)))
         }
         return files
     }
@@ -70,7 +62,7 @@ package enum TrustedFiles {
     ///   - maximum: The maximum size; a longer file is read up to one byte more.
     /// - Throws: `param` if another user can change it; `io` if it can't be read.
     package static func read(at path: String, upTo maximum: Int) throws(CofferError) -> Content {
-        (path, try read(path, in: AT_FDCWD, path, upTo: maximum))
+        (path, try content(of: path, in: AT_FDCWD, called: path, upTo: maximum))
     }
 
     /// Reads one file, if it exists.
@@ -81,53 +73,48 @@ package enum TrustedFiles {
     /// - Returns: `nil` if it does not exist.
     /// - Throws: As ``read(at:upTo:)``.
     package static func readIfPresent(at path: String, upTo maximum: Int) throws(CofferError) -> Content? {
-        if unsafe access(path, F_OK) != 0 && errno == ENOENT { return nil }
-        return try read(at: path, upTo: maximum)
+        let bytes = try reading(path) { () throws(SystemError) in
+            try tolerating(ENOENT) { () throws(SystemError) in
+                try open(path, in: AT_FDCWD, S_IFREG, called: path).content(upTo: maximum)
+            }
+        }
+        return bytes.map { (path, $0) }
     }
 
-    private static func read(
-        _ name: String,
+    private static func content(
+        of name: String,
         in directory: Int32,
-        _ path: String,
+        called path: String,
         upTo maximum: Int
     ) throws(CofferError) -> [UInt8] {
-        let file: OwnedDescriptor
-        do throws(SystemError) {
-            file = try open(name, in: directory)
-        } catch {
-            throw error.cofferError("can't read \(quotedForDisplay(path))")
-        }
-        try check(file, path, S_IFREG)
-        do throws(SystemError) {
-            return try file.content(upTo: maximum)
-        } catch {
-            throw error.cofferError("can't read \(quotedForDisplay(path))")
+        try reading(path) { () throws(SystemError) in
+            try open(name, in: directory, S_IFREG, called: path).content(upTo: maximum)
         }
     }
 
     /// Opens without blocking, whatever the type of the file.
-    private static func open(_ path: String, in directory: Int32) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(
-            owning: try retrying("open") { unsafe coffer_openat(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0) }
-        )
+    private static func open(
+        _ name: String,
+        in directory: Int32,
+        _ kind: mode_t,
+        called path: String
+    ) throws(SystemError) -> OwnedDescriptor {
+        let file = try OwnedDescriptor.open(name, in: directory, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        try file.require(kind, .system, called: path)
+        return file
     }
 
-    private static func check(
-        _ descriptor: borrowing OwnedDescriptor,
+    /// Words the error of a call.
+    private static func reading<Value: ~Copyable>(
         _ path: String,
-        _ kind: mode_t
-    ) throws(CofferError) {
-        let status: stat
+        _ call: () throws(SystemError) -> Value
+    ) throws(CofferError) -> Value {
         do throws(SystemError) {
-            status = try descriptor.status()
+            return try call()
         } catch {
-            throw error.cofferError("can't look at \(quotedForDisplay(path))")
+            guard let finding = error.finding else { throw error.cofferError("can't read \(quotedForDisplay(path))") }
+            throw CofferError(.param, finding.message, hint: finding.hint)
         }
-        let isKind = status.st_mode & S_IFMT == kind
-        let reason = isKind ? FileTrust.system.reasonAgainst(status) : kind == S_IFDIR ? .noDirectory : .noFile
-        guard let reason else { return }
-        let finding = FileFinding(reason: reason, path: path)
-        throw CofferError(.param, finding.message, hint: finding.hint)
     }
 }
 

@@ -13,8 +13,7 @@ package enum UnixSocket {
     ///   - isBlocking: Whether the socket blocks, now and later. A non-blocking one fails with `EAGAIN` while the
     ///     backlog of the listening socket is full.
     package static func connect(to path: String, isBlocking: Bool = true) throws(SystemError) -> OwnedDescriptor {
-        let socket = try make()
-        if !isBlocking { try setNonBlocking(socket) }
+        let socket = try make(isBlocking: isBlocking)
         _ = unsafe try withAddress(path) { address, size in unsafe Glibc.connect(socket.number, address, size) }
         return socket
     }
@@ -27,13 +26,12 @@ package enum UnixSocket {
         if (try? connect(to: path)) != nil { throw SystemError("bind", code: EADDRINUSE) }
         try checkLength(of: path)
         try removeStale(path)
-        let socket = try make()
+        let socket = try make(isBlocking: false)
         // Set before the socket has a path, so that it never has another mode there. Changing the umask instead would
         // affect other threads that create files.
         _ = try retrying("fchmod") { fchmod(socket.number, 0o600) }
         _ = unsafe try withAddress(path) { address, size in unsafe bind(socket.number, address, size) }
         _ = try retrying("listen") { Glibc.listen(socket.number, SOMAXCONN) }
-        try setNonBlocking(socket)
         return socket
     }
 
@@ -97,10 +95,8 @@ package enum UnixSocket {
     /// - Returns: The connection, non-blocking; `nil` if none is pending.
     package static func accept(from listener: borrowing OwnedDescriptor) throws(SystemError) -> OwnedDescriptor? {
         let number = listener.number
-        do {
-            return OwnedDescriptor(owning: try retrying("accept") { coffer_accept(number) })
-        } catch  where error.code == EAGAIN || error.code == ECONNABORTED {
-            return nil
+        return try tolerating(EAGAIN, ECONNABORTED) { () throws(SystemError) in
+            try OwnedDescriptor("accept") { coffer_accept(number) }
         }
     }
 
@@ -112,23 +108,14 @@ package enum UnixSocket {
         let number = socket.number
         var address = sockaddr_un()
         var size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        _ = try retrying("getpeername") {
-            unsafe withUnsafeMutablePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                    unsafe getpeername(number, generic, &size)
-                }
-            }
-        }
+        _ = try retrying("getpeername") { unsafe address.withGeneric { unsafe getpeername(number, $0, &size) } }
         let count = max(0, Int(size) - MemoryLayout<sa_family_t>.size)
         return unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0.prefix(count)) }
     }
 
-    private static func make() throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(
-            owning: try retrying("socket") {
-                Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            }
-        )
+    private static func make(isBlocking: Bool) throws(SystemError) -> OwnedDescriptor {
+        let options = SOCK_CLOEXEC.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue)
+        return try OwnedDescriptor("socket") { Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | options), 0) }
     }
 
     private static func checkLength(of path: String) throws(SystemError) {
@@ -146,11 +133,16 @@ package enum UnixSocket {
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
         return try retrying("connect") {
-            unsafe withUnsafePointer(to: &address) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                    unsafe call(generic, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
+            unsafe address.withGeneric { unsafe call($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+        }
+    }
+}
+
+extension sockaddr_un {
+    /// Calls a function of sockets with the address, whose type it does not know.
+    fileprivate mutating func withGeneric(_ call: (UnsafeMutablePointer<sockaddr>) -> Int32) -> Int32 {
+        unsafe withUnsafeMutablePointer(to: &self) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1, call)
         }
     }
 }
@@ -200,28 +192,19 @@ extension OwnedDescriptor {
         var passedCount: Int32 = 0
         var isTruncated: Int32 = 0
         var sender = coffer_sender()
-        do {
-            let count = try retrying("recvmsg") {
-                unsafe coffer_receive(
-                    number,
-                    buffer.baseAddress,
-                    buffer.count,
-                    &passed,
-                    1,
-                    &passedCount,
-                    &isTruncated,
-                    &sender
-                )
+        let count = try tolerating(EAGAIN) { () throws(SystemError) in
+            try retrying("recvmsg") {
+                let (start, count) = (buffer.baseAddress, buffer.count)
+                return unsafe coffer_receive(number, start, count, &passed, 1, &passedCount, &isTruncated, &sender)
             }
-            return Received(
-                count: count,
-                descriptor: passedCount == 1 ? OwnedDescriptor(owning: passed) : nil,
-                hasTooManyDescriptors: isTruncated != 0,
-                sender: ProcessCredentials(sender)
-            )
-        } catch  where error.code == EAGAIN {
-            return nil
         }
+        guard let count else { return nil }
+        return Received(
+            count: count,
+            descriptor: passedCount == 1 ? OwnedDescriptor(owning: passed) : nil,
+            hasTooManyDescriptors: isTruncated != 0,
+            sender: ProcessCredentials(sender)
+        )
     }
 
     /// Sends once.
@@ -236,23 +219,15 @@ extension OwnedDescriptor {
         _ more: RawSpan = RawSpan(),
         passing descriptor: Int32? = nil
     ) throws(SystemError) -> Int? {
-        do {
-            return try retrying("sendmsg") {
-                unsafe bytes.withUnsafeBytes { first in
-                    unsafe more.withUnsafeBytes { second in
-                        unsafe coffer_send(
-                            number,
-                            first.baseAddress,
-                            first.count,
-                            second.baseAddress,
-                            second.count,
-                            descriptor ?? -1
-                        )
+        let passed = descriptor ?? -1
+        return try tolerating(EAGAIN) { () throws(SystemError) in
+            try retrying("sendmsg") {
+                unsafe bytes.withUnsafeBytes { one in
+                    unsafe more.withUnsafeBytes { two in
+                        unsafe coffer_send(number, one.baseAddress, one.count, two.baseAddress, two.count, passed)
                     }
                 }
             }
-        } catch  where error.code == EAGAIN {
-            return nil
         }
     }
 }

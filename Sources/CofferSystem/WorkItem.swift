@@ -16,14 +16,15 @@ package protocol WorkItem: AnyObject, Sendable {
 ///
 /// Both may be noncopyable, as secrets are.
 package final class Work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendable>: WorkItem {
-    private enum Outcome: ~Copyable {
-        case pending
+    private enum State: ~Copyable {
+        case waiting(Input)
+        /// The input or the result was taken.
+        case taken
         case success(Output)
         case failure(CofferError)
     }
 
-    private let input: Mutex<Input?>
-    private let outcome = Mutex<Outcome>(.pending)
+    private let state: Mutex<State>
     private let body: @Sendable (consuming Input) throws(CofferError) -> Output
 
     /// Makes a work item.
@@ -35,39 +36,31 @@ package final class Work<Input: ~Copyable & Sendable, Output: ~Copyable & Sendab
         _ input: consuming sending Input,
         _ body: @escaping @Sendable (consuming Input) throws(CofferError) -> Output
     ) {
-        self.input = Mutex(input)
+        state = Mutex(.waiting(input))
         self.body = body
     }
 
     package func run() {
-        do throws(CofferError) {
-            var input = input.withLock { $0.take() }
-            guard let input = input.take() else { return }
-            keep(try body(input))
-        } catch {
-            fail(error)
-        }
+        guard case .waiting(let input) = exchange(for: .taken) else { return }
+        do throws(CofferError) { _ = exchange(for: .success(try body(input))) } catch { fail(error) }
     }
 
-    package func fail(_ error: CofferError) { outcome.withLock { $0 = .failure(error) } }
-
-    private func keep(_ output: consuming sending Output) {
-        var output: Output? = consume output
-        outcome.withLock { outcome in
-            if let output = output.take() { outcome = .success(output) }
-        }
-    }
+    package func fail(_ error: CofferError) { _ = exchange(for: .failure(error)) }
 
     /// Takes the result, once.
     ///
     /// - Throws: What the function threw.
     package func take() throws(CofferError) -> Output {
-        var taken = Outcome.pending
-        outcome.withLock { outcome in swap(&outcome, &taken) }
-        switch consume taken {
+        switch exchange(for: .taken) {
         case .success(let output): return output
         case .failure(let error): throw error
-        case .pending: throw CofferError(.internal, "the outcome of a piece of work was taken twice")
+        default: throw CofferError(.internal, "the outcome of a piece of work was taken twice")
         }
+    }
+
+    private func exchange(for next: consuming State) -> State {
+        var other = next
+        state.withLock { swap(&$0, &other) }
+        return other
     }
 }

@@ -47,7 +47,7 @@ package final class WorkerPool: Sendable {
 
     private let limit: Int
     private let lingering: Int
-    private let wakings = Semaphore(0)
+    private let wakings = CountingSemaphore(0)
     private let state = Mutex(State())
 
     /// Makes a pool without threads.

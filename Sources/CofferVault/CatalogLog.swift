@@ -32,7 +32,7 @@ final class CatalogLog {
         }
         guard let log = try directory.openIfPresent(Self.name) else { return }
         let survey = try LogSurvey(byteCount: Int64(try log.status().st_size)) { offset, count in
-            try Self.bytes(of: log, at: offset, count)
+            try log.bytes(count, at: offset)
         }
         switch survey.verdict(mark) {
         case .sound: return
@@ -48,19 +48,6 @@ final class CatalogLog {
     /// Removes the mark of a database that is missing: it says nothing about the next database.
     static func forgetMark(in directory: Directory) throws(SystemError) {
         if directory.contains(markName) { try directory.remove(markName) }
-    }
-
-    private static func bytes(
-        of file: borrowing OwnedDescriptor,
-        at offset: Int64,
-        _ count: Int
-    ) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let outcome = unsafe bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in unsafe try file.read(into: buffer, at: offset) }
-        }
-        let read = try outcome.get()
-        return read == count ? bytes : Array(bytes.prefix(read))
     }
 
     // MARK: Marking
@@ -157,7 +144,7 @@ final class CatalogLog {
         try directory.fileSystem.willPerform(.write)
         var offset: Int64 = 0
         while true {
-            let bytes = try Self.bytes(of: log, at: offset, Limits.copyBytes)
+            let bytes = try log.bytes(Limits.copyBytes, at: offset)
             if bytes.isEmpty { break }
             unsafe try file.write(all: bytes.span.bytes, at: offset)
             offset += Int64(bytes.count)
@@ -170,9 +157,9 @@ final class CatalogLog {
         guard try copy.status().st_size >= log.status().st_size else { return false }
         var offset: Int64 = 0
         while true {
-            let bytes = try Self.bytes(of: log, at: offset, Limits.copyBytes)
+            let bytes = try log.bytes(Limits.copyBytes, at: offset)
             if bytes.isEmpty { return true }
-            guard try bytes == Self.bytes(of: copy, at: offset, bytes.count) else { return false }
+            guard try bytes == copy.bytes(bytes.count, at: offset) else { return false }
             offset += Int64(bytes.count)
         }
     }

@@ -91,7 +91,7 @@ import Testing
             for: O_WRONLY,
             cancellation: try Cancellation()
         )
-        try read.perform(range, to: SharedStream(output))
+        try read.perform(range, to: output)
         let found = try [UInt8](Data(contentsOf: URL(filePath: path)))
         #expect(found == Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
     }

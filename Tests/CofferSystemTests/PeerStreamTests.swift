@@ -7,12 +7,12 @@ import Testing
 private func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
 
 extension PeerStream {
-    init(_ descriptor: consuming OwnedDescriptor, _ access: Int32) throws {
+    convenience init(_ descriptor: consuming OwnedDescriptor, _ access: Int32) throws {
         try self.init(descriptor, for: access, cancellation: try Cancellation())
     }
 
     /// Fills a buffer of a size, and returns the bytes that arrived.
-    borrowing func filled(_ count: Int) throws -> [UInt8] {
+    func filled(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let outcome = bytes.withUnsafeMutableBytes { buffer in
             Result { () throws(TransferError) in try self.fill(buffer) }

@@ -77,7 +77,7 @@ extension Vault {
         let cancellation = try call.makeCancellation()
         let ending = file.endOnLock(cancellation)
         call.atEnd { file.forgetEnding(ending) }
-        let output = SharedStream(try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation))
+        let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
         let report = call.progressReport(wantsProgress, total: Int64(range.count))
         var place = range.lowerBound
         var damages = Damages()
@@ -93,8 +93,8 @@ extension Vault {
                 return done()
             }
             return .work(with: ()) { (_) throws(CofferError) -> [Range<Int64>] in
-                if salvaging { return try plan.salvage(to: { try output.stream.write(all: $0) }) }
-                try plan.perform(to: { try output.stream.write(all: $0) })
+                if salvaging { return try plan.salvage(to: { try output.write(all: $0) }) }
+                try plan.perform(to: { try output.write(all: $0) })
                 return []
             } ended: { _ in
                 store.finishedReading(file)

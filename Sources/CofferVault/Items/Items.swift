@@ -138,7 +138,7 @@ extension Vault {
         let report = call.progressReport(wantsProgress, total: Int64(range.count))
         return .work(with: descriptor) { (descriptor) throws(CofferError) in
             let output = try PeerStream(descriptor, for: O_WRONLY, cancellation: cancellation)
-            try read.perform(range, to: SharedStream(output), progress: report)
+            try read.perform(range, to: output, progress: report)
         } then: { _ in
             .done(Reply(ItemGetResult(store: .file, byteCount: Int64(range.count), delivery: .descriptor)))
         }

@@ -1,5 +1,5 @@
 import CofferCore
-import CofferSystem
+import CofferFiles
 import CofferTestSupport
 import Foundation
 import Testing

@@ -2,11 +2,11 @@ internal import Glibc
 
 /// A counting semaphore.
 @safe
-final class Semaphore: @unchecked Sendable {
+package final class CountingSemaphore: @unchecked Sendable {
     // Sendable: a sem_t is made for use by several threads.
     private let address = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-    init(_ count: Int) {
+    package init(_ count: Int) {
         unsafe address.initialize(to: sem_t())
         unsafe sem_init(address, 0, UInt32(count))
     }
@@ -16,7 +16,7 @@ final class Semaphore: @unchecked Sendable {
         unsafe address.deallocate()
     }
 
-    func wait() { while unsafe sem_wait(address) != 0 {} }
+    package func wait() { while unsafe sem_wait(address) != 0 {} }
 
     /// Waits with a timeout, on the clock that can be set.
     ///
@@ -33,5 +33,5 @@ final class Semaphore: @unchecked Sendable {
         return true
     }
 
-    func signal() { unsafe sem_post(address) }
+    package func signal() { unsafe sem_post(address) }
 }

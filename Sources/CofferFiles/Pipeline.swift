@@ -1,3 +1,4 @@
+internal import CofferSystem
 internal import Glibc
 internal import Synchronization
 
@@ -42,7 +43,8 @@ package struct Pipeline<Piece: ~Copyable & Sendable>: ~Copyable {
         if slots.isEmpty { slots.append(Slot(try make())) }
         if loadedCount == 1 { try startIfPossible() }
         if let belt {
-            try belt.waitForRoom()
+            belt.free.wait()
+            try belt.check()
         } else if loadedCount > 0 {
             try slots[0].piece.withLock { try work(&$0) }
         }
@@ -96,12 +98,12 @@ private final class Belt: Sendable {
     private static let mostThreads = 4
     private static let threadCount = Atomic(0)
 
-    let filled = Semaphore(0)
-    private let free: Semaphore
+    let filled = CountingSemaphore(0)
+    let free: CountingSemaphore
     private let endCount = Atomic(Int.max)
     private let failure = Mutex<(any Error)?>(nil)
 
-    init(room: Int) { free = Semaphore(room) }
+    init(room: Int) { free = CountingSemaphore(room) }
 
     static func reserve() -> Bool {
         if threadCount.add(1, ordering: .relaxed).newValue <= mostThreads { return true }
@@ -110,11 +112,6 @@ private final class Belt: Sendable {
     }
 
     static func giveBack() { threadCount.subtract(1, ordering: .relaxed) }
-
-    func waitForRoom() throws {
-        free.wait()
-        try check()
-    }
 
     func check() throws { if let error = failure.withLock({ $0 }) { throw error } }
 
