@@ -22,8 +22,8 @@ final class Acceptor {
     /// Handles a connection of a service manager.
     var admitServiceManager: (consuming OwnedDescriptor) -> Void = { _ in }
     private var listeners: [Listener] = []
-    /// Resumes listeners that could not accept.
-    private var timer: (any ClockTimer)?
+    /// The time at which listeners that could not accept are resumed.
+    private(set) var nextDeadline: UInt64?
 
     init(
         on loop: EventLoop,
@@ -31,13 +31,12 @@ final class Acceptor {
         _ vault: Vault,
         _ connections: Connections,
         _ audit: AuditTrail
-    ) throws(SystemError) {
+    ) {
         self.loop = loop
         self.configuration = configuration
         self.vault = vault
         self.connections = connections
         self.audit = audit
-        timer = try configuration.clock.timer(on: loop) { [unowned self] in resume() }
     }
 
     // MARK: Listening
@@ -78,12 +77,18 @@ final class Acceptor {
             // moment: trying again at once would spin.
             listener.isPaused = true
             if let watch = listener.watch { try? loop.change(watch, to: []) }
-            timer?.set(configuration.clock.now + Limits.acceptPauseNanoseconds)
+            nextDeadline = configuration.clock.now + Limits.acceptPauseNanoseconds
         }
+    }
+
+    /// Resumes the listeners whose pause is over.
+    func resumeIfDue() {
+        if let nextDeadline, nextDeadline <= configuration.clock.now { resume() }
     }
 
     /// Resumes the listeners that are paused.
     func resume() {
+        nextDeadline = nil
         for listener in listeners where listener.isPaused {
             listener.isPaused = false
             if let watch = listener.watch { try? loop.change(watch, to: .readable) }

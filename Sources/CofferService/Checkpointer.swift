@@ -6,37 +6,25 @@ internal import CofferVault
 final class Checkpointer {
     private let clock: BootClock
     private let vault: Vault
-    private var timer: (any ClockTimer)?
-    private var timerIsSet = false
-    private var lastCommit: UInt64 = 0
+    /// The end of the moment after the last commit.
+    private(set) var nextDeadline: UInt64?
 
-    init(_ clock: BootClock, _ vault: Vault, on loop: EventLoop) throws(SystemError) {
+    init(_ clock: BootClock, _ vault: Vault) {
         self.clock = clock
         self.vault = vault
-        timer = try clock.timer(on: loop) { [unowned self] in timerFired() }
     }
 
     /// Handles the end of a turn.
     ///
     /// - Parameter hasLocked: Whether keys were wiped in it.
     func settle(hasLocked: Bool) {
-        guard let catalog = vault.openCatalog else { return }
+        guard let catalog = vault.openCatalog else { return nextDeadline = nil }
         if catalog.takeCommits() {
-            lastCommit = clock.now
-            if !timerIsSet { setTimer() }
+            nextDeadline = clock.now + UInt64(Limits.logDelayMilliseconds) * 1_000_000
+        } else if let end = nextDeadline, end <= clock.now {
+            nextDeadline = nil
+            catalog.checkpoint()
         }
         if hasLocked { catalog.checkpoint(truncates: true) }
-    }
-
-    private var quietTime: UInt64 { lastCommit + UInt64(Limits.logDelayMilliseconds) * 1_000_000 }
-
-    private func setTimer() {
-        timerIsSet = true
-        timer?.set(quietTime)
-    }
-
-    private func timerFired() {
-        timerIsSet = false
-        clock.now >= quietTime ? vault.openCatalog?.checkpoint() : setTimer()
     }
 }

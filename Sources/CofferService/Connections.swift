@@ -12,9 +12,8 @@ final class Connections {
     private var nextNumber = 0
     private var tenants: [Int: Tenant] = [:]
     private var nextTenantNumber = 0
-    /// The tenants that are throttled, and the timer that ends it.
+    /// The tenants that are throttled.
     private var throttled: [Tenant] = []
-    private var throttleTimer: (any ClockTimer)?
 
     /// The connections that are to be read, or have bytes to decode.
     private var reading = FairQueue<Int>()
@@ -26,10 +25,9 @@ final class Connections {
     /// Called with a connection that has ended, after its removal.
     var connectionDidEnd: (Connection) -> Void = { _ in }
 
-    init(on loop: EventLoop, _ clock: BootClock) throws(SystemError) {
+    init(on loop: EventLoop, _ clock: BootClock) {
         self.loop = loop
         self.clock = clock
-        throttleTimer = try clock.timer(on: loop) { [unowned self] in endThrottling() }
     }
 
     subscript(number: Int) -> Connection? { all[number] }
@@ -198,10 +196,14 @@ final class Connections {
     private func beginThrottling(of tenant: Tenant) {
         if !tenant.isThrottled || throttled.contains(where: { $0 === tenant }) { return }
         throttled.append(tenant)
-        setThrottleTimer()
     }
 
-    private func endThrottling() {
+    /// The time at which the next tenant's throttling ends; `nil` if none is throttled.
+    var nextDeadline: UInt64? { throttled.compactMap(\.throttleEnd).min() }
+
+    /// Ends the throttling of the tenants whose time is over.
+    func endThrottling() {
+        if throttled.isEmpty { return }
         let now = clock.now
         for tenant in throttled where tenant.endThrottling(at: now) {
             for (number, connection) in all where connection.tenant === tenant {
@@ -210,8 +212,5 @@ final class Connections {
             }
         }
         throttled.removeAll { !$0.isThrottled }
-        setThrottleTimer()
     }
-
-    private func setThrottleTimer() { throttleTimer?.set(throttled.compactMap(\.throttleEnd).min()) }
 }

@@ -8,7 +8,7 @@ internal import CofferWire
 
 /// Locks the vault: carries out the due steps of the schedule.
 ///
-/// It does so before each decision about a request, at the end of each turn, and when its timer fires.
+/// It does so before each decision about a request, at the end of each turn, and when the server's timer fires.
 final class LockController {
     private let configuration: Configuration
     private let vault: Vault
@@ -25,9 +25,6 @@ final class LockController {
     private let surroundings: Surroundings?
     /// Whether the surroundings were notified that there are keys to wipe.
     private var hasToldUnlocked = false
-    private var timer: (any ClockTimer)?
-    /// The time of the timer; later ones are set when it fires.
-    private var timerDeadline: UInt64?
     /// Whether keys were wiped since the last call of ``takeHasLocked()``.
     private var hasLocked = false
 
@@ -37,9 +34,8 @@ final class LockController {
         _ connections: Connections,
         _ hub: EventHub,
         _ audit: AuditTrail,
-        _ surroundings: Surroundings?,
-        on loop: EventLoop
-    ) throws(SystemError) {
+        _ surroundings: Surroundings?
+    ) {
         self.configuration = configuration
         self.vault = vault
         self.connections = connections
@@ -48,11 +44,10 @@ final class LockController {
         self.surroundings = surroundings
         schedule = LockSchedule(configuration.lockPolicy)
         presence = Presence(configuration.presencePolicy)
-        timer = try configuration.clock.timer(on: loop) { [unowned self] in
-            timerDeadline = nil
-            settle()
-        }
     }
+
+    /// The time of the next step of the schedule; `nil` if there is none.
+    var nextDeadline: UInt64? { vault.openKeys == nil ? nil : schedule.nextDeadline }
 
     /// Updates the schedule after a request has loaded or wiped keys.
     ///
@@ -72,7 +67,6 @@ final class LockController {
         audit.noteState(state)
         tellSurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
-        setTimer()
     }
 
     /// Locks.
@@ -113,7 +107,6 @@ final class LockController {
         tellSurroundings()
         // Clients are notified before the turn sends anything, but after the wiping, which they must not delay.
         if !steps.isEmpty { hub.announce(steps == [.beginLocking] ? .going : .gone) }
-        setTimer()
     }
 
     /// Records that the vault was used in this turn.
@@ -143,12 +136,6 @@ final class LockController {
         withholdPayloads(in: keys.state)
         vault.keepWhatWasWritten()
         hasLocked = true
-    }
-
-    private func setTimer() {
-        guard let next = schedule.nextDeadline, next < timerDeadline ?? .max else { return }
-        timerDeadline = next
-        timer?.set(next)
     }
 
     // MARK: Data in flight

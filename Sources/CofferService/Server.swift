@@ -26,6 +26,9 @@ package final class Server {
     private let idleExit: IdleExit
     private let checkpointer: Checkpointer
     private var carryOver: CarryOverKeeper?
+    /// Begins a turn when something is due.
+    private var timer: (any ClockTimer)?
+    private var timerDeadline: UInt64?
     /// The state that ``Configuration/tellState`` last received.
     private var toldState: VaultState?
     private var isToShutDown = false
@@ -60,13 +63,13 @@ package final class Server {
         )
         do {
             let clock = configuration.clock
-            connections = try Connections(on: loop, clock)
+            connections = Connections(on: loop, clock)
             hub = EventHub(connections)
-            audit = try AuditTrail(configuration, vault, hub, on: loop)
-            locks = try LockController(configuration, vault, connections, hub, audit, surroundings, on: loop)
+            audit = AuditTrail(configuration, vault, hub)
+            locks = LockController(configuration, vault, connections, hub, audit, surroundings)
             turn = try Turn(on: loop, clock, vault, connections, hub, audit, locks)
-            acceptor = try Acceptor(on: loop, configuration, vault, connections, audit)
-            units = try UnitCredentials(
+            acceptor = Acceptor(on: loop, configuration, vault, connections, audit)
+            units = UnitCredentials(
                 on: loop,
                 configuration,
                 vault,
@@ -76,14 +79,19 @@ package final class Server {
                 turn,
                 acceptor
             )
-            idleExit = try IdleExit(configuration, vault, connections, on: loop)
-            checkpointer = try Checkpointer(clock, vault, on: loop)
+            idleExit = IdleExit(configuration, vault, connections)
+            checkpointer = Checkpointer(clock, vault)
+            carryOver = configuration.carryOver.map { CarryOverKeeper($0, vault, locks, clock) }
+            timer = try clock.timer(on: loop) { [unowned self] in
+                timerDeadline = nil
+                // Due keys are wiped before the turn carries out requests.
+                locks.settle()
+            }
         } catch let error as SystemError {
             throw error.cofferError("can't make a timer")
         } catch {
             throw .noSecretMemory
         }
-        carryOver = configuration.carryOver.map { CarryOverKeeper($0, vault, locks, configuration.clock) }
         connect()
     }
 
@@ -128,6 +136,8 @@ package final class Server {
     }
 
     private func takeTurn() {
+        connections.endThrottling()
+        acceptor.resumeIfDue()
         turn.carryOut()
         locks.noteUse()
         locks.settle()
@@ -139,7 +149,18 @@ package final class Server {
         vault.openCatalog?.audit.moveAnchor()
         if connections.buffers.takeEmptied() { Heap.giveBack() }
         tellChangedState()
-        if isToShutDown || idleExit.isDue() { shutDown() }
+        isToShutDown || idleExit.isDue() ? shutDown() : setTimer()
+    }
+
+    /// Sets the timer to the earliest deadline of all parts; later ones are set when it fires.
+    private func setTimer() {
+        let deadlines = [
+            connections.nextDeadline, acceptor.nextDeadline, audit.nextDeadline, locks.nextDeadline, units.nextDeadline,
+            idleExit.nextDeadline, checkpointer.nextDeadline,
+        ]
+        guard let next = deadlines.lazy.compactMap(\.self).min(), next < timerDeadline ?? .max else { return }
+        timerDeadline = next
+        timer?.set(next)
     }
 
     private func tellChangedState() {

@@ -26,9 +26,8 @@ final class UnitCredentials {
     private let locks: LockController
     private let turn: Turn
     private unowned let acceptor: Acceptor
-    /// The connections that wait for the vault to be unlocked, and the timer for their deadlines.
+    /// The connections that wait for the vault to be unlocked.
     private var waiting: Set<Int> = []
-    private var timer: (any ClockTimer)?
 
     init(
         on loop: EventLoop,
@@ -39,7 +38,7 @@ final class UnitCredentials {
         _ locks: LockController,
         _ turn: Turn,
         _ acceptor: Acceptor
-    ) throws(SystemError) {
+    ) {
         self.loop = loop
         self.configuration = configuration
         self.vault = vault
@@ -48,9 +47,10 @@ final class UnitCredentials {
         self.locks = locks
         self.turn = turn
         self.acceptor = acceptor
-        // The timer only begins a turn, in which the deadlines are checked.
-        timer = try configuration.clock.timer(on: loop) {}
     }
+
+    /// The time at which the next unit has waited long enough; `nil` if none waits.
+    var nextDeadline: UInt64? { waiting.compactMap { connections[$0]?.credential?.deadline }.min() }
 
     /// Admits a service manager, after checking that the peer is one.
     func admitServiceManager(_ socket: consuming OwnedDescriptor) {
@@ -177,7 +177,6 @@ final class UnitCredentials {
         }
         credential.wait(for: state)
         waiting.insert(number)
-        setTimer()
     }
 
     /// Requests the credentials of waiting units again, if the state of the vault has changed or their deadline has
@@ -196,11 +195,5 @@ final class UnitCredentials {
             waiting.remove(number)
             ask(for: connection, number)
         }
-        setTimer()
-    }
-
-    /// The timer only begins a turn, which does what is due.
-    private func setTimer() {
-        timer?.set(waiting.compactMap { connections[$0]?.credential?.deadline }.min())
     }
 }
