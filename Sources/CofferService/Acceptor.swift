@@ -98,7 +98,7 @@ final class Acceptor {
     // MARK: Admitting
 
     private func admit(_ socket: consuming OwnedDescriptor) {
-        let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
+        let (caller, tenant, peer): (Caller, Tenant, ProcessCredentials)
         do {
             try UnixSocket.tellSenders(on: socket)
             (caller, tenant, peer) = try identify(socket) { identity in
@@ -111,22 +111,12 @@ final class Acceptor {
             // If the kernel no longer knows the peer, the peer can't receive the error either.
             return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
         }
-        let connection = Connection(
-            socket,
-            caller,
-            peer.credentials,
-            tenant,
-            on: loop,
-            clock: configuration.clock,
-            buffers: connections.buffers
-        )
-        _ = connections.add(connection)
+        try? connections.add(Connection(socket, caller, peer, tenant, in: connections))
     }
 
     private func turnAway(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
-        let json = Response.failureBytes(id: nil, error: error)
-        let header = FrameHeader.encode(jsonCount: json.count, payloadCount: 0)
-        _ = unsafe try? socket.send(header.span.bytes, json.span.bytes)
+        let frame = OutgoingFrame(error)
+        _ = unsafe try? socket.send(frame.head.span.bytes)
     }
 
     /// Identifies the client and its tenant.
@@ -135,7 +125,7 @@ final class Acceptor {
     func identify(
         _ socket: borrowing OwnedDescriptor,
         _ decide: (ClientIdentity) throws -> AccessRights
-    ) throws -> (Caller, Tenant, PeerIdentity) {
+    ) throws -> (Caller, Tenant, ProcessCredentials) {
         let peer = try PeerIdentity(of: socket)
         guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
         let identity = try identity(of: process, peer)
@@ -143,7 +133,7 @@ final class Acceptor {
         let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
         let tenant = connections.tenant(of: identity, rights)
         try connections.checkRoom(for: tenant)
-        return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer)
+        return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer.credentials)
     }
 
     private func identity(of process: borrowing HeldProcess, _ peer: PeerIdentity) throws -> ClientIdentity {

@@ -36,11 +36,10 @@ final class EventHub {
     ///   - event: The event.
     ///   - kind: The subscription that the event requires.
     func notify(of event: VaultEvent, to kind: EventSelection = []) {
-        for (number, connection) in connections.all {
+        for connection in connections.all.values {
             guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: kind) else {
                 continue
             }
-            connections.wantsToSend(number)
             for part in event.parts(for: connection.caller) { connection.notify(part) }
         }
     }

@@ -149,11 +149,10 @@ final class LockController {
     /// Withholds payloads, in both directions, whose keys are gone.
     func withholdPayloads(in state: VaultState) {
         let error = CofferError.locked("the item", in: state, for: .read)
-        for (number, connection) in connections.all {
+        for connection in connections.all.values {
             connection.wipeUnfinishedPayload()
             guard connection.hasPayloadToWithhold(in: state) else { continue }
-            connections.wantsToSend(number)
-            if !connection.withholdPayloads(in: state, with: error) { connections.drop(number) }
+            if !connection.withholdPayloads(in: state, with: error) { connections.drop(connection) }
         }
     }
 

@@ -5,8 +5,6 @@ internal import CofferWire
 
 /// A request that is not answered yet.
 final class PendingRequest {
-    /// Its number on its connection.
-    let number: Int
     /// The id that the client gave it.
     let id: RequestID?
     let method: Method
@@ -26,14 +24,12 @@ final class PendingRequest {
     private(set) var call: Call?
 
     init(
-        _ number: Int,
         _ request: Request,
         _ method: Method,
         _ attachments: Attachments,
         byteCount: Int,
         at arrival: UInt64
     ) {
-        self.number = number
         id = request.id
         self.method = method
         params = request.params

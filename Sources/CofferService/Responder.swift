@@ -10,7 +10,7 @@ final class Responder {
     private let connections: Connections
     private let audit: AuditTrail
     /// Handles the refusal of a credential, which may be tried again.
-    var refuseCredential: (Connection, Int, CofferError) -> Void = { _, _, _ in }
+    var refuseCredential: (Connection, CofferError) -> Void = { _, _ in }
 
     init(_ vault: Vault, _ connections: Connections, _ audit: AuditTrail) {
         self.vault = vault
@@ -40,15 +40,15 @@ final class Responder {
     /// Ends a request: queues its answer, and lets the requests that waited for it start.
     func deliver(_ answer: Answer) {
         guard let origin = answer.running.origin else { return }
-        let (request, connection, number) = (origin.request, origin.connection, origin.number)
+        let (request, connection) = (origin.request, origin.connection)
         let failure = answer.failure ?? refusal(of: answer, origin)
-        let isOpen = connections[number] === connection
+        let isOpen = connections.has(connection)
         if answer.running.kind == .changing { connection.waitsForTurn = true }
         if isOpen {
             if let failure {
-                fail(failure, request.id, connection, number)
+                fail(failure, request.id, connection)
             } else if let reply = answer.takeReply() {
-                send(reply, request.id, connection, number)
+                send(reply, request.id, connection)
             }
         }
         // A unit whose credential was refused may wait now, and then nothing is recorded.
@@ -56,7 +56,7 @@ final class Responder {
         if request.usesContext { connection.caller.context.endRequest() }
         connection.remove(request)
         if isOpen {
-            if connection.canGoOn { connections.wantsToRead(number) }
+            if connection.canGoOn { connections.wantsToRead(connection) }
         } else if !connection.isBusy {
             vault.releaseHandles(of: connection.caller)
         }
@@ -78,34 +78,28 @@ final class Responder {
         if let protection = answer.protection, !protection.mayBeSent(in: state) {
             return .locked("the item", in: state, for: .read)
         }
-        let byteCount = answer.payloadByteCount
-        if connections.buffers.hasRoom(forPayload: byteCount, to: connection.tenant) { return nil }
-        connections.dropStalled(but: origin.number)
-        return connections.buffers.hasRoom(forPayload: byteCount, to: connection.tenant) ? nil : .noRoomInTransit
+        return connections.hasRoom(head: 0, payload: answer.payloadByteCount, to: connection) ? nil : .noRoomInTransit
     }
 
-    private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection, _ number: Int) {
-        connections.wantsToSend(number)
+    private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection) {
         let json = id.map { Response.successBytes(id: $0, result: .object(reply.result)) }
         if json == nil && connection.credential == nil { return }
         let protection = reply.protection
         let frame = OutgoingFrame(id: id, json: json, payload: reply.takePayload(), protection: protection)
-        if !connections.buffers.hasRoom(for: frame, to: connection.tenant) { connections.dropStalled(but: number) }
-        guard connections.buffers.hasRoom(for: frame, to: connection.tenant) else {
-            return fail(.noRoomInTransit, id, connection, number)
+        guard connections.hasRoom(head: frame.head.count, payload: frame.payload.byteCount, to: connection) else {
+            return fail(.noRoomInTransit, id, connection)
         }
         connection.send(frame)
         if connection.credential != nil { connection.end() }
     }
 
     /// Answers a request with an error.
-    func fail(_ error: CofferError, _ id: RequestID?, _ connection: Connection, _ number: Int) {
-        connections.wantsToSend(number)
+    func fail(_ error: CofferError, _ id: RequestID?, _ connection: Connection) {
         connections.noteRefusal(of: connection, error)
-        if connection.credential != nil { return refuseCredential(connection, number, error) }
-        guard let id else { return }
-        connection.send(
-            OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: connection.caller.explained(error)))
-        )
+        if connection.credential != nil {
+            refuseCredential(connection, error)
+        } else if let id {
+            connection.send(OutgoingFrame(connection.caller.explained(error), to: id))
+        }
     }
 }

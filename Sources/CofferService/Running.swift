@@ -19,7 +19,6 @@ final class Running {
     struct Origin {
         let request: PendingRequest
         let connection: Connection
-        let number: Int
     }
 
     init(

@@ -99,9 +99,7 @@ package final class Server {
         vault.observer = self
         connections.connectionDidEnd = { [unowned self] connection in connectionDidEnd(connection) }
         acceptor.admitServiceManager = { [unowned units] socket in units.admitServiceManager(socket) }
-        turn.responder.refuseCredential = { [unowned units] connection, number, error in
-            units.refuse(connection, number, error)
-        }
+        turn.responder.refuseCredential = { [unowned units] connection, error in units.refuse(connection, error) }
     }
 
     /// Opens the vault, if there is one, so that the first request does not wait for that.
@@ -236,10 +234,9 @@ package final class Server {
             vault.entitlementTrouble = error.message
             return error
         }
-        for (number, connection) in connections.all {
+        for connection in connections.all.values {
             let rights = try? vault.rights(of: connection.caller.identity)
             if rights?.isSame(as: connection.caller.rights) == true { continue }
-            connections.wantsToSend(number)
             connection.revoke(
                 CofferError(
                     .missingEntitlement,

@@ -12,7 +12,7 @@ final class Tenant {
     /// Its number in round robins.
     let number: Int
     let key: Key
-    private(set) var connectionCount = 0
+    var connectionCount = 0
     /// The buffers of its connections.
     var held = BufferQuota.Held()
 
@@ -28,9 +28,6 @@ final class Tenant {
     }
 
     // MARK: Connections
-
-    func addConnection() { connectionCount += 1 }
-    func removeConnection() { connectionCount -= 1 }
 
     /// Whether it may connect once more.
     ///

@@ -62,7 +62,7 @@ final class Turn {
         own = Caller(vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
         mailbox = try Mailbox()
         try mailbox.deliver(on: loop) { [unowned self] message in take(message) }
-        intake.begin = { [unowned self] request, connection, number in begin(request, connection, number) }
+        intake.begin = { [unowned self] request, connection in begin(request, connection) }
         intake.othersWait = { [unowned self] tenant in othersWait(besides: tenant) }
     }
 
@@ -79,9 +79,9 @@ final class Turn {
         var readings = 0
         var changes = 0
         while true {
-            if readings < Limits.readingsPerTurn, let (connection, number) = connections.nextToRead() {
+            if readings < Limits.readingsPerTurn, let connection = connections.nextToRead() {
                 readings += 1
-                intake.serve(connection, number)
+                intake.serve(connection)
                 pollSometimes()
             } else if let token = scheduler.nextReading() {
                 step(token)
@@ -101,7 +101,7 @@ final class Turn {
     /// Whether there is work, so that the loop must not block in the kernel.
     var mustGoOn: Bool {
         !scheduler.isIdle || !again.isEmpty || !committed.isEmpty || !committing.isEmpty || !answers.isEmpty
-            || !vault.chores.isEmpty || vault.openCatalog?.hasChanges == true || connections.somebodyWaits
+            || !vault.chores.isEmpty || vault.openCatalog?.hasChanges == true || connections.hasReadable
             || loop.hasUndispatched || audit.isUnscheduled
     }
 
@@ -168,7 +168,7 @@ final class Turn {
 
     // MARK: Requests
 
-    private func begin(_ request: PendingRequest, _ connection: Connection, _ number: Int) {
+    private func begin(_ request: PendingRequest, _ connection: Connection) {
         let token = nextToken
         nextToken += 1
         let call = Call(
@@ -182,7 +182,7 @@ final class Turn {
         let kind: Scheduler.Kind = request.scope.changes || call.lease != nil ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
-        let origin = Running.Origin(request: request, connection: connection, number: number)
+        let origin = Running.Origin(request: request, connection: connection)
         let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
             try recheckLease(of: request, call)
@@ -285,9 +285,7 @@ final class Turn {
         case .progressed(let token, let done, let total):
             guard let origin = running[token]?.origin, running[token]?.call.isCancelled == false else { return }
             let params = ProgressParameters(done: done, total: total, request: origin.request.id)
-            let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
-            origin.connection.send(OutgoingFrame(id: nil, json: json))
-            connections.wantsToSend(origin.number)
+            origin.connection.send(OutgoingFrame(.progress, params.json))
         }
     }
 
@@ -336,7 +334,7 @@ final class Turn {
             if other.isStarted {
                 other.cancel()
             } else {
-                responder.fail(.cancelled, other.id, own.connection, own.number)
+                responder.fail(.cancelled, other.id, own.connection)
                 own.connection.remove(other)
             }
         }

@@ -12,7 +12,7 @@ extension PendingRequest {
     /// A request that is only recorded in the audit, and not answered.
     fileprivate convenience init(_ request: Request) {
         let nothing = Attachments(payload: nil, descriptor: nil)
-        self.init(0, request, .itemGet, nothing, byteCount: 0, at: 0)
+        self.init(request, .itemGet, nothing, byteCount: 0, at: 0)
     }
 }
 
@@ -55,7 +55,7 @@ final class UnitCredentials {
     /// Admits a service manager, after checking that the peer is one.
     func admitServiceManager(_ socket: consuming OwnedDescriptor) {
         let claim = try? CredentialAddress(UnixSocket.peerAddress(of: socket))
-        let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
+        let (caller, tenant, peer): (Caller, Tenant, ProcessCredentials)
         var refusal: CofferError?
         do {
             (caller, tenant, peer) = try acceptor.identify(socket) { identity in
@@ -72,18 +72,10 @@ final class UnitCredentials {
         guard let claim else { return }
         let isHeld = holdConnection(socket)
         let wait = UInt64(configuration.credentialWaitSeconds) * 1_000_000_000
-        let connection = Connection(
-            socket,
-            caller,
-            peer.credentials,
-            tenant,
-            credential: CredentialRequest(claim, deadline: configuration.clock.now + wait),
-            on: loop,
-            clock: configuration.clock,
-            buffers: connections.buffers
-        )
-        guard isHeld, let number = connections.add(connection) else { return connection.refuseAtLast() }
-        if let refusal { turnDown(connection, number, refusal) } else { ask(for: connection, number) }
+        let request = CredentialRequest(claim, deadline: configuration.clock.now + wait)
+        let connection = Connection(socket, caller, peer, tenant, credential: request, in: connections)
+        guard isHeld, (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
+        if let refusal { turnDown(connection, refusal) } else { ask(for: connection) }
     }
 
     /// Gives a duplicate of the connection to a process that outlives the daemon, before the first byte of an answer.
@@ -119,22 +111,20 @@ final class UnitCredentials {
     }
 
     /// Requests the credential as a client would get its item.
-    private func ask(for connection: Connection, _ number: Int) {
+    private func ask(for connection: Connection) {
         guard let credential = connection.credential else { return }
         credential.stopWaiting()
-        connections.wantsToSend(number)
         do throws(SystemError) {
             let attachments = Attachments(payload: nil, descriptor: try connection.duplicateSocket())
             connection.add(credential.request, .itemGet, attachments, byteCount: 0)
-            turn.intake.startRequests(of: connection, number)
+            turn.intake.startRequests(of: connection)
         } catch {
-            turnDown(connection, number, error.cofferError("can't answer"))
+            turnDown(connection, error.cofferError("can't answer"))
         }
     }
 
     /// Refuses a credential without requesting it.
-    private func turnDown(_ connection: Connection, _ number: Int, _ error: CofferError) {
-        connections.wantsToSend(number)
+    private func turnDown(_ connection: Connection, _ error: CofferError) {
         if let credential = connection.credential {
             audit.note(PendingRequest(credential.request), of: connection, failure: error)
         }
@@ -168,7 +158,7 @@ final class UnitCredentials {
     }
 
     /// Lets a unit wait if the item is locked, and refuses otherwise.
-    func refuse(_ connection: Connection, _ number: Int, _ error: CofferError) {
+    func refuse(_ connection: Connection, _ error: CofferError) {
         guard let credential = connection.credential else { return }
         let state = vault.openKeys?.state ?? .noVault
         guard error.code == .interactionNotAllowed, configuration.clock.now < credential.deadline, !connection.isEnding
@@ -176,7 +166,7 @@ final class UnitCredentials {
             return connection.refuse()
         }
         credential.wait(for: state)
-        waiting.insert(number)
+        waiting.insert(connection.number)
     }
 
     /// Requests the credentials of waiting units again, if the state of the vault has changed or their deadline has
@@ -193,7 +183,7 @@ final class UnitCredentials {
             }
             guard credential.stateWaitedOut != state || credential.deadline <= now else { continue }
             waiting.remove(number)
-            ask(for: connection, number)
+            ask(for: connection)
         }
     }
 }
