@@ -12,12 +12,7 @@ package enum Peers: Sendable {
 }
 
 /// Accepts connections, and admits or refuses a client before a byte is read.
-final class Acceptor {
-
-    private let loop: EventLoop
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+final class Acceptor: ServerPart {
     private let audit: AuditTrail
     /// Handles a connection of a service manager.
     var admitServiceManager: (consuming OwnedDescriptor) -> Void = { _ in }
@@ -25,18 +20,9 @@ final class Acceptor {
     /// The time at which listeners that could not accept are resumed.
     private(set) var nextDeadline: UInt64?
 
-    init(
-        on loop: EventLoop,
-        _ configuration: Configuration,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ audit: AuditTrail
-    ) {
-        self.loop = loop
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail) {
         self.audit = audit
+        super.init(beside: audit)
     }
 
     // MARK: Listening
@@ -77,13 +63,13 @@ final class Acceptor {
             // moment: trying again at once would spin.
             listener.isPaused = true
             if let watch = listener.watch { try? loop.change(watch, to: []) }
-            nextDeadline = configuration.clock.now + Limits.acceptPauseNanoseconds
+            nextDeadline = clock.now + Limits.acceptPauseNanoseconds
         }
     }
 
     /// Resumes the listeners whose pause is over.
     func resumeIfDue() {
-        if let nextDeadline, nextDeadline <= configuration.clock.now { resume() }
+        if let nextDeadline, nextDeadline <= clock.now { resume() }
     }
 
     /// Resumes the listeners that are paused.

@@ -9,9 +9,7 @@ internal import CofferWire
 /// Records requests in the audit: noted with the answer, written with the turn's commit or a moment later.
 ///
 /// Subscribed clients are notified after the write.
-final class AuditTrail {
-    private let configuration: Configuration
-    private let vault: Vault
+final class AuditTrail: ServerPart {
     private let hub: EventHub
     /// The time by which pending records must be written; `nil` before the first turn that leaves some.
     private var deadline: UInt64?
@@ -22,10 +20,9 @@ final class AuditTrail {
     /// Only a benchmark turns this off, to measure the cost.
     var keepsRecords = true
 
-    init(_ configuration: Configuration, _ vault: Vault, _ hub: EventHub) {
-        self.configuration = configuration
-        self.vault = vault
+    init(beside other: ServerPart, _ hub: EventHub) {
         self.hub = hub
+        super.init(beside: other)
     }
 
     // MARK: Noting
@@ -115,7 +112,7 @@ final class AuditTrail {
     /// Whether pending records must be written even if the turn has no other changes; if not, they get a deadline.
     func mustWrite(to catalog: Catalog) -> Bool {
         guard catalog.audit.isWaiting else { return false }
-        let now = configuration.clock.now
+        let now = clock.now
         if isDue || catalog.audit.isFull || deadline ?? .max <= now { return true }
         catalog.audit.postpone()
         deadline = deadline ?? now + Self.delay
@@ -128,7 +125,7 @@ final class AuditTrail {
     func tellWritten(to catalog: Catalog) {
         isDue = false
         let records = catalog.audit.confirm()
-        deadline = catalog.audit.isWaiting ? configuration.clock.now + Self.delay : nil
+        deadline = catalog.audit.isWaiting ? clock.now + Self.delay : nil
         if records.isEmpty { return }
         hub.notify(of: .auditDidGrow(records), to: .audit)
         configuration.journal?(records)

@@ -49,19 +49,16 @@ struct CarriedMark: Equatable {
 }
 
 /// Keeps the stored keys in step with the keys in memory.
-final class CarryOverKeeper {
+final class CarryOverKeeper: ServerPart {
     private let carryOver: CarryOver
-    private let vault: Vault
     private let locks: LockController
-    private let clock: BootClock
     /// The keys that are stored now.
     private var carried: CarriedMark?
 
-    init(_ carryOver: CarryOver, _ vault: Vault, _ locks: LockController, _ clock: BootClock) {
+    init(_ carryOver: CarryOver, _ locks: LockController) {
         self.carryOver = carryOver
-        self.vault = vault
         self.locks = locks
-        self.clock = clock
+        super.init(beside: locks)
     }
 
     /// Restores the keys that an earlier daemon left, if they are this vault's; anything else is removed.

@@ -3,16 +3,9 @@ internal import CofferSystem
 internal import CofferVault
 
 /// Checkpoints the catalog's log after a moment without commits, and after each lock, when little depends on the disk.
-final class Checkpointer {
-    private let clock: BootClock
-    private let vault: Vault
+final class Checkpointer: ServerPart {
     /// The end of the moment after the last commit.
     private(set) var nextDeadline: UInt64?
-
-    init(_ clock: BootClock, _ vault: Vault) {
-        self.clock = clock
-        self.vault = vault
-    }
 
     /// Handles the end of a turn.
     ///

@@ -4,20 +4,11 @@ internal import CofferSystem
 internal import CofferVault
 
 /// Ends a socket-activated daemon that has been idle.
-final class IdleExit {
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+final class IdleExit: ServerPart {
     /// The time since which it is idle.
     private var idleSince: UInt64?
     /// The time at which it exits if it stays idle.
     private(set) var nextDeadline: UInt64?
-
-    init(_ configuration: Configuration, _ vault: Vault, _ connections: Connections) {
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
-    }
 
     /// Whether the daemon has to exit.
     ///
@@ -28,7 +19,7 @@ final class IdleExit {
             (idleSince, nextDeadline) = (nil, nil)
             return false
         }
-        let now = configuration.clock.now
+        let now = clock.now
         let since = idleSince ?? now
         // A restart would begin the delay after wrong passcodes again, so that it would never end.
         let delay = vault.openKeys?.secondsToNextAttempt(at: now) ?? 0

@@ -6,9 +6,7 @@ internal import CofferVault
 internal import CofferWire
 
 /// Reads connections, and starts the requests that the gate admits, in the order that their scopes demand.
-final class Intake {
-    private let vault: Vault
-    private let connections: Connections
+final class Intake: ServerPart {
     private let audit: AuditTrail
     private let locks: LockController
     private let responder: Responder
@@ -19,19 +17,12 @@ final class Intake {
     /// Whether another tenant has requests.
     var othersWait: (_ tenant: Int) -> Bool = { _ in false }
 
-    init(
-        _ vault: Vault,
-        _ connections: Connections,
-        _ audit: AuditTrail,
-        _ locks: LockController,
-        _ responder: Responder
-    ) throws(SecretMemoryError) {
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail, _ locks: LockController, _ responder: Responder) throws(SecretMemoryError) {
         self.audit = audit
         self.locks = locks
         self.responder = responder
         buffer = try SecretBytes(zeros: Limits.receiveBufferBytes)
+        super.init(beside: audit)
     }
 
     // MARK: Reading

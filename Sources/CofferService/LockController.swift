@@ -9,10 +9,7 @@ internal import CofferWire
 /// Locks the vault: carries out the due steps of the schedule.
 ///
 /// It does so before each decision about a request, at the end of each turn, and when the server's timer fires.
-final class LockController {
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+final class LockController: ServerPart {
     private let hub: EventHub
     private let audit: AuditTrail
     /// The due times.
@@ -28,22 +25,13 @@ final class LockController {
     /// Whether keys were wiped since the last call of ``takeHasLocked()``.
     private var hasLocked = false
 
-    init(
-        _ configuration: Configuration,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ hub: EventHub,
-        _ audit: AuditTrail,
-        _ surroundings: Surroundings?
-    ) {
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
+    init(_ hub: EventHub, _ audit: AuditTrail, _ surroundings: Surroundings?) {
         self.hub = hub
         self.audit = audit
         self.surroundings = surroundings
-        schedule = LockSchedule(configuration.lockPolicy)
-        presence = Presence(configuration.presencePolicy)
+        schedule = LockSchedule(audit.configuration.lockPolicy)
+        presence = Presence(audit.configuration.presencePolicy)
+        super.init(beside: audit)
     }
 
     /// The time of the next step of the schedule; `nil` if there is none.
@@ -53,7 +41,7 @@ final class LockController {
     ///
     /// - Parameter caller: The client that presented the credential.
     func keysDidChange(by caller: Caller? = nil) {
-        let now = configuration.clock.now
+        let now = clock.now
         let state = (try? vault.state()) ?? .noVault
         switch state {
         case .unlocked:
@@ -78,7 +66,7 @@ final class LockController {
         vault.lockCount += 1
         endContexts()
         let before = schedule
-        schedule.lock(at: configuration.clock.now, graceSeconds: graceSeconds)
+        schedule.lock(at: clock.now, graceSeconds: graceSeconds)
         if schedule != before { self.cause = cause }
         settle()
     }
@@ -97,7 +85,7 @@ final class LockController {
     /// Carries out the due steps.
     func settle() {
         guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return }
-        let now = configuration.clock.now
+        let now = clock.now
         if schedule.countsUse, vault.openCatalog?.files.takeTransferUse() == true { schedule.noteUse(at: now) }
         var steps: [LockSchedule.Step] = []
         while let step = schedule.takeDue(at: now) {
@@ -112,7 +100,7 @@ final class LockController {
     /// Records that the vault was used in this turn.
     func noteUse() {
         guard schedule.countsUse, vault.openKeys?.takeUse() == true else { return }
-        schedule.noteUse(at: configuration.clock.now)
+        schedule.noteUse(at: clock.now)
     }
 
     /// Whether keys were wiped since the last call.

@@ -5,17 +5,14 @@ internal import CofferVault
 internal import CofferWire
 
 /// Sends the answers of requests, and records their results in the audit.
-final class Responder {
-    private let vault: Vault
-    private let connections: Connections
+final class Responder: ServerPart {
     private let audit: AuditTrail
     /// Handles the refusal of a credential, which may be tried again.
     var refuseCredential: (Connection, CofferError) -> Void = { _, _ in }
 
-    init(_ vault: Vault, _ connections: Connections, _ audit: AuditTrail) {
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail) {
         self.audit = audit
+        super.init(beside: audit)
     }
 
     /// Records the result of a request in the audit, so that it is part of the turn's commit.

@@ -62,27 +62,18 @@ package final class Server {
             routing: configuration.routingPolicy
         )
         do {
-            let clock = configuration.clock
-            connections = Connections(on: loop, clock)
+            let part = ServerPart(on: loop, configuration, vault)
+            connections = part.connections
             hub = EventHub(connections)
-            audit = AuditTrail(configuration, vault, hub)
-            locks = LockController(configuration, vault, connections, hub, audit, surroundings)
-            turn = try Turn(on: loop, clock, vault, connections, hub, audit, locks)
-            acceptor = Acceptor(on: loop, configuration, vault, connections, audit)
-            units = UnitCredentials(
-                on: loop,
-                configuration,
-                vault,
-                connections,
-                audit,
-                locks,
-                turn,
-                acceptor
-            )
-            idleExit = IdleExit(configuration, vault, connections)
-            checkpointer = Checkpointer(clock, vault)
-            carryOver = configuration.carryOver.map { CarryOverKeeper($0, vault, locks, clock) }
-            timer = try clock.timer(on: loop) { [unowned self] in
+            audit = AuditTrail(beside: part, hub)
+            locks = LockController(hub, audit, surroundings)
+            turn = try Turn(hub, audit, locks)
+            acceptor = Acceptor(audit)
+            units = UnitCredentials(audit, locks, turn, acceptor)
+            idleExit = IdleExit(beside: part)
+            checkpointer = Checkpointer(beside: part)
+            carryOver = configuration.carryOver.map { CarryOverKeeper($0, locks) }
+            timer = try configuration.clock.timer(on: loop) { [unowned self] in
                 timerDeadline = nil
                 // Due keys are wiped before the turn carries out requests.
                 locks.settle()

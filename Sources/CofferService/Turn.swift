@@ -8,11 +8,7 @@ internal import CofferWire
 ///
 /// A request that only reads is answered at once. A request that changes something is answered after the one commit of
 /// the turn, which includes the audit's records. So no client receives what is not committed, and no answer is withdrawn.
-final class Turn {
-    private let loop: EventLoop
-    private let clock: BootClock
-    private let vault: Vault
-    private let connections: Connections
+final class Turn: ServerPart {
     private let hub: EventHub
     private let audit: AuditTrail
     private let locks: LockController
@@ -41,26 +37,15 @@ final class Turn {
     private let keyWorkers = WorkerPool(limit: 1, lingering: 0)
     private let mailbox: Mailbox<Message>
 
-    init(
-        on loop: EventLoop,
-        _ clock: BootClock,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ hub: EventHub,
-        _ audit: AuditTrail,
-        _ locks: LockController
-    ) throws {
-        self.loop = loop
-        self.clock = clock
-        self.vault = vault
-        self.connections = connections
+    init(_ hub: EventHub, _ audit: AuditTrail, _ locks: LockController) throws {
         self.hub = hub
         self.audit = audit
         self.locks = locks
-        responder = Responder(vault, connections, audit)
-        intake = try Intake(vault, connections, audit, locks, responder)
-        own = Caller(vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
+        responder = Responder(audit)
+        intake = try Intake(audit, locks, responder)
+        own = Caller(audit.vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
         mailbox = try Mailbox()
+        super.init(beside: audit)
         try mailbox.deliver(on: loop) { [unowned self] message in take(message) }
         intake.begin = { [unowned self] request, connection in begin(request, connection) }
         intake.othersWait = { [unowned self] tenant in othersWait(besides: tenant) }

@@ -17,11 +17,7 @@ extension PendingRequest {
 }
 
 /// Answers the requests of service managers for credentials of units.
-final class UnitCredentials {
-    private let loop: EventLoop
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+final class UnitCredentials: ServerPart {
     private let audit: AuditTrail
     private let locks: LockController
     private let turn: Turn
@@ -29,24 +25,12 @@ final class UnitCredentials {
     /// The connections that wait for the vault to be unlocked.
     private var waiting: Set<Int> = []
 
-    init(
-        on loop: EventLoop,
-        _ configuration: Configuration,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ audit: AuditTrail,
-        _ locks: LockController,
-        _ turn: Turn,
-        _ acceptor: Acceptor
-    ) {
-        self.loop = loop
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail, _ locks: LockController, _ turn: Turn, _ acceptor: Acceptor) {
         self.audit = audit
         self.locks = locks
         self.turn = turn
         self.acceptor = acceptor
+        super.init(beside: audit)
     }
 
     /// The time at which the next unit has waited long enough; `nil` if none waits.
@@ -72,7 +56,7 @@ final class UnitCredentials {
         guard let claim else { return }
         let isHeld = holdConnection(socket)
         let wait = UInt64(configuration.credentialWaitSeconds) * 1_000_000_000
-        let request = CredentialRequest(claim, deadline: configuration.clock.now + wait)
+        let request = CredentialRequest(claim, deadline: clock.now + wait)
         let connection = Connection(socket, caller, peer, tenant, credential: request, in: connections)
         guard isHeld, (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
         if let refusal { turnDown(connection, refusal) } else { ask(for: connection) }
@@ -161,7 +145,7 @@ final class UnitCredentials {
     func refuse(_ connection: Connection, _ error: CofferError) {
         guard let credential = connection.credential else { return }
         let state = vault.openKeys?.state ?? .noVault
-        guard error.code == .interactionNotAllowed, configuration.clock.now < credential.deadline, !connection.isEnding
+        guard error.code == .interactionNotAllowed, clock.now < credential.deadline, !connection.isEnding
         else {
             return connection.refuse()
         }
@@ -174,7 +158,7 @@ final class UnitCredentials {
     func settle() {
         if waiting.isEmpty { return }
         let state = vault.openKeys?.state ?? .noVault
-        let now = configuration.clock.now
+        let now = clock.now
         for number in waiting {
             guard let connection = connections[number], let credential = connection.credential, credential.isWaiting
             else {
