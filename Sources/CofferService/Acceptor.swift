@@ -101,8 +101,8 @@ final class Acceptor: ServerPart {
     }
 
     private func turnAway(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
-        let frame = OutgoingFrame(error)
-        _ = unsafe try? socket.send(frame.head.span.bytes)
+        let head = OutgoingFrame(error).head
+        _ = unsafe try? socket.send(head.span.bytes)
     }
 
     /// Identifies the client and its tenant.

@@ -49,7 +49,7 @@ final class Connection {
     /// Whether it is queued for reading.
     var isWaitingToRead = false
     /// Whether it has work without an event: a request that another one had blocked, or bytes that were read ahead.
-    var canGoOn: Bool { hasBacklog || nextToStart != nil }
+    var hasWork: Bool { hasBacklog || nextToStart != nil }
     /// Whether it has an answer that may only be sent at the end of the turn.
     var waitsForTurn = false
     /// Whether it is not read from because its tenant is throttled.

@@ -148,13 +148,7 @@ final class Intake: ServerPart {
             return connection.revoke(refusal)
         }
         do throws(CofferError) {
-            let cover = vault.leaseCover(of: request.method, request.params, from: caller)
-            if case .item(let lease) = cover { request.lease = lease }
-            try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
-                // A due lock comes before the decision.
-                locks.settle()
-                return try vault.state(for: request.method)
-            }
+            try admit(request, caller)
         } catch {
             let error = responder.doubted(error, of: request.method)
             responder.fail(error, request.id, connection)
@@ -162,6 +156,22 @@ final class Intake: ServerPart {
             return connection.remove(request)
         }
         begin(request, connection)
+    }
+
+    // MARK: The gate
+
+    /// Asks the gate whether a client may make a request now.
+    ///
+    /// - Returns: The lease that permits it, if one does.
+    @discardableResult
+    func admit(_ request: PendingRequest, _ caller: Caller) throws(CofferError) -> Lease? {
+        let cover = vault.leaseCover(of: request.method, request.params, from: caller)
+        let lease: Lease? = if case .item(let lease) = cover { lease } else { nil }
+        request.lease = request.lease ?? lease
+        try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
+            try locks.state(for: request.method)
+        }
+        return lease
     }
 }
 

@@ -97,6 +97,12 @@ final class LockController: ServerPart {
         if !steps.isEmpty { hub.announce(steps == [.beginLocking] ? .going : .gone) }
     }
 
+    /// The state of the vault that the gate checks: a due lock comes before the decision.
+    func state(for method: Method) throws(CofferError) -> VaultState {
+        settle()
+        return try vault.state(for: method)
+    }
+
     /// Records that the vault was used in this turn.
     func noteUse() {
         guard schedule.countsUse, vault.openKeys?.takeUse() == true else { return }

@@ -1,6 +1,7 @@
 internal import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
+internal import CofferMemory
 internal import CofferVault
 internal import CofferWire
 
@@ -18,42 +19,42 @@ final class Responder: ServerPart {
     /// Records the result of a request in the audit, so that it is part of the turn's commit.
     ///
     /// - Parameter stands: Whether its success does not depend on that commit.
-    func record(_ answer: Answer, stands: Bool) {
-        guard let origin = answer.running.origin, origin.connection.credential == nil else { return }
-        note(answer, of: origin, answer.failure ?? refusal(of: answer, origin), stands: stands)
+    func record(_ running: Running, stands: Bool) {
+        guard let connection = running.origin?.connection, connection.credential == nil else { return }
+        note(running, running.failure ?? refusal(of: running.reply, on: connection), stands: stands)
     }
 
-    private func note(_ answer: Answer, of origin: Running.Origin, _ failure: CofferError?, stands: Bool) {
+    private func note(_ running: Running, _ failure: CofferError?, stands: Bool) {
+        guard let origin = running.origin else { return }
         audit.note(
             origin.request,
             of: origin.connection,
-            answer.items,
+            running.items,
             stands: stands,
-            mayChange: answer.running.kind == .changing,
+            mayChange: running.kind == .changing,
             failure: failure
         )
     }
 
     /// Ends a request: queues its answer, and lets the requests that waited for it start.
-    func deliver(_ answer: Answer) {
-        guard let origin = answer.running.origin else { return }
-        let (request, connection) = (origin.request, origin.connection)
-        let failure = answer.failure ?? refusal(of: answer, origin)
+    func deliver(_ running: Running) {
+        guard let (request, connection) = running.origin else { return }
+        let failure = running.failure ?? refusal(of: running.reply, on: connection)
         let isOpen = connections.has(connection)
-        if answer.running.kind == .changing { connection.waitsForTurn = true }
+        if running.kind == .changing { connection.waitsForTurn = true }
         if isOpen {
             if let failure {
                 fail(failure, request.id, connection)
-            } else if let reply = answer.takeReply() {
+            } else if let reply = running.takeReply() {
                 send(reply, request.id, connection)
             }
         }
         // A unit whose credential was refused may wait now, and then nothing is recorded.
-        if connection.credential != nil { note(answer, of: origin, failure, stands: true) }
+        if connection.credential != nil { note(running, failure, stands: true) }
         if request.usesContext { connection.caller.context.endRequest() }
         connection.remove(request)
         if isOpen {
-            if connection.canGoOn { connections.wantsToRead(connection) }
+            if connection.hasWork { connections.wantsToRead(connection) }
         } else if !connection.isBusy {
             vault.releaseHandles(of: connection.caller)
         }
@@ -67,15 +68,18 @@ final class Responder: ServerPart {
     /// Why a reply can't be sent; `nil` if it can.
     ///
     /// A lock may have come since the content was read.
-    private func refusal(of answer: Answer, _ origin: Running.Origin) -> CofferError? {
-        let connection = origin.connection
-        let state = vault.openKeys?.state ?? .noVault
-        if answer.failure != nil { return nil }
-        if let refusal = connection.credential?.refusal(of: answer.result) { return refusal }
-        if let protection = answer.protection, !protection.mayBeSent(in: state) {
-            return .locked("the item", in: state, for: .read)
+    private func refusal(of reply: borrowing Reply?, on connection: Connection) -> CofferError? {
+        switch reply {
+        case .none: return nil
+        case .some(let reply):
+            let state = vault.openKeys?.state ?? .noVault
+            if let refusal = connection.credential?.refusal(of: reply.result) { return refusal }
+            if let protection = reply.protection, !protection.mayBeSent(in: state) {
+                return .locked("the item", in: state, for: .read)
+            }
+            return connections.hasRoom(head: 0, payload: reply.payload.byteCount, to: connection)
+                ? nil : .noRoomInTransit
         }
-        return connections.hasRoom(head: 0, payload: answer.payloadByteCount, to: connection) ? nil : .noRoomInTransit
     }
 
     private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection) {

@@ -26,7 +26,7 @@ final class Turn: ServerPart {
     private var committing: [Running] = []
     private var committed: [(running: Running, failure: CofferError?)] = []
     /// The answers that wait for this turn's commit.
-    private var answers: [Answer] = []
+    private var answers: [Running] = []
     /// The events of committed changes.
     private var events: [VaultEvent] = []
     private var pollCount = 0
@@ -113,14 +113,15 @@ final class Turn: ServerPart {
     }
 
     private func continueCommitted() {
-        let goingOn = committed
+        let continuing = committed
         committed = []
-        for (running, failure) in goingOn {
-            if let failure {
-                finish(running, Answer(running, failure: running.call.explainUndoing(failure)))
-            } else {
+        for (running, failure) in continuing {
+            guard let failure else {
                 step(running)
+                continue
             }
+            running.undo(because: failure)
+            finish(running)
         }
     }
 
@@ -167,13 +168,12 @@ final class Turn: ServerPart {
         let kind: Scheduler.Kind = request.scope.changes || call.lease != nil ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
-        let origin = Running.Origin(request: request, connection: connection)
-        let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [unowned self] in
+        let begun = Running(token, (request, connection), call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
-            try recheckLease(of: request, call)
-            // The state may have changed while the request waited, and a lock may be due.
-            locks.settle()
-            if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) {
+            // While it waited, the state may have changed, or the uses of its lease may have been used up.
+            if call.lease != nil {
+                call.lease = try intake.admit(request, call.caller)
+            } else if let refusal = Gate.refusal(of: request.method, in: try locks.state(for: request.method)) {
                 throw refusal
             }
             return try vault.begin(request.method, request.params, call)
@@ -187,16 +187,6 @@ final class Turn: ServerPart {
         } else {
             scheduler.goOn(token)
         }
-    }
-
-    /// Throws if the uses of its lease were used up while the request waited.
-    private func recheckLease(of request: PendingRequest, _ call: Call) throws(CofferError) {
-        guard call.lease != nil else { return }
-        let cover = vault.leaseCover(of: request.method, request.params, from: call.caller)
-        if let refusal = Gate.refusal(of: request.method, request.params, to: call.caller.rights, and: cover) {
-            throw refusal
-        }
-        if case .item(let lease) = cover { call.lease = lease } else { call.lease = nil }
     }
 
     private func beginChores() {
@@ -230,7 +220,8 @@ final class Turn: ServerPart {
                 next = take(step, of: running)
             } catch {
                 noteChanges(by: running)
-                finish(running, Answer(running, failure: CofferError(mapping: error, running.call.subject)))
+                running.end(with: CofferError(mapping: error, running.call.subject))
+                finish(running)
             }
         }
     }
@@ -243,7 +234,8 @@ final class Turn: ServerPart {
     private func take(_ step: consuming Step, of running: Running) -> Step.Next? {
         switch consume step {
         case .done(let reply):
-            finish(running, Answer(running, reply))
+            running.end(with: reply)
+            finish(running)
         case .work(let item, let lane, let next):
             running.next = next
             let (token, mailbox) = (running.token, mailbox)
@@ -279,7 +271,8 @@ final class Turn: ServerPart {
         for token in vault.claims.waiting {
             guard let waiting = running[token], let error = waiting.call.endOfWaiting else { continue }
             vault.claims.withdraw(token)
-            finish(waiting, Answer(waiting, failure: error))
+            waiting.end(with: error)
+            finish(waiting)
         }
     }
 
@@ -296,7 +289,7 @@ final class Turn: ServerPart {
     // MARK: Answers
 
     /// Ends a request; its answer waits for the commit if it depends on uncommitted changes.
-    private func finish(_ running: Running, _ answer: Answer) {
+    private func finish(_ running: Running) {
         self.running[running.token] = nil
         scheduler.remove(running.token)
         running.call.end()
@@ -306,10 +299,10 @@ final class Turn: ServerPart {
         for claim in vault.claims.held(by: running.token) { release(claim) }
         let method = running.origin?.request.method
         let hasChanges = vault.openCatalog?.hasChanges == true
-        let stands = running.kind == .reading || !hasChanges || answer.failure == nil && method?.awaitsCommit == true
-        if let method { answer.explain { responder.doubted($0, of: method) } }
-        responder.record(answer, stands: stands)
-        if stands { responder.deliver(answer) } else { answers.append(answer) }
+        let stands = running.kind == .reading || !hasChanges || running.failure == nil && method?.awaitsCommit == true
+        if let method, let failure = running.failure { running.end(with: responder.doubted(failure, of: method)) }
+        responder.record(running, stands: stands)
+        stands ? responder.deliver(running) : answers.append(running)
     }
 
     /// Cancels requests of a connection.

@@ -121,15 +121,9 @@ final class UnitCredentials: ServerPart {
         var protection: Protection?
         do throws(CofferError) {
             let caller = Caller(client, try vault.rights(of: client))
-            let cover = vault.leaseCover(of: .itemGet, credential.request.params, from: caller)
-            try Gate.check(.itemGet, credential.request.params, for: caller.rights, and: cover) {
-                () throws(CofferError) in
-                locks.settle()
-                return try vault.state(for: .itemGet)
-            }
+            let lease = try turn.intake.admit(PendingRequest(credential.request), caller)
             let name = try ItemName(address.itemName)
-            let group: String
-            if case .item(let lease) = cover { group = lease.terms.group } else { group = try caller.group(nil) }
+            let group = if let lease { lease.terms.group } else { try caller.group(nil) }
             let info = try vault.info(of: name, in: group)
             protection = info.protection
             let state = try vault.keys.state
