@@ -114,20 +114,12 @@ final class Acceptor: ServerPart {
     ) throws -> (Caller, Tenant, ProcessCredentials) {
         let peer = try PeerIdentity(of: socket)
         guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
-        let identity = try identity(of: process, peer)
+        let identity = try vault.settings.identity(of: process, peer, gone: .callerIsGone)
         let rights = try decide(identity)
         let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
         let tenant = connections.tenant(of: identity, rights)
         try connections.checkRoom(for: tenant)
         return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer.credentials)
-    }
-
-    private func identity(of process: borrowing HeldProcess, _ peer: PeerIdentity) throws -> ClientIdentity {
-        let outcome: Result<ClientIdentity, any Error>
-        do { outcome = .success(try configuration.identify(peer, process)) } catch { outcome = .failure(error) }
-        // The process may have ended meanwhile: then the kernel may have given its number to another process.
-        guard try process.isRunning else { throw CofferError.callerIsGone }
-        return try outcome.get()
     }
 }
 

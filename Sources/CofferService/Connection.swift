@@ -31,6 +31,8 @@ final class Connection {
     private var backlog: SecretBytes?
 
     private var outbox = Outbox()
+    /// The refusal of the credential, if it is refused.
+    private var refusal: CredentialRefusal?
 
     /// The size of its buffers, as the quota has recorded it.
     private var held = BufferQuota.Held()
@@ -52,8 +54,6 @@ final class Connection {
     var hasWork: Bool { hasBacklog || nextToStart != nil }
     /// Whether it has an answer that may only be sent at the end of the turn.
     var waitsForTurn = false
-    /// Whether it is not read from because its tenant is throttled.
-    private(set) var isPaused = false
     /// Whether it is queued for sending.
     var isToBeSent = false
 
@@ -284,16 +284,14 @@ final class Connection {
 
     /// Refuses a service manager's request, by sending more than it accepts.
     func refuse() {
-        credential?.refuse()
+        credential?.stateWaitedOut = nil
+        refusal = refusal ?? CredentialRefusal()
         isEnding = true
         connections.wantsToSend(self)
     }
 
     /// Refuses at shutdown, when the loop has stopped, as long as the peer reads.
-    func refuseAtLast() {
-        refuse()
-        while flush(), socket.waitForRoom(milliseconds: 1000) {}
-    }
+    func refuseAtLast() { CredentialRefusal.send(to: socket, patience: 1) }
 
     /// A duplicate of the socket, for streamed content.
     func duplicateSocket() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
@@ -330,10 +328,13 @@ final class Connection {
     ///
     /// - Returns: Whether the connection stays open.
     func flush() -> Bool {
-        let isOpen = (try? outbox.send(to: socket, at: connections.clock.now)) != nil
-        noteHeld()
-        if !isOpen { return false }
-        if let credential, (try? credential.sendRefusal(to: socket)) == nil { return false }
+        do throws(SystemError) {
+            defer { noteHeld() }
+            try outbox.send(to: socket, at: connections.clock.now)
+            try refusal?.send(to: socket)
+        } catch {
+            return false
+        }
         if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil {
             // Another process may hold a duplicate, so closing is not enough. A connection without a whole answer must
             // not end.
@@ -344,25 +345,15 @@ final class Connection {
         return true
     }
 
-    private var hasMoreToSend: Bool { !outbox.isEmpty || credential?.isBeingRefused == true }
-
-    /// Pauses reading until ``resumeReading()``.
-    func pauseReading() {
-        isPaused = true
-        updateInterest()
-    }
-
-    func resumeReading() {
-        isPaused = false
-        updateInterest()
-    }
+    private var hasMoreToSend: Bool { !outbox.isEmpty || refusal?.isSent == false }
 
     /// Updates the watched events.
     ///
-    /// A peer that does not read its answers, or has many requests pending, is not read from: its buffers are limited.
-    private func updateInterest() {
+    /// A peer that does not read its answers, has many requests pending, or is throttled, is not read from: its buffers
+    /// are limited.
+    func updateInterest() {
         var wanted: EventLoop.Interest = []
-        if acceptsRequests && !isEnding && backlog == nil && credential == nil && !isPaused {
+        if acceptsRequests && !isEnding && backlog == nil && credential == nil && !tenant.isThrottled {
             wanted.insert(.readable)
         }
         if hasMoreToSend { wanted.insert(.writable) }

@@ -68,7 +68,7 @@ final class Connections {
         let wasHungUp = connection.ready.contains(.hungUp)
         if ready.contains(.hungUp) && !wasHungUp { hungUp.append(connection.number) }
         connection.ready.formUnion(ready)
-        connection.tenant.isThrottled ? connection.pauseReading() : wantsToRead(connection)
+        connection.tenant.isThrottled ? connection.updateInterest() : wantsToRead(connection)
     }
 
     /// Queues a connection for reading, in round robin over the tenants.
@@ -217,7 +217,7 @@ final class Connections {
         let now = clock.now
         for tenant in throttled where tenant.endThrottling(at: now) {
             for connection in all.values where connection.tenant === tenant {
-                if connection.isPaused { connection.resumeReading() }
+                connection.updateInterest()
                 if connection.hasBacklog { wantsToRead(connection) }
             }
         }

@@ -107,26 +107,18 @@ final class Intake: ServerPart {
         connections.noteRequest(of: connection)
         connections.buffers.noteRequest(jsonByteCount: frame.jsonByteCount)
         let request: Request
-        let attachments: Attachments
-        let isWiped: Bool
-        let byteCount = frame.byteCount
         do throws(RequestError) {
-            let json: JSONValue
-            switch frame.json {
-            case .success(let value): json = value
-            case .failure(let fault): throw RequestError(fault)
-            }
-            isWiped = frame.isPayloadWiped
-            attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
-            request = try Request(json)
+            request = try Request(try frame.json.mapError { RequestError($0) }.get())
         } catch {
             connections.noteRefusal(of: connection, error.error)
             return connection.send(OutgoingFrame(id: error.id, json: error.responseBytes))
         }
-        if isWiped { return responder.fail(.lockedMeanwhile, request.id, connection) }
+        if frame.isPayloadWiped { return responder.fail(.lockedMeanwhile, request.id, connection) }
         guard let method = Method(rawValue: request.method) else {
             return responder.fail(.unknownMethod(request.method), request.id, connection)
         }
+        let byteCount = frame.byteCount
+        let attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
         connection.add(request, method, attachments, byteCount: byteCount)
         startRequests(of: connection)
     }

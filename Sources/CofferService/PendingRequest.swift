@@ -19,9 +19,9 @@ final class PendingRequest {
     /// The lease that permits it, if the client's own rights don't.
     var lease: Lease?
     private(set) var scope: RequestScope
-    private(set) var isStarted = false
     /// The handler's view of it, once it has started.
-    private(set) var call: Call?
+    private var call: Call?
+    var isStarted: Bool { call != nil }
 
     init(
         _ request: Request,
@@ -49,7 +49,6 @@ final class PendingRequest {
     ///
     /// - Parameter isAlone: Whether no other request of the connection may run meanwhile.
     func start(_ call: Call, isAlone: Bool) {
-        isStarted = true
         self.call = call
         if isAlone { scope = .barrier }
     }

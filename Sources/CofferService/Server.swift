@@ -57,7 +57,7 @@ package final class Server {
         self.loop = loop
         self.configuration = configuration
         vault = Vault(
-            VaultSettings(configuration),
+            configuration.vault,
             access: AccessPolicy(daemon: configuration.daemon, entitlements: configuration.entitlements),
             routing: configuration.routingPolicy
         )
@@ -69,11 +69,11 @@ package final class Server {
             locks = LockController(hub, audit, surroundings)
             turn = try Turn(hub, audit, locks)
             acceptor = Acceptor(audit)
-            units = UnitCredentials(audit, locks, turn, acceptor)
+            units = UnitCredentials(audit, turn, acceptor)
             idleExit = IdleExit(beside: part)
             checkpointer = Checkpointer(beside: part)
             carryOver = configuration.carryOver.map { CarryOverKeeper($0, locks) }
-            timer = try configuration.clock.timer(on: loop) { [unowned self] in
+            timer = try configuration.vault.clock.timer(on: loop) { [unowned self] in
                 timerDeadline = nil
                 // Due keys are wiped before the turn carries out requests.
                 locks.settle()
@@ -254,18 +254,5 @@ extension Server: VaultObserver {
 
     package func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {
         units.answer(to: address, of: client)
-    }
-}
-
-extension VaultSettings {
-    init(_ configuration: Configuration) {
-        self.init(
-            statePath: configuration.statePath,
-            credentialsPath: configuration.credentialsPath,
-            clock: configuration.clock,
-            fileSystem: configuration.fileSystem,
-            identify: configuration.identify,
-            tellFault: configuration.tellFault
-        )
     }
 }

@@ -13,7 +13,7 @@ class ServerPart {
         self.loop = loop
         self.configuration = configuration
         self.vault = vault
-        connections = Connections(on: loop, configuration.clock)
+        connections = Connections(on: loop, configuration.vault.clock)
     }
 
     /// Makes a part of the same server.
@@ -24,5 +24,5 @@ class ServerPart {
         connections = other.connections
     }
 
-    final var clock: BootClock { configuration.clock }
+    final var clock: BootClock { configuration.vault.clock }
 }

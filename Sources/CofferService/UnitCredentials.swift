@@ -19,15 +19,13 @@ extension PendingRequest {
 /// Answers the requests of service managers for credentials of units.
 final class UnitCredentials: ServerPart {
     private let audit: AuditTrail
-    private let locks: LockController
     private let turn: Turn
     private unowned let acceptor: Acceptor
     /// The connections that wait for the vault to be unlocked.
     private var waiting: Set<Int> = []
 
-    init(_ audit: AuditTrail, _ locks: LockController, _ turn: Turn, _ acceptor: Acceptor) {
+    init(_ audit: AuditTrail, _ turn: Turn, _ acceptor: Acceptor) {
         self.audit = audit
-        self.locks = locks
         self.turn = turn
         self.acceptor = acceptor
         super.init(beside: audit)
@@ -51,12 +49,15 @@ final class UnitCredentials: ServerPart {
                 }
             }
         } catch {
-            return turnAwayServiceManager(socket)
+            // As much as fits into the socket's buffer: the daemon does not wait for an unknown peer.
+            var refusal = CredentialRefusal()
+            try? refusal.send(to: socket)
+            return
         }
         guard let claim else { return }
         let isHeld = holdConnection(socket)
-        let wait = UInt64(configuration.credentialWaitSeconds) * 1_000_000_000
-        let request = CredentialRequest(claim, deadline: clock.now + wait)
+        let deadline = clock.now.adding(seconds: configuration.credentialWaitSeconds)
+        let request = CredentialRequest(claim, deadline: deadline)
         let connection = Connection(socket, caller, peer, tenant, credential: request, in: connections)
         guard isHeld, (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
         if let refusal { turnDown(connection, refusal) } else { ask(for: connection) }
@@ -88,16 +89,10 @@ final class UnitCredentials: ServerPart {
         throw error
     }
 
-    /// Sends as much of a refusal as fits into the socket's buffer: the daemon does not wait for an unknown peer.
-    private func turnAwayServiceManager(_ socket: consuming OwnedDescriptor) {
-        let refusal = CredentialRequest.refusal
-        _ = unsafe try? socket.send(refusal.span.bytes)
-    }
-
     /// Requests the credential as a client would get its item.
     private func ask(for connection: Connection) {
         guard let credential = connection.credential else { return }
-        credential.stopWaiting()
+        credential.stateWaitedOut = nil
         do throws(SystemError) {
             let attachments = Attachments(payload: nil, descriptor: try connection.duplicateSocket())
             connection.add(credential.request, .itemGet, attachments, byteCount: 0)
@@ -143,7 +138,7 @@ final class UnitCredentials: ServerPart {
         else {
             return connection.refuse()
         }
-        credential.wait(for: state)
+        credential.stateWaitedOut = state
         waiting.insert(connection.number)
     }
 

@@ -56,10 +56,7 @@ extension Vault {
         let subject = "process \(number)"
         do {
             guard let process = try HeldProcess(numbered: number) else { throw CofferError.noProcess(number) }
-            let outcome = Result { try settings.identify(try process.identity(), process) }
-            // The process may have ended meanwhile: then the kernel may have given its number to another process.
-            guard try process.isRunning else { throw CofferError.noProcess(number) }
-            return try outcome.get()
+            return try settings.identity(of: process, try process.identity(), gone: .noProcess(number))
         } catch {
             throw CofferError(mapping: error, "can't look at \(subject)")
         }
