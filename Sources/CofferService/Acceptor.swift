@@ -89,18 +89,18 @@ final class Acceptor: ServerPart {
             try UnixSocket.tellSenders(on: socket)
             (caller, tenant, peer) = try identify(socket) { identity in
                 do { return try vault.rights(of: identity) } catch {
-                    audit.noteTurnedAway(identity, error)
+                    audit.noteRefused(identity, error)
                     throw error
                 }
             }
         } catch {
             // If the kernel no longer knows the peer, the peer can't receive the error either.
-            return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
+            return refuse(socket, CofferError(mapping: error, "can't tell who is calling"))
         }
         try? connections.add(Connection(socket, caller, peer, tenant, in: connections))
     }
 
-    private func turnAway(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
+    private func refuse(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
         let head = OutgoingFrame(error).head
         _ = unsafe try? socket.send(head.span.bytes)
     }

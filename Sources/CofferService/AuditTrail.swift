@@ -68,7 +68,7 @@ final class AuditTrail: ServerPart {
     }
 
     /// Notes a client that was refused.
-    func noteTurnedAway(_ client: ClientIdentity, _ error: any Error) {
+    func noteRefused(_ client: ClientIdentity, _ error: any Error) {
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
@@ -122,7 +122,7 @@ final class AuditTrail: ServerPart {
     private static let delay = UInt64(Limits.auditDelayMilliseconds) * 1_000_000
 
     /// Publishes the records that are committed now.
-    func tellWritten(to catalog: Catalog) {
+    func publishWritten(to catalog: Catalog) {
         isDue = false
         let records = catalog.audit.confirm()
         deadline = catalog.audit.isWaiting ? clock.now + Self.delay : nil

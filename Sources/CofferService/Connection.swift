@@ -53,7 +53,7 @@ final class Connection {
     /// Whether it has work without an event: a request that another one had blocked, or bytes that were read ahead.
     var hasWork: Bool { hasBacklog || nextToStart != nil }
     /// Whether it has an answer that may only be sent at the end of the turn.
-    var waitsForTurn = false
+    var sendsAtTurnEnd = false
     /// Whether it is queued for sending.
     var isToBeSent = false
 
@@ -284,7 +284,7 @@ final class Connection {
 
     /// Refuses a service manager's request, by sending more than it accepts.
     func refuse() {
-        credential?.stateWaitedOut = nil
+        credential?.blockingState = nil
         refusal = refusal ?? CredentialRefusal()
         isEnding = true
         connections.wantsToSend(self)

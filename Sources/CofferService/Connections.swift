@@ -12,8 +12,8 @@ final class Connections {
     private var nextNumber = 0
     private var tenants: [Int: Tenant] = [:]
     private var nextTenantNumber = 0
-    /// The tenants that are throttled.
-    private var throttled: [Tenant] = []
+    /// The earliest time at which the throttling of a tenant ends; `nil` if none is throttled.
+    private(set) var nextDeadline: UInt64?
 
     /// The connections that are to be read, or have bytes to decode.
     private var reading = FairQueue<Int>()
@@ -120,7 +120,7 @@ final class Connections {
     func send(_ connection: Connection) {
         guard has(connection) else { return }
         connection.isToBeSent = false
-        connection.waitsForTurn = false
+        connection.sendsAtTurnEnd = false
         guard connection.flush() else { return drop(connection) }
         // The answers may have freed the limits that stopped its backlog.
         if connection.hasBacklog && connection.acceptsRequests { wantsToRead(connection) }
@@ -193,34 +193,30 @@ final class Connections {
     /// Counts a request, and throttles the tenant if it exceeds its limit.
     func noteRequest(of connection: Connection) {
         connection.tenant.noteRequest(at: clock)
-        beginThrottling(of: connection.tenant)
+        noteThrottling(of: connection.tenant)
     }
 
     /// Counts a refusal, which costs a client nothing to cause, and throttles the tenant if there are too many.
     func noteRefusal(of connection: Connection, _ error: CofferError) {
         guard [.missingEntitlement, .param, .unimplemented].contains(error.code) else { return }
         connection.tenant.noteRefusal(at: clock)
-        beginThrottling(of: connection.tenant)
+        noteThrottling(of: connection.tenant)
     }
 
-    private func beginThrottling(of tenant: Tenant) {
-        if !tenant.isThrottled || throttled.contains(where: { $0 === tenant }) { return }
-        throttled.append(tenant)
+    private func noteThrottling(of tenant: Tenant) {
+        if let end = tenant.throttleEnd { nextDeadline = min(nextDeadline ?? end, end) }
     }
-
-    /// The time at which the next tenant's throttling ends; `nil` if none is throttled.
-    var nextDeadline: UInt64? { throttled.compactMap(\.throttleEnd).min() }
 
     /// Ends the throttling of the tenants whose time is over.
     func endThrottling() {
-        if throttled.isEmpty { return }
+        guard let nextDeadline, nextDeadline <= clock.now else { return }
         let now = clock.now
-        for tenant in throttled where tenant.endThrottling(at: now) {
+        for tenant in tenants.values where tenant.endThrottling(at: now) {
             for connection in all.values where connection.tenant === tenant {
                 connection.updateInterest()
                 if connection.hasBacklog { wantsToRead(connection) }
             }
         }
-        throttled.removeAll { !$0.isThrottled }
+        self.nextDeadline = tenants.values.compactMap(\.throttleEnd).min()
     }
 }

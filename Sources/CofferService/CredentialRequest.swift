@@ -7,7 +7,7 @@ final class CredentialRequest {
     /// The time until which the unit waits.
     let deadline: UInt64
     /// The state of the vault that it waits to change; `nil` if it does not wait.
-    var stateWaitedOut: VaultState?
+    var blockingState: VaultState?
     /// Whether the content is empty.
     private var isEmpty = false
 
@@ -28,7 +28,7 @@ final class CredentialRequest {
     }
 
     /// Whether it waits for another state of the vault.
-    var isWaiting: Bool { stateWaitedOut != nil }
+    var isWaiting: Bool { blockingState != nil }
 
     /// Decides whether a content can be answered.
     func refusal(of result: JSONObject) -> CofferError? {

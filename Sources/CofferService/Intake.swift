@@ -53,7 +53,7 @@ final class Intake: ServerPart {
                 }
             }
         }
-        connection.waitsForTurn ? connections.wantsToSend(connection) : connections.send(connection)
+        connection.sendsAtTurnEnd ? connections.wantsToSend(connection) : connections.send(connection)
     }
 
     private func receive(from connection: Connection) {
@@ -63,7 +63,7 @@ final class Intake: ServerPart {
         case .nothing: return
         case .end: connection.end()
         case .refused(let error, let count):
-            audit.noteTurnedAway(connection.caller.identity, error)
+            audit.noteRefused(connection.caller.identity, error)
             connection.revoke(error)
             buffer.wipe(first: count)
         case .bytes(let count):
@@ -77,7 +77,7 @@ final class Intake: ServerPart {
         var count = 0
         do throws(FrameError) {
             while connection.acceptsRequests, !connection.isEnding, count < Limits.requestsPerTurn,
-                count == 0 || offset == bytes.byteCount || !mustGiveWay(connection.tenant),
+                count == 0 || offset == bytes.byteCount || !mustYield(connection.tenant),
                 let frame = try connection.nextFrame(bytes, at: &offset)
             {
                 count += 1
@@ -95,7 +95,7 @@ final class Intake: ServerPart {
         if connection.acceptsRequests { connections.wantsToRead(connection) }
     }
 
-    private func mustGiveWay(_ tenant: Tenant) -> Bool { tenant.isThrottled || othersWait(tenant.number) }
+    private func mustYield(_ tenant: Tenant) -> Bool { tenant.isThrottled || othersWait(tenant.number) }
 
     // MARK: Requests
 
@@ -127,7 +127,7 @@ final class Intake: ServerPart {
     func startRequests(of connection: Connection) {
         var count = 0
         while let request = connection.nextToStart {
-            if count > 0 && mustGiveWay(connection.tenant) { return connections.wantsToRead(connection) }
+            if count > 0 && mustYield(connection.tenant) { return connections.wantsToRead(connection) }
             start(request, connection)
             count += 1
         }

@@ -21,7 +21,7 @@ final class LockController: ServerPart {
     /// The sessions of the machine; `nil` if they are unknown.
     private let surroundings: Surroundings?
     /// Whether the surroundings were notified that there are keys to wipe.
-    private var hasToldUnlocked = false
+    private var hasNotifiedUnlocked = false
     /// Whether keys were wiped since the last call of ``takeHasLocked()``.
     private var hasLocked = false
 
@@ -53,7 +53,7 @@ final class LockController: ServerPart {
         if let caller { noteUnlock(by: caller) }
         vault.openCatalog?.changes.isWanted = hub.wantsItems
         audit.noteState(state)
-        tellSurroundings()
+        notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
     }
 
@@ -92,7 +92,7 @@ final class LockController: ServerPart {
             steps.append(step)
             carryOut(step, on: keys)
         }
-        tellSurroundings()
+        notifySurroundings()
         // Clients are notified before the turn sends anything, but after the wiping, which they must not delay.
         if !steps.isEmpty { hub.announce(steps == [.beginLocking] ? .going : .gone) }
     }
@@ -168,10 +168,10 @@ final class LockController: ServerPart {
     }
 
     /// Notifies the surroundings whether there are keys to wipe.
-    private func tellSurroundings() {
+    private func notifySurroundings() {
         let isUnlocked = schedule.isUnlocked
-        guard isUnlocked != hasToldUnlocked else { return }
-        hasToldUnlocked = isUnlocked
+        guard isUnlocked != hasNotifiedUnlocked else { return }
+        hasNotifiedUnlocked = isUnlocked
         if !isUnlocked { presence.leave() }
         guard configuration.presencePolicy.locksAtAll else { return }
         surroundings?.unlockedDidChange(isUnlocked)

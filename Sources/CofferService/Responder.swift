@@ -41,7 +41,7 @@ final class Responder: ServerPart {
         guard let (request, connection) = running.origin else { return }
         let failure = running.failure ?? refusal(of: running.reply, on: connection)
         let isOpen = connections.has(connection)
-        if running.kind == .changing { connection.waitsForTurn = true }
+        if running.kind == .changing { connection.sendsAtTurnEnd = true }
         if isOpen {
             if let failure {
                 fail(failure, request.id, connection)

@@ -30,7 +30,7 @@ package final class Server {
     private var timer: (any ClockTimer)?
     private var timerDeadline: UInt64?
     /// The state that ``Configuration/tellState`` last received.
-    private var toldState: VaultState?
+    private var reportedState: VaultState?
     private var isToShutDown = false
     private var isStopped = false
 
@@ -99,7 +99,7 @@ package final class Server {
         carryOver?.restore()
         vault.removeRemains()
         configuration.tellState(try? vault.state())
-        toldState = vault.openKeys?.state
+        reportedState = vault.openKeys?.state
     }
 
     /// Accepts connections from a listening socket.
@@ -118,7 +118,7 @@ package final class Server {
         // What came up may be due to end, or have something to record.
         if !isStopped { takeTurn() }
         while !isStopped {
-            loop.poll(milliseconds: turn.mustGoOn || isToShutDown ? 0 : -1)
+            loop.poll(milliseconds: turn.hasWork || isToShutDown ? 0 : -1)
             loop.dispatch()
             if !isStopped { takeTurn() }
         }
@@ -137,7 +137,7 @@ package final class Server {
         checkpointer.settle(hasLocked: locks.takeHasLocked())
         vault.openCatalog?.audit.moveAnchor()
         if connections.buffers.takeEmptied() { Heap.giveBack() }
-        tellChangedState()
+        reportChangedState()
         isToShutDown || idleExit.isDue() ? shutDown() : setTimer()
     }
 
@@ -152,10 +152,10 @@ package final class Server {
         timer?.set(next)
     }
 
-    private func tellChangedState() {
+    private func reportChangedState() {
         let state = vault.openKeys?.state
-        guard state != toldState else { return }
-        toldState = state
+        guard state != reportedState else { return }
+        reportedState = state
         configuration.tellState(try? vault.state())
     }
 

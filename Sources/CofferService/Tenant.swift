@@ -49,17 +49,17 @@ final class Tenant {
         guard requests != nil else { return }
         let now = clock.now
         requests?.take(at: now)
-        rest(until: requests?.nextTime ?? 0, at: now)
+        throttle(until: requests?.nextTime ?? 0, at: now)
     }
 
     /// Counts a refusal.
     func noteRefusal(at clock: BootClock) {
         let now = clock.now
         refusals.take(at: now)
-        rest(until: refusals.nextTime, at: now)
+        throttle(until: refusals.nextTime, at: now)
     }
 
-    private func rest(until end: UInt64, at now: UInt64) {
+    private func throttle(until end: UInt64, at now: UInt64) {
         if end > max(now, throttleEnd ?? 0) { throttleEnd = end }
     }
 

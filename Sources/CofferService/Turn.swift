@@ -55,7 +55,7 @@ final class Turn: ServerPart {
 
     /// Carries out requests until none is left or the turn's quantum has ended.
     func carryOut() {
-        for token in again { scheduler.goOn(token) }
+        for token in again { scheduler.resume(token) }
         again = []
         intake.endHungUp()
         beginChores()
@@ -84,7 +84,7 @@ final class Turn: ServerPart {
     }
 
     /// Whether there is work, so that the loop must not block in the kernel.
-    var mustGoOn: Bool {
+    var hasWork: Bool {
         !scheduler.isIdle || !again.isEmpty || !committed.isEmpty || !committing.isEmpty || !answers.isEmpty
             || !vault.chores.isEmpty || vault.openCatalog?.hasChanges == true || connections.hasReadable
             || loop.hasUndispatched || audit.isUnscheduled
@@ -132,7 +132,7 @@ final class Turn: ServerPart {
         do throws(CofferError) { try catalog.commit() } catch { failure = error }
         scheduler.noteCommit()
         events += catalog.changes.takeEvents()
-        audit.tellWritten(to: catalog)
+        audit.publishWritten(to: catalog)
         for answer in answers where !answer.isSettled {
             answer.isSettled = true
             if let failure { answer.undo(because: failure) }
@@ -181,11 +181,11 @@ final class Turn: ServerPart {
         running[token] = begun
         scheduler.add(token, request.scope, kind, of: begun.tenant)
         if request.method.claim == .keys {
-            if vault.claims.take(.keys, for: token, of: begun.tenant) { scheduler.goOn(token) }
+            if vault.claims.take(.keys, for: token, of: begun.tenant) { scheduler.resume(token) }
         } else if kind == .reading && scheduler.mayRead(request.scope) {
             step(begun)
         } else {
-            scheduler.goOn(token)
+            scheduler.resume(token)
         }
     }
 
@@ -198,7 +198,7 @@ final class Turn: ServerPart {
             nextToken += 1
             running[begun.token] = begun
             scheduler.add(begun.token, .barrier, .changing, of: chore.tenant)
-            scheduler.goOn(begun.token)
+            scheduler.resume(begun.token)
         }
     }
 
@@ -258,7 +258,7 @@ final class Turn: ServerPart {
 
     private func take(_ message: Message) {
         switch message {
-        case .worked(let token): scheduler.goOn(token)
+        case .worked(let token): scheduler.resume(token)
         case .progressed(let token, let done, let total):
             guard let origin = running[token]?.origin, running[token]?.call.isCancelled == false else { return }
             let params = ProgressParameters(done: done, total: total, request: origin.request.id)
@@ -277,7 +277,7 @@ final class Turn: ServerPart {
     }
 
     private func release(_ claim: Claim) {
-        if let token = vault.claims.release(claim) { scheduler.goOn(token) }
+        if let token = vault.claims.release(claim) { scheduler.resume(token) }
     }
 
     private func freeClaims() {

@@ -60,7 +60,7 @@ final class UnitCredentials: ServerPart {
         let request = CredentialRequest(claim, deadline: deadline)
         let connection = Connection(socket, caller, peer, tenant, credential: request, in: connections)
         guard isHeld, (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
-        if let refusal { turnDown(connection, refusal) } else { ask(for: connection) }
+        if let refusal { deny(connection, refusal) } else { ask(for: connection) }
     }
 
     /// Gives a duplicate of the connection to a process that outlives the daemon, before the first byte of an answer.
@@ -85,25 +85,25 @@ final class UnitCredentials: ServerPart {
             reason ?? "it asks for no credential of a unit",
             hint: "clients connect to the other socket"
         )
-        audit.noteTurnedAway(identity, error)
+        audit.noteRefused(identity, error)
         throw error
     }
 
     /// Requests the credential as a client would get its item.
     private func ask(for connection: Connection) {
         guard let credential = connection.credential else { return }
-        credential.stateWaitedOut = nil
+        credential.blockingState = nil
         do throws(SystemError) {
             let attachments = Attachments(payload: nil, descriptor: try connection.duplicateSocket())
             connection.add(credential.request, .itemGet, attachments, byteCount: 0)
             turn.intake.startRequests(of: connection)
         } catch {
-            turnDown(connection, error.cofferError("can't answer"))
+            deny(connection, error.cofferError("can't answer"))
         }
     }
 
     /// Refuses a credential without requesting it.
-    private func turnDown(_ connection: Connection, _ error: CofferError) {
+    private func deny(_ connection: Connection, _ error: CofferError) {
         if let credential = connection.credential {
             audit.note(PendingRequest(credential.request), of: connection, failure: error)
         }
@@ -138,7 +138,7 @@ final class UnitCredentials: ServerPart {
         else {
             return connection.refuse()
         }
-        credential.stateWaitedOut = state
+        credential.blockingState = state
         waiting.insert(connection.number)
     }
 
@@ -154,7 +154,7 @@ final class UnitCredentials: ServerPart {
                 waiting.remove(number)
                 continue
             }
-            guard credential.stateWaitedOut != state || credential.deadline <= now else { continue }
+            guard credential.blockingState != state || credential.deadline <= now else { continue }
             waiting.remove(number)
             ask(for: connection)
         }
