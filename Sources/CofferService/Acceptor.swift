@@ -87,12 +87,7 @@ final class Acceptor: ServerPart {
         let (caller, tenant, peer): (Caller, Tenant, ProcessCredentials)
         do {
             try UnixSocket.tellSenders(on: socket)
-            (caller, tenant, peer) = try identify(socket) { identity in
-                do { return try vault.rights(of: identity) } catch {
-                    audit.noteRefused(identity, error)
-                    throw error
-                }
-            }
+            (caller, tenant, peer) = try identify(socket) { try vault.rights(of: $0) }
         } catch {
             // If the kernel no longer knows the peer, the peer can't receive the error either.
             return refuse(socket, CofferError(mapping: error, "can't tell who is calling"))
@@ -107,7 +102,7 @@ final class Acceptor: ServerPart {
 
     /// Identifies the client and its tenant.
     ///
-    /// - Parameter decide: Returns the rights of the client.
+    /// - Parameter decide: Returns the rights of the client; an error is recorded in the audit.
     func identify(
         _ socket: borrowing OwnedDescriptor,
         _ decide: (ClientIdentity) throws -> AccessRights
@@ -115,7 +110,11 @@ final class Acceptor: ServerPart {
         let peer = try PeerIdentity(of: socket)
         guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
         let identity = try vault.settings.identity(of: process, peer, gone: .callerIsGone)
-        let rights = try decide(identity)
+        let rights: AccessRights
+        do { rights = try decide(identity) } catch {
+            audit.noteRefused(identity, error)
+            throw error
+        }
         let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
         let tenant = connections.tenant(of: identity, rights)
         try connections.checkRoom(for: tenant)

@@ -86,24 +86,17 @@ final class Connection {
 
     // MARK: Receiving
 
-    /// The result of one receive.
-    enum Arrival {
-        case bytes(Int)
-        /// That many bytes that must not be used.
-        case refused(CofferError, Int)
-        case nothing
-        case end
-    }
-
     /// Receives once; the caller wipes the memory.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Arrival {
+    ///
+    /// - Returns: The number of bytes, 0 at the end of the stream; why they must not be used; `nil` if there are none yet.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, CofferError>? {
         lastArrival = connections.clock.now
         do {
-            guard var received = unsafe try socket.receive(into: buffer) else { return .nothing }
+            guard var received = unsafe try socket.receive(into: buffer) else { return nil }
             let descriptor = received.descriptor.take()
             // The end of the stream has no sender.
             if received.count > 0, let sender = received.sender, sender != peer {
-                return .refused(.sentByAnother(sender, than: peer), received.count)
+                return .failure(.sentByAnother(sender, than: peer))
             }
             if received.hasTooManyDescriptors || (descriptor != nil && passed != nil) {
                 fail(CofferError(.param, "more descriptors came than one frame may carry"))
@@ -111,9 +104,9 @@ final class Connection {
                 passed = descriptor
                 isPassedWithEarlierFrame = false
             }
-            return received.count == 0 ? .end : .bytes(received.count)
+            return .success(received.count)
         } catch {
-            return .end
+            return .success(0)
         }
     }
 

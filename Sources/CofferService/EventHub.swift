@@ -19,14 +19,12 @@ final class EventHub {
     func announce(_ next: ProtectedData) {
         let last = protectedData
         protectedData = next
-        switch (last, next) {
-        case (.available, .available), (.going, .going), (.gone, .gone), (.gone, .going): break
-        case (_, .available): notify(of: .protectedDataDidBecomeAvailable)
-        case (.available, .going): notify(of: .protectedDataWillBecomeUnavailable)
-        case (.going, .gone): notify(of: .protectedDataDidBecomeUnavailable)
-        case (.available, .gone):
-            notify(of: .protectedDataWillBecomeUnavailable)
-            notify(of: .protectedDataDidBecomeUnavailable)
+        if last == next { return }
+        if last == .available { notify(of: .protectedDataWillBecomeUnavailable) }
+        switch next {
+        case .available: notify(of: .protectedDataDidBecomeAvailable)
+        case .going: break
+        case .gone: notify(of: .protectedDataDidBecomeUnavailable)
         }
     }
 

@@ -60,15 +60,15 @@ final class Intake: ServerPart {
         if connections.buffers.isShort { connections.dropStalled(but: connection) }
         let arrival = unsafe buffer.withUnsafeMutableBytes { unsafe connection.receive(into: $0) }
         switch arrival {
-        case .nothing: return
-        case .end: connection.end()
-        case .refused(let error, let count):
-            audit.noteRefused(connection.caller.identity, error)
-            connection.revoke(error)
-            buffer.wipe(first: count)
-        case .bytes(let count):
+        case nil: return
+        case .success(0): connection.end()
+        case .success(let count):
             buffer.withBytes { take($0.extracting(first: count), from: connection) }
             buffer.wipe(first: count)
+        case .failure(let error):
+            audit.noteRefused(connection.caller.identity, error)
+            connection.revoke(error)
+            buffer.wipe(first: buffer.count)
         }
     }
 

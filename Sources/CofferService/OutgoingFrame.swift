@@ -17,12 +17,7 @@ final class OutgoingFrame {
     /// The number of bytes sent, of head and payload.
     var sentCount = 0
 
-    init(
-        id: RequestID?,
-        json: [UInt8]?,
-        payload: consuming SecretBytes? = nil,
-        protection: Protection? = nil
-    ) {
+    init(id: RequestID?, json: [UInt8]?, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
         self.id = id
         self.protection = protection
         let payloadCount = payload.byteCount

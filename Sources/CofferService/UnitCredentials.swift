@@ -80,13 +80,11 @@ final class UnitCredentials: ServerPart {
     private func checkClaim(_ claim: CredentialAddress?, of identity: ClientIdentity) throws(CofferError) {
         if let claim, identity.starts(claim.unit) { return }
         let reason = claim.map { "it is not the service manager that starts \(quotedForDisplay($0.unit))" }
-        let error = CofferError(
+        throw CofferError(
             .missingEntitlement,
             reason ?? "it asks for no credential of a unit",
             hint: "clients connect to the other socket"
         )
-        audit.noteRefused(identity, error)
-        throw error
     }
 
     /// Requests the credential as a client would get its item.
