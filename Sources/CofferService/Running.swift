@@ -20,7 +20,9 @@ final class Running {
     private(set) var failure: CofferError?
     /// The items for the audit, if the parameters don't name them.
     private(set) var items: [AuditedItem] = []
-    /// Whether the commit that the answer depends on has been made.
+    /// Whether it has ended, and only its answer is left.
+    private(set) var hasEnded = false
+    /// Whether the commit that it waits for has been made.
     var isSettled = false
 
     init(
@@ -42,11 +44,15 @@ final class Running {
     func end(with reply: consuming Reply) {
         items = reply.items
         self.reply = consume reply
+        hasEnded = true
     }
 
-    func end(with error: CofferError) { failure = error }
+    func end(with error: CofferError) {
+        failure = error
+        hasEnded = true
+    }
 
-    /// Ends with an error instead: the changes that the answer depends on were rolled back.
+    /// Fails instead: the changes that its answer or its continuation depends on were rolled back.
     func undo(because error: CofferError) { failure = call.explainUndoing(error) }
 
     func takeReply() -> Reply? { reply.take() }

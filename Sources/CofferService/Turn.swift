@@ -22,11 +22,8 @@ final class Turn: ServerPart {
     private var nextToken = 1
     /// The requests that continue in the next turn.
     private var again: [Int] = []
-    /// The requests that continue after this turn's commit.
-    private var committing: [Running] = []
-    private var committed: [(running: Running, failure: CofferError?)] = []
-    /// The answers that wait for this turn's commit.
-    private var answers: [Running] = []
+    /// The requests that are answered, or continue, after this turn's commit.
+    private var waiting: [Running] = []
     /// The events of committed changes.
     private var events: [VaultEvent] = []
     private var pollCount = 0
@@ -85,43 +82,30 @@ final class Turn: ServerPart {
 
     /// Whether there is work, so that the loop must not block in the kernel.
     var hasWork: Bool {
-        !scheduler.isIdle || !again.isEmpty || !committed.isEmpty || !committing.isEmpty || !answers.isEmpty
-            || !vault.chores.isEmpty || vault.openCatalog?.hasChanges == true || connections.hasReadable
-            || loop.hasUndispatched || audit.isUnscheduled
+        !scheduler.isIdle || !again.isEmpty || !waiting.isEmpty || !vault.chores.isEmpty
+            || vault.openCatalog?.hasChanges == true || connections.hasReadable || loop.hasUndispatched
+            || audit.isUnscheduled
     }
 
-    /// Commits the changes of the turn, and delivers their answers.
+    /// Commits the changes of the turn, delivers their answers, and continues what waited for the commit.
     ///
-    /// What continues behind the commit may change something again, and is recorded before its answer is sent.
+    /// What continues may change something again, and is recorded before its answer is sent.
     func settle() {
         var isSettled = false
         while !isSettled {
             if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
-            deliverSettled()
-            isSettled = committed.isEmpty
-            continueCommitted()
-        }
-    }
-
-    private func deliverSettled() {
-        let isCommitted = vault.openCatalog?.hasChanges != true
-        let settled = answers.filter { $0.isSettled || isCommitted }
-        answers.removeAll { $0.isSettled || isCommitted }
-        for answer in settled { responder.deliver(answer) }
-        for event in events { hub.notify(of: event, to: .items) }
-        events = []
-    }
-
-    private func continueCommitted() {
-        let continuing = committed
-        committed = []
-        for (running, failure) in continuing {
-            guard let failure else {
-                step(running)
-                continue
+            let isCommitted = vault.openCatalog?.hasChanges != true
+            let settled = waiting.filter { $0.isSettled || isCommitted }
+            waiting.removeAll { $0.isSettled || isCommitted }
+            for running in settled where running.hasEnded { responder.deliver(running) }
+            for event in events { hub.notify(of: event, to: .items) }
+            events = []
+            let continuing = settled.filter { !$0.hasEnded }
+            for running in continuing {
+                running.isSettled = false
+                running.failure == nil ? step(running) : finish(running)
             }
-            running.undo(because: failure)
-            finish(running)
+            isSettled = continuing.isEmpty
         }
     }
 
@@ -133,12 +117,10 @@ final class Turn: ServerPart {
         scheduler.noteCommit()
         events += catalog.changes.takeEvents()
         audit.publishWritten(to: catalog)
-        for answer in answers where !answer.isSettled {
-            answer.isSettled = true
-            if let failure { answer.undo(because: failure) }
+        for running in waiting where !running.isSettled {
+            running.isSettled = true
+            if let failure { running.undo(because: failure) }
         }
-        committed += committing.map { ($0, failure) }
-        committing = []
     }
 
     private func pollSometimes() {
@@ -247,7 +229,7 @@ final class Turn: ServerPart {
         case .committed(let next):
             guard vault.openCatalog?.hasChanges == true else { return next }
             running.next = next
-            committing.append(running)
+            waiting.append(running)
         case .again(let next):
             running.next = next
             again.append(running.token)
@@ -269,10 +251,10 @@ final class Turn: ServerPart {
     /// Ends the waits for claims that can't succeed any more.
     private func endWaiting() {
         for token in vault.claims.waiting {
-            guard let waiting = running[token], let error = waiting.call.endOfWaiting else { continue }
+            guard let claimant = running[token], let error = claimant.call.endOfWaiting else { continue }
             vault.claims.withdraw(token)
-            waiting.end(with: error)
-            finish(waiting)
+            claimant.end(with: error)
+            finish(claimant)
         }
     }
 
@@ -302,7 +284,7 @@ final class Turn: ServerPart {
         let stands = running.kind == .reading || !hasChanges || running.failure == nil && method?.awaitsCommit == true
         if let method, let failure = running.failure { running.end(with: responder.doubted(failure, of: method)) }
         responder.record(running, stands: stands)
-        stands ? responder.deliver(running) : answers.append(running)
+        stands ? responder.deliver(running) : waiting.append(running)
     }
 
     /// Cancels requests of a connection.
