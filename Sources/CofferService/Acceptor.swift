@@ -12,32 +12,17 @@ package enum Peers: Sendable {
 }
 
 /// Accepts connections, and admits or refuses a client before a byte is read.
-final class Acceptor {
-
-    private let loop: EventLoop
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+final class Acceptor: ServerPart {
     private let audit: AuditTrail
     /// Handles a connection of a service manager.
     var admitServiceManager: (consuming OwnedDescriptor) -> Void = { _ in }
     private var listeners: [Listener] = []
-    /// Resumes listeners that could not accept.
-    private var timer: (any ClockTimer)?
+    /// The time at which listeners that could not accept are resumed.
+    private(set) var nextDeadline: UInt64?
 
-    init(
-        on loop: EventLoop,
-        _ configuration: Configuration,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ audit: AuditTrail
-    ) throws(SystemError) {
-        self.loop = loop
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail) {
         self.audit = audit
-        timer = try configuration.clock.timer(on: loop) { [unowned self] in resume() }
+        super.init(beside: audit)
     }
 
     // MARK: Listening
@@ -78,12 +63,18 @@ final class Acceptor {
             // moment: trying again at once would spin.
             listener.isPaused = true
             if let watch = listener.watch { try? loop.change(watch, to: []) }
-            timer?.set(configuration.clock.now + Limits.acceptPauseNanoseconds)
+            nextDeadline = clock.now + Limits.acceptPauseNanoseconds
         }
+    }
+
+    /// Resumes the listeners whose pause is over.
+    func resumeIfDue() {
+        if let nextDeadline, nextDeadline <= clock.now { resume() }
     }
 
     /// Resumes the listeners that are paused.
     func resume() {
+        nextDeadline = nil
         for listener in listeners where listener.isPaused {
             listener.isPaused = false
             if let watch = listener.watch { try? loop.change(watch, to: .readable) }
@@ -93,60 +84,41 @@ final class Acceptor {
     // MARK: Admitting
 
     private func admit(_ socket: consuming OwnedDescriptor) {
-        let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
+        let (caller, tenant, peer): (Caller, Tenant, ProcessCredentials)
         do {
             try UnixSocket.tellSenders(on: socket)
-            (caller, tenant, peer) = try identify(socket) { identity in
-                do { return try vault.rights(of: identity) } catch {
-                    audit.noteTurnedAway(identity, error)
-                    throw error
-                }
-            }
+            (caller, tenant, peer) = try identify(socket) { try vault.rights(of: $0) }
         } catch {
             // If the kernel no longer knows the peer, the peer can't receive the error either.
-            return turnAway(socket, CofferError(mapping: error, "can't tell who is calling"))
+            return refuse(socket, CofferError(mapping: error, "can't tell who is calling"))
         }
-        let connection = Connection(
-            socket,
-            caller,
-            peer.credentials,
-            tenant,
-            on: loop,
-            clock: configuration.clock,
-            buffers: connections.buffers
-        )
-        _ = connections.add(connection)
+        try? connections.add(Connection(socket, caller, peer, tenant, in: connections))
     }
 
-    private func turnAway(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
-        let json = Response.failureBytes(id: nil, error: error)
-        let header = FrameHeader.encode(jsonCount: json.count, payloadCount: 0)
-        _ = unsafe try? socket.send(header.span.bytes, json.span.bytes)
+    private func refuse(_ socket: consuming OwnedDescriptor, _ error: CofferError) {
+        let head = OutgoingFrame(error).head
+        _ = unsafe try? socket.send(head.span.bytes)
     }
 
     /// Identifies the client and its tenant.
     ///
-    /// - Parameter decide: Returns the rights of the client.
+    /// - Parameter decide: Returns the rights of the client; an error is recorded in the audit.
     func identify(
         _ socket: borrowing OwnedDescriptor,
         _ decide: (ClientIdentity) throws -> AccessRights
-    ) throws -> (Caller, Tenant, PeerIdentity) {
+    ) throws -> (Caller, Tenant, ProcessCredentials) {
         let peer = try PeerIdentity(of: socket)
         guard let process = try HeldProcess(of: socket, peer) else { throw CofferError.callerIsGone }
-        let identity = try identity(of: process, peer)
-        let rights = try decide(identity)
+        let identity = try vault.settings.identity(of: process, peer, gone: .callerIsGone)
+        let rights: AccessRights
+        do { rights = try decide(identity) } catch {
+            audit.noteRefused(identity, error)
+            throw error
+        }
         let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
         let tenant = connections.tenant(of: identity, rights)
         try connections.checkRoom(for: tenant)
-        return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer)
-    }
-
-    private func identity(of process: borrowing HeldProcess, _ peer: PeerIdentity) throws -> ClientIdentity {
-        let outcome: Result<ClientIdentity, any Error>
-        do { outcome = .success(try configuration.identify(peer, process)) } catch { outcome = .failure(error) }
-        // The process may have ended meanwhile: then the kernel may have given its number to another process.
-        guard try process.isRunning else { throw CofferError.callerIsGone }
-        return try outcome.get()
+        return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer.credentials)
     }
 }
 

@@ -9,13 +9,10 @@ internal import CofferWire
 /// Records requests in the audit: noted with the answer, written with the turn's commit or a moment later.
 ///
 /// Subscribed clients are notified after the write.
-final class AuditTrail {
-    private let configuration: Configuration
-    private let vault: Vault
+final class AuditTrail: ServerPart {
     private let hub: EventHub
-    /// Wakes the loop to write pending records.
-    private var timer: (any ClockTimer)?
-    private var timerIsSet = false
+    /// The time by which pending records must be written; `nil` before the first turn that leaves some.
+    private var deadline: UInt64?
     /// Whether pending records must be written with this turn.
     private var isDue = false
     /// Whether requests are recorded.
@@ -23,14 +20,9 @@ final class AuditTrail {
     /// Only a benchmark turns this off, to measure the cost.
     var keepsRecords = true
 
-    init(_ configuration: Configuration, _ vault: Vault, _ hub: EventHub, on loop: EventLoop) throws(SystemError) {
-        self.configuration = configuration
-        self.vault = vault
+    init(beside other: ServerPart, _ hub: EventHub) {
         self.hub = hub
-        timer = try configuration.clock.timer(on: loop) { [unowned self] in
-            timerIsSet = false
-            isDue = true
-        }
+        super.init(beside: other)
     }
 
     // MARK: Noting
@@ -76,7 +68,7 @@ final class AuditTrail {
     }
 
     /// Notes a client that was refused.
-    func noteTurnedAway(_ client: ClientIdentity, _ error: any Error) {
+    func noteRefused(_ client: ClientIdentity, _ error: any Error) {
         note(
             AuditRecord(
                 time: wallClockMilliseconds(),
@@ -109,29 +101,31 @@ final class AuditTrail {
 
     // MARK: Writing
 
-    /// Whether records wait that no timer will write.
-    var isUnscheduled: Bool { !timerIsSet && vault.openCatalog?.audit.isWaiting == true }
+    private var isWaiting: Bool { vault.openCatalog?.audit.isWaiting == true }
 
-    /// Whether pending records must be written even if the turn has no other changes; if not, a timer is set.
+    /// Whether records are pending that have no deadline yet.
+    var isUnscheduled: Bool { deadline == nil && isWaiting }
+
+    /// The time by which pending records must be written; `nil` if there are none.
+    var nextDeadline: UInt64? { isWaiting ? deadline : nil }
+
+    /// Whether pending records must be written even if the turn has no other changes; if not, they get a deadline.
     func mustWrite(to catalog: Catalog) -> Bool {
         guard catalog.audit.isWaiting else { return false }
-        if isDue || catalog.audit.isFull { return true }
+        let now = clock.now
+        if isDue || catalog.audit.isFull || deadline ?? .max <= now { return true }
         catalog.audit.postpone()
-        setTimer()
+        deadline = deadline ?? now + Self.delay
         return false
     }
 
-    private func setTimer() {
-        if timerIsSet { return }
-        timerIsSet = true
-        timer?.set(configuration.clock.now + UInt64(Limits.auditDelayMilliseconds) * 1_000_000)
-    }
+    private static let delay = UInt64(Limits.auditDelayMilliseconds) * 1_000_000
 
     /// Publishes the records that are committed now.
-    func tellWritten(to catalog: Catalog) {
+    func publishWritten(to catalog: Catalog) {
         isDue = false
         let records = catalog.audit.confirm()
-        if catalog.audit.isWaiting { setTimer() }
+        deadline = catalog.audit.isWaiting ? clock.now + Self.delay : nil
         if records.isEmpty { return }
         hub.notify(of: .auditDidGrow(records), to: .audit)
         configuration.journal?(records)

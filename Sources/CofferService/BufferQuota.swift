@@ -19,8 +19,8 @@ final class BufferQuota {
     }
 
     private(set) var held = Held()
-    /// The time of the last search for stalled connections.
-    private var lastLook: UInt64?
+    /// The time of the last scan for stalled connections.
+    private var lastScan: UInt64?
     private var hasHeldMuch = false
     private var hasParsedMuch = false
 
@@ -63,25 +63,19 @@ final class BufferQuota {
         held.byteCount > Limits.transitBytes / 2 || held.secretByteCount > Limits.transitSecretBytes / 2
     }
 
-    /// Whether to search for stalled connections now: the search scans all connections, so it is rate-limited.
-    func isLookDue(at now: UInt64) -> Bool {
-        guard isShort, lastLook.map({ now >= $0 + Limits.stallScanNanoseconds }) ?? true else { return false }
-        lastLook = now
+    /// Whether to scan all connections for stalled ones now: the scans are rate-limited.
+    func isScanDue(at now: UInt64) -> Bool {
+        guard isShort, lastScan.map({ now >= $0 + Limits.stallScanNanoseconds }) ?? true else { return false }
+        lastScan = now
         return true
     }
 
     /// Whether an answer to a tenant fits.
-    func hasRoom(for frame: OutgoingFrame, to tenant: Tenant) -> Bool {
-        // Small answers always fit: they confirm changes, or contain a key that is delivered only once.
-        let isSmall = frame.byteCount <= Limits.smallAnswerBytes
+    ///
+    /// Small answers always fit: they confirm changes, or contain a key that is delivered only once.
+    func hasRoom(head: Int, payload: Int, to tenant: Tenant) -> Bool {
+        if head + payload <= Limits.smallAnswerBytes { return true }
         let room = room(for: tenant)
-        return isSmall || frame.head.count <= room.json && frame.payload.byteCount <= room.payload
+        return head <= room.json && payload <= room.payload
     }
-
-    /// Whether a payload to a tenant fits.
-    func hasRoom(forPayload byteCount: Int, to tenant: Tenant) -> Bool {
-        byteCount <= Limits.smallAnswerBytes || byteCount <= room(for: tenant).payload
-    }
-
-    static let stallNanoseconds = UInt64(Limits.stallSeconds) * 1_000_000_000
 }

@@ -49,52 +49,44 @@ struct CarriedMark: Equatable {
 }
 
 /// Keeps the stored keys in step with the keys in memory.
-final class CarryOverKeeper {
+final class CarryOverKeeper: ServerPart {
     private let carryOver: CarryOver
-    private let vault: Vault
     private let locks: LockController
-    private let clock: BootClock
     /// The keys that are stored now.
     private var carried: CarriedMark?
 
-    init(_ carryOver: CarryOver, _ vault: Vault, _ locks: LockController, _ clock: BootClock) {
+    init(_ carryOver: CarryOver, _ locks: LockController) {
         self.carryOver = carryOver
-        self.vault = vault
         self.locks = locks
-        self.clock = clock
+        super.init(beside: locks)
     }
 
     /// Restores the keys that an earlier daemon left, if they are this vault's; anything else is removed.
     func restore() {
-        do throws(CarryOverRefusal) {
-            let bytes: [UInt8]
-            switch carryOver.found {
-            case .nothing: return
-            case .unusable(let reason): throw CarryOverRefusal(reason: reason)
-            case .bytes(let found): bytes = found
-            }
-            guard let keys = vault.openKeys, keys.state == .beforeFirstUnlock else {
-                throw CarryOverRefusal(reason: "there is no vault that they could open")
-            }
-            let lockedSince = try restore(bytes, to: keys)
+        let reason: String?
+        switch carryOver.found {
+        case .nothing: reason = nil
+        case .unusable(let why): reason = why
+        case .bytes(let bytes): reason = restore(bytes)
+        }
+        guard let reason else { return }
+        carryOver.report("what an earlier cofferd has left is not used, and no key is carried over: \(reason)")
+        removeCarriedKeys()
+    }
+
+    /// - Returns: Why the keys can't be restored; `nil` if they were.
+    private func restore(_ bytes: [UInt8]) -> String? {
+        guard let keys = vault.openKeys, keys.state == .beforeFirstUnlock else {
+            return "there is no vault that they could open"
+        }
+        do {
+            let lockedSince = try keys.restore(carried: bytes)
             carried = CarriedMark(vaultID: keys.vaultID, lockedSince: lockedSince)
             let now = clock.now
             locks.restore(lockedSince: min(lockedSince ?? now, now))
+            return nil
         } catch {
-            carryOver.report(
-                "what an earlier cofferd has left is not used, and no key is carried over: \(error.reason)"
-            )
-            removeCarriedKeys()
-        }
-    }
-
-    private func restore(_ bytes: [UInt8], to keys: VaultKeys) throws(CarryOverRefusal) -> UInt64? {
-        do {
-            return try keys.restore(carried: bytes)
-        } catch {
-            throw CarryOverRefusal(
-                reason: error == .noMemory ? "there is no locked memory for keys" : "it is not this vault's"
-            )
+            return error == .noMemory ? "there is no locked memory for keys" : "it is not this vault's"
         }
     }
 
@@ -124,8 +116,4 @@ final class CarryOverKeeper {
             carryOver.report("can't remove keys from the service manager: \(error.reason)")
         }
     }
-}
-
-private struct CarryOverRefusal: Error {
-    let reason: String
 }

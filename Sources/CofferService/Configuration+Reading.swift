@@ -1,7 +1,7 @@
 package import CofferCore
 internal import CofferRouting
-internal import CofferVault
 internal import CofferSystem
+internal import CofferVault
 
 extension Configuration {
     /// Applies the routing of a configuration file.
@@ -12,13 +12,14 @@ extension Configuration {
     }
 }
 
-extension Entitlement {
-    /// Reads the entitlements of directories, in the order given.
+extension ConfigurationFile {
+    /// Reads a configuration file, which only root and the daemon's user may be able to write.
     ///
-    /// - Parameter directories: The directories; a missing one has no entitlements.
-    /// - Throws: `param` with the error and its place; `io`.
-    package static func read(in directories: [String]) throws(CofferError) -> [Entitlement] {
-        let files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: Limits.configurationBytes)
-        return try all(in: files, userID: UserDatabase.userID)
+    /// - Returns: `nil` if there is none.
+    /// - Throws: `param` with the number of the line that is wrong, or if another user can write the file; `io` if it
+    ///   can't be read.
+    package static func read(at path: String) throws(CofferError) -> ConfigurationFile? {
+        guard let file = try TrustedFiles.readIfPresent(at: path, upTo: Limits.configurationBytes) else { return nil }
+        return try ConfigurationFile(file.bytes, path: path)
     }
 }

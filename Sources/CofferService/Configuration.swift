@@ -1,10 +1,12 @@
 package import CofferCore
 package import CofferRouting
 package import CofferSystem
+internal import CofferVault
 
 /// The configuration of a daemon.
 package struct Configuration: Sendable {
-    package var statePath: String
+    /// The settings of the vault itself.
+    var vault: VaultSettings
     /// The times of locking and of wiping keys.
     package var lockPolicy: LockSchedule.Policy
     /// Whether to lock when the last connection ends.
@@ -13,14 +15,10 @@ package struct Configuration: Sendable {
     package var idleExitSeconds: Int?
     /// Receives the state of the vault at the start and after each change; `nil` if the vault can't be used.
     package var tellState: @Sendable (VaultState?) -> Void = { _ in }
-    /// Receives each fault of the vault as a whole when the vault is opened.
-    package var tellFault: @Sendable (VaultFault) -> Void = { _ in }
     /// The events of the machine and its sessions that lock the vault.
     package var presencePolicy = Presence.Policy()
     /// The identity of the daemon itself: its user owns the vault.
     package var daemon: ClientIdentity
-    /// The directory of the service manager's credentials, if there is one: the device key may be among them.
-    package var credentialsPath: String?
     /// The storage for keys while no daemon runs; `nil` if there is none.
     package var carryOver: CarryOver?
     /// The entitlements at the start.
@@ -30,8 +28,14 @@ package struct Configuration: Sendable {
     /// Identifies a client by its kernel credentials and by what /proc says about its process.
     ///
     /// If it throws, the client is refused.
-    package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity = { peer, process in
-        try ClientIdentity(peer, process)
+    package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity {
+        get { vault.identify }
+        set { vault.identify = newValue }
+    }
+    /// Receives each fault of the vault as a whole when the vault is opened.
+    package var tellFault: @Sendable (VaultFault) -> Void {
+        get { vault.tellFault }
+        set { vault.tellFault = newValue }
     }
     /// Gives a duplicate of a service manager's connection to a process that outlives the daemon; `nil` if there is
     /// none.
@@ -40,17 +44,14 @@ package struct Configuration: Sendable {
     package var credentialWaitSeconds = 0
     /// Receives the records besides the vault's own audit; `nil` for none.
     package var journal: (@Sendable ([AuditRecord]) -> Void)?
-    /// The clock for deadlines.
-    package var clock: BootClock
-    /// The seam for failing operations on disk.
-    package var fileSystem: FileSystem
 
     /// Makes the configuration of a vault.
     ///
     /// - Parameters:
     ///   - statePath: The vault's state directory.
     ///   - daemon: The identity of the daemon itself.
-    ///   - credentialsPath: The directory of the service manager's credentials, if there is one.
+    ///   - credentialsPath: The directory of the service manager's credentials, if there is one: the device key may be
+    ///     among them.
     package init(
         statePath: String,
         daemon: ClientIdentity,
@@ -59,11 +60,13 @@ package struct Configuration: Sendable {
         clock: BootClock = .system,
         fileSystem: FileSystem = .real
     ) {
-        self.statePath = statePath
+        vault = VaultSettings(
+            statePath: statePath,
+            credentialsPath: credentialsPath,
+            clock: clock,
+            fileSystem: fileSystem
+        )
         self.lockPolicy = lockPolicy
         self.daemon = daemon
-        self.credentialsPath = credentialsPath
-        self.clock = clock
-        self.fileSystem = fileSystem
     }
 }

@@ -8,6 +8,8 @@ internal import CofferWire
 
 /// A connection: its requests, and its outgoing frames.
 final class Connection {
+    /// Its number on the server.
+    let number: Int
     let caller: Caller
     /// The credentials of the process that connected: data that another process sends is refused.
     private let peer: ProcessCredentials
@@ -16,8 +18,7 @@ final class Connection {
     /// The request of a service manager, which speaks no protocol and only reads; `nil` for a client.
     let credential: CredentialRequest?
     private let socket: OwnedDescriptor
-    private let loop: EventLoop
-    private let clock: BootClock
+    private unowned let connections: Connections
     private let buffers: BufferQuota
     private var watch: EventLoop.Watch?
     private var interest: EventLoop.Interest = .readable
@@ -31,6 +32,8 @@ final class Connection {
     private var backlog: SecretBytes?
 
     private var outbox = Outbox()
+    /// The refusal of the credential, if it is refused.
+    private var refusal: CredentialRefusal?
 
     /// The size of its buffers, as the quota has recorded it.
     private var held = BufferQuota.Held()
@@ -42,7 +45,6 @@ final class Connection {
     /// The requests that are not answered yet, in the order of their arrival.
     private(set) var requests: [PendingRequest] = []
     private var requestByteCount = 0
-    private var requestCount = 0
     /// The peer has closed the connection, or an error will end it.
     private(set) var isEnding = false
     /// The events of the socket that were not handled yet.
@@ -50,11 +52,9 @@ final class Connection {
     /// Whether it is queued for reading.
     var isWaitingToRead = false
     /// Whether it has work without an event: a request that another one had blocked, or bytes that were read ahead.
-    var canGoOn: Bool { hasBacklog || nextToStart != nil }
+    var hasWork: Bool { hasBacklog || nextToStart != nil }
     /// Whether it has an answer that may only be sent at the end of the turn.
-    var waitsForTurn = false
-    /// Whether it is not read from because its tenant is throttled.
-    private(set) var isPaused = false
+    var sendsAtTurnEnd = false
     /// Whether it is queued for sending.
     var isToBeSent = false
 
@@ -64,49 +64,40 @@ final class Connection {
         _ peer: ProcessCredentials,
         _ tenant: Tenant,
         credential: CredentialRequest? = nil,
-        on loop: EventLoop,
-        clock: BootClock,
-        buffers: BufferQuota
+        in connections: Connections
     ) {
+        number = connections.takeNumber()
         self.socket = socket
         self.caller = caller
         self.peer = peer
         self.tenant = tenant
         self.credential = credential
         if credential != nil { interest = [] }
-        self.loop = loop
-        self.clock = clock
-        self.buffers = buffers
-        lastArrival = clock.now
+        self.connections = connections
+        buffers = connections.buffers
+        lastArrival = connections.clock.now
     }
 
     deinit { buffers.change(from: held, to: BufferQuota.Held(), of: tenant) }
 
     /// Begins to watch the socket.
     func start(_ note: @escaping (EventLoop.Interest) -> Void) throws(SystemError) {
-        watch = try loop.watch(socket, for: interest, .noted, handler: note)
+        watch = try connections.loop.watch(socket, for: interest, .noted, handler: note)
     }
 
     // MARK: Receiving
 
-    /// The result of one receive.
-    enum Arrival {
-        case bytes(Int)
-        /// That many bytes that must not be used.
-        case refused(CofferError, Int)
-        case nothing
-        case end
-    }
-
     /// Receives once; the caller wipes the memory.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Arrival {
-        lastArrival = clock.now
+    ///
+    /// - Returns: The number of bytes, 0 at the end of the stream; why they must not be used; `nil` if there are none yet.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, CofferError>? {
+        lastArrival = connections.clock.now
         do {
-            guard var received = unsafe try socket.receive(into: buffer) else { return .nothing }
+            guard var received = unsafe try socket.receive(into: buffer) else { return nil }
             let descriptor = received.descriptor.take()
             // The end of the stream has no sender.
             if received.count > 0, let sender = received.sender, sender != peer {
-                return .refused(.sentByAnother(sender, than: peer), received.count)
+                return .failure(.sentByAnother(sender, than: peer))
             }
             if received.hasTooManyDescriptors || (descriptor != nil && passed != nil) {
                 fail(CofferError(.param, "more descriptors came than one frame may carry"))
@@ -114,9 +105,9 @@ final class Connection {
                 passed = descriptor
                 isPassedWithEarlierFrame = false
             }
-            return received.count == 0 ? .end : .bytes(received.count)
+            return .success(received.count)
         } catch {
-            return .end
+            return .success(0)
         }
     }
 
@@ -165,25 +156,21 @@ final class Connection {
 
     // MARK: Requests
 
-    /// Whether another request may be read.
-    var hasRoom: Bool {
+    /// Whether another request may be decoded: few requests and answers are pending.
+    var acceptsRequests: Bool {
         requests.count < (buffers.isShort ? 1 : Limits.requestsInFlight) && requestByteCount < Limits.requestBytes
+            && outbox.byteCount < Limits.outboxBytes && outbox.secretByteCount < Limits.outboxSecretBytes
+            && (!buffers.isShort || outbox.isEmpty)
     }
 
     /// Whether a request is being carried out.
     var isBusy: Bool { requests.contains(where: \.isStarted) }
 
     func add(_ request: Request, _ method: Method, _ attachments: Attachments, byteCount: Int) {
-        requestCount += 1
-        requests.append(
-            PendingRequest(requestCount, request, method, attachments, byteCount: byteCount, at: lastArrival)
-        )
+        requests.append(PendingRequest(request, method, attachments, byteCount: byteCount, at: lastArrival))
         requestByteCount += byteCount
         noteHeld()
     }
-
-    /// The request of a number, if it is not answered yet.
-    func request(numbered number: Int) -> PendingRequest? { requests.first { $0.number == number } }
 
     /// Removes a request that was answered.
     func remove(_ request: PendingRequest) {
@@ -208,34 +195,31 @@ final class Connection {
         requests.count { $0.isStarted && $0.isTransfer } < Limits.transfersPerConnection
     }
 
-    /// The client has disconnected: requests that have not started are dropped, the others cancelled.
+    /// The client has disconnected: its answers can't be delivered any more.
     func hangUp() {
-        for request in requests where !request.isStarted { remove(request) }
-        for request in requests { request.cancel() }
-        backlog = nil
+        abandonRequests()
         isEnding = true
         stop()
+        connections.wantsToSend(self)
     }
 
-    /// The client has lost its rights: requests that have not started are dropped, the others cancelled, and the error
-    /// is sent.
+    /// The client has lost its rights: the error is sent as the last answer.
     func revoke(_ error: CofferError) {
+        abandonRequests()
+        fail(error)
+    }
+
+    /// Drops the requests that have not started, and cancels the others.
+    private func abandonRequests() {
         for request in requests where !request.isStarted { remove(request) }
         for request in requests { request.cancel() }
         backlog = nil
-        fail(error)
     }
 
     /// Whether the peer has disconnected, even if no event said so yet.
     var hasHungUp: Bool { socket.hasHungUp }
 
     // MARK: Pending bytes
-
-    /// Whether so much is pending that no further request is answered.
-    var isFull: Bool {
-        outbox.byteCount >= Limits.outboxBytes || outbox.secretByteCount >= Limits.outboxSecretBytes
-            || buffers.isShort && !outbox.isEmpty
-    }
 
     /// Keeps bytes until the request that is being carried out has ended.
     func postpone(_ bytes: RawSpan) throws(SecretMemoryError) {
@@ -278,28 +262,30 @@ final class Connection {
 
     // MARK: Sending
 
+    /// Queues a frame, which is sent at the end of the turn at the latest.
     func send(_ frame: OutgoingFrame) {
-        outbox.append(frame, at: clock.now)
+        outbox.append(frame, at: connections.clock.now)
         noteHeld()
+        connections.wantsToSend(self)
     }
 
     /// Queues an event; if too much is pending, counts it as missed.
     func notify(_ event: VaultEvent) {
-        outbox.append(event, at: clock.now)
+        outbox.append(event, at: connections.clock.now)
         noteHeld()
+        connections.wantsToSend(self)
     }
 
     /// Refuses a service manager's request, by sending more than it accepts.
     func refuse() {
-        credential?.refuse()
+        credential?.blockingState = nil
+        refusal = refusal ?? CredentialRefusal()
         isEnding = true
+        connections.wantsToSend(self)
     }
 
     /// Refuses at shutdown, when the loop has stopped, as long as the peer reads.
-    func refuseAtLast() {
-        refuse()
-        while flush(), socket.waitForRoom(milliseconds: 1000) {}
-    }
+    func refuseAtLast() { CredentialRefusal.send(to: socket, patience: 1) }
 
     /// A duplicate of the socket, for streamed content.
     func duplicateSocket() throws(SystemError) -> OwnedDescriptor { try socket.duplicate() }
@@ -312,6 +298,7 @@ final class Connection {
     /// - Returns: Whether all of them were replaced; if one is partly sent, the connection must be closed.
     func withholdPayloads(in state: VaultState, with error: CofferError) -> Bool {
         defer { noteHeld() }
+        connections.wantsToSend(self)
         guard credential != nil else { return outbox.withholdPayloads(in: state, with: error) }
         if outbox.hasPayloadToWithhold(in: state) {
             // It is the only frame.
@@ -324,7 +311,7 @@ final class Connection {
     /// Sends an error, and ends the connection.
     func fail(_ error: CofferError) {
         if credential != nil { return refuse() }
-        send(OutgoingFrame(id: nil, json: Response.failureBytes(id: nil, error: error)))
+        send(OutgoingFrame(error))
         isEnding = true
     }
 
@@ -335,10 +322,13 @@ final class Connection {
     ///
     /// - Returns: Whether the connection stays open.
     func flush() -> Bool {
-        let isOpen = (try? outbox.send(to: socket, at: clock.now)) != nil
-        noteHeld()
-        if !isOpen { return false }
-        if let credential, (try? credential.sendRefusal(to: socket)) == nil { return false }
+        do throws(SystemError) {
+            defer { noteHeld() }
+            try outbox.send(to: socket, at: connections.clock.now)
+            try refusal?.send(to: socket)
+        } catch {
+            return false
+        }
         if isEnding && !hasMoreToSend && requests.isEmpty && backlog == nil {
             // Another process may hold a duplicate, so closing is not enough. A connection without a whole answer must
             // not end.
@@ -349,37 +339,27 @@ final class Connection {
         return true
     }
 
-    private var hasMoreToSend: Bool { !outbox.isEmpty || credential?.isBeingRefused == true }
-
-    /// Pauses reading until ``resumeReading()``.
-    func pauseReading() {
-        isPaused = true
-        updateInterest()
-    }
-
-    func resumeReading() {
-        isPaused = false
-        updateInterest()
-    }
+    private var hasMoreToSend: Bool { !outbox.isEmpty || refusal?.isSent == false }
 
     /// Updates the watched events.
     ///
-    /// A peer that does not read its answers, or has many requests pending, is not read from: its buffers are limited.
-    private func updateInterest() {
+    /// A peer that does not read its answers, has many requests pending, or is throttled, is not read from: its buffers
+    /// are limited.
+    func updateInterest() {
         var wanted: EventLoop.Interest = []
-        if hasRoom && !isEnding && !isFull && backlog == nil && credential == nil && !isPaused {
+        if acceptsRequests && !isEnding && backlog == nil && credential == nil && !tenant.isThrottled {
             wanted.insert(.readable)
         }
         if hasMoreToSend { wanted.insert(.writable) }
         guard wanted != interest, let watch else { return }
         interest = wanted
-        try? loop.change(watch, to: wanted)
+        try? connections.loop.change(watch, to: wanted)
     }
 
     /// Stops watching; the socket is closed with the last reference.
     func stop() {
         for request in requests { request.cancel() }
-        if let watch { loop.unwatch(watch) }
+        if let watch { connections.loop.unwatch(watch) }
         watch = nil
     }
 }

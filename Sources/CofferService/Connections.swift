@@ -5,17 +5,16 @@ internal import CofferVault
 
 /// All connections and tenants, with their limits.
 final class Connections {
-    private let loop: EventLoop
-    private let clock: BootClock
+    let loop: EventLoop
+    let clock: BootClock
     /// The buffers of all connections.
     let buffers = BufferQuota()
     private(set) var all: [Int: Connection] = [:]
     private var nextNumber = 0
     private var tenants: [Int: Tenant] = [:]
     private var nextTenantNumber = 0
-    /// The tenants that are throttled, and the timer that ends it.
-    private var throttled: [Tenant] = []
-    private var throttleTimer: (any ClockTimer)?
+    /// The earliest time at which the throttling of a tenant ends; `nil` if none is throttled.
+    private(set) var nextDeadline: UInt64?
 
     /// The connections that are to be read, or have bytes to decode.
     private var reading = FairQueue<Int>()
@@ -27,38 +26,38 @@ final class Connections {
     /// Called with a connection that has ended, after its removal.
     var connectionDidEnd: (Connection) -> Void = { _ in }
 
-    init(on loop: EventLoop, _ clock: BootClock) throws(SystemError) {
+    init(on loop: EventLoop, _ clock: BootClock) {
         self.loop = loop
         self.clock = clock
-        throttleTimer = try clock.timer(on: loop) { [unowned self] in endThrottling() }
     }
 
     subscript(number: Int) -> Connection? { all[number] }
 
     // MARK: Adding and removing
 
-    /// Adds a connection.
-    ///
-    /// - Returns: Its number; `nil` if it can't be watched.
-    func add(_ connection: Connection) -> Int? {
-        let number = nextNumber
-        nextNumber += 1
-        let isWatched: Void? = try? connection.start { [unowned self] ready in
-            note(ready, of: connection, number)
-        }
-        if isWatched == nil { return nil }
-        all[number] = connection
-        connection.tenant.addConnection()
-        return number
+    /// The number of a new connection.
+    func takeNumber() -> Int {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    /// Adds a connection, if it can be watched.
+    func add(_ connection: Connection) throws(SystemError) {
+        try connection.start { [unowned self] ready in note(ready, of: connection) }
+        all[connection.number] = connection
+        connection.tenant.connectionCount += 1
     }
 
     /// Closes and removes a connection.
-    func drop(_ number: Int) {
-        guard let connection = all.removeValue(forKey: number) else { return }
+    func drop(_ connection: Connection) {
+        if all.removeValue(forKey: connection.number) == nil { return }
         connection.stop()
-        connection.tenant.removeConnection()
+        connection.tenant.connectionCount -= 1
         connectionDidEnd(connection)
     }
+
+    /// Whether a connection was not dropped yet.
+    func has(_ connection: Connection) -> Bool { all[connection.number] != nil }
 
     /// Removes all of them, before the daemon exits.
     func removeAll() { all = [:] }
@@ -66,64 +65,66 @@ final class Connections {
     // MARK: Reading
 
     /// Records an event of the kernel, which may be delivered in the middle of a change.
-    private func note(_ ready: EventLoop.Interest, of connection: Connection, _ number: Int) {
-        if !ready.isDisjoint(with: .hungUp) && connection.ready.isDisjoint(with: .hungUp) { hungUp.append(number) }
+    private func note(_ ready: EventLoop.Interest, of connection: Connection) {
+        let wasHungUp = connection.ready.contains(.hungUp)
+        if ready.contains(.hungUp) && !wasHungUp { hungUp.append(connection.number) }
         connection.ready.formUnion(ready)
-        if connection.tenant.isThrottled { return connection.pauseReading() }
-        wantsToRead(number)
+        connection.tenant.isThrottled ? connection.updateInterest() : wantsToRead(connection)
     }
 
     /// Queues a connection for reading, in round robin over the tenants.
-    func wantsToRead(_ number: Int) {
-        guard let connection = all[number], !connection.isWaitingToRead else { return }
+    func wantsToRead(_ connection: Connection) {
+        guard has(connection), !connection.isWaitingToRead else { return }
         connection.isWaitingToRead = true
-        reading.append(number, for: connection.tenant.number)
+        reading.append(connection.number, for: connection.tenant.number)
     }
 
     /// The next connection to read, of a tenant that is not throttled.
-    func nextToRead() -> (Connection, Int)? {
+    func nextToRead() -> Connection? {
         while let (number, _) = reading.removeFirst(where: { [tenants] in tenants[$0]?.isThrottled != true }) {
             guard let connection = all[number] else { continue }
             connection.isWaitingToRead = false
-            return (connection, number)
+            return connection
         }
         return nil
     }
 
     /// The connections that were hung up since the last call.
-    func takeHungUp() -> [Int] {
+    func takeHungUp() -> [Connection] {
         defer { hungUp = [] }
-        return hungUp
+        return hungUp.compactMap { all[$0] }
     }
 
     /// Whether a connection of another tenant is queued for reading.
     func othersWait(besides tenant: Int) -> Bool { reading.has(otherThan: tenant) }
 
     /// Whether a connection is queued for reading whose tenant is not throttled.
-    var somebodyWaits: Bool { reading.elements.contains { all[$0]?.tenant.isThrottled == false } }
+    var hasReadable: Bool { reading.elements.contains { all[$0]?.tenant.isThrottled == false } }
 
     // MARK: Sending
 
     /// Queues a connection for sending, at the end of the turn.
-    func wantsToSend(_ number: Int) {
-        guard let connection = all[number], !connection.isToBeSent else { return }
+    func wantsToSend(_ connection: Connection) {
+        guard has(connection), !connection.isToBeSent else { return }
         connection.isToBeSent = true
-        sending.append(number, for: connection.tenant.number)
+        sending.append(connection.number, for: connection.tenant.number)
     }
 
     /// Sends for all queued connections, in round robin over the tenants.
     func sendAll() {
-        while let (number, _) = sending.removeFirst() { send(number) }
+        while let (number, _) = sending.removeFirst() {
+            if let connection = all[number] { send(connection) }
+        }
     }
 
     /// Sends the frames of a connection.
-    func send(_ number: Int) {
-        guard let connection = all[number] else { return }
+    func send(_ connection: Connection) {
+        guard has(connection) else { return }
         connection.isToBeSent = false
-        connection.waitsForTurn = false
-        guard connection.flush() else { return drop(number) }
+        connection.sendsAtTurnEnd = false
+        guard connection.flush() else { return drop(connection) }
         // The answers may have freed the limits that stopped its backlog.
-        if connection.hasBacklog && connection.hasRoom && !connection.isFull { wantsToRead(number) }
+        if connection.hasBacklog && connection.acceptsRequests { wantsToRead(connection) }
     }
 
     // MARK: Tenants
@@ -151,24 +152,31 @@ final class Connections {
     }
 
     private func dropLongestIdle(for tenant: Tenant) -> Bool {
-        let idle = all.filter { tenant.connectionCount == 0 || $0.value.tenant === tenant }
-            .compactMap { number, connection in connection.idleStart.map { (number: number, start: $0) } }
+        let idle = all.values.filter { tenant.connectionCount == 0 || $0.tenant === tenant }
+            .compactMap { connection in connection.idleStart.map { (connection: connection, start: $0) } }
         guard let longest = idle.min(by: { $0.start < $1.start }),
-            longest.start + BufferQuota.stallNanoseconds <= clock.now
+            longest.start.adding(seconds: Limits.stallSeconds) <= clock.now
         else { return false }
-        drop(longest.number)
+        drop(longest.connection)
         return true
     }
 
     /// Closes stalled connections if the buffers are short.
-    func dropStalled(but number: Int) {
+    func dropStalled(but one: Connection) {
         let now = clock.now
-        guard buffers.isLookDue(at: now) else { return }
-        let stalled = all.filter { other, connection in
-            guard other != number, let start = connection.debtStart else { return false }
-            return start + BufferQuota.stallNanoseconds <= now
+        guard buffers.isScanDue(at: now) else { return }
+        let stalled = all.values.filter { other in
+            guard other !== one, let start = other.debtStart else { return false }
+            return start.adding(seconds: Limits.stallSeconds) <= now
         }
-        for other in stalled.keys { drop(other) }
+        for other in stalled { drop(other) }
+    }
+
+    /// Whether an answer fits into the quota, if necessary after stalled connections were closed.
+    func hasRoom(head: Int, payload: Int, to connection: Connection) -> Bool {
+        if buffers.hasRoom(head: head, payload: payload, to: connection.tenant) { return true }
+        dropStalled(but: connection)
+        return buffers.hasRoom(head: head, payload: payload, to: connection.tenant)
     }
 
     /// The number of files that a tenant has open, and that of all tenants.
@@ -186,33 +194,30 @@ final class Connections {
     /// Counts a request, and throttles the tenant if it exceeds its limit.
     func noteRequest(of connection: Connection) {
         connection.tenant.noteRequest(at: clock)
-        beginThrottling(of: connection.tenant)
+        noteThrottling(of: connection.tenant)
     }
 
     /// Counts a refusal, which costs a client nothing to cause, and throttles the tenant if there are too many.
     func noteRefusal(of connection: Connection, _ error: CofferError) {
         guard [.missingEntitlement, .param, .unimplemented].contains(error.code) else { return }
         connection.tenant.noteRefusal(at: clock)
-        beginThrottling(of: connection.tenant)
+        noteThrottling(of: connection.tenant)
     }
 
-    private func beginThrottling(of tenant: Tenant) {
-        if !tenant.isThrottled || throttled.contains(where: { $0 === tenant }) { return }
-        throttled.append(tenant)
-        setThrottleTimer()
+    private func noteThrottling(of tenant: Tenant) {
+        if let end = tenant.throttleEnd { nextDeadline = min(nextDeadline ?? end, end) }
     }
 
-    private func endThrottling() {
+    /// Ends the throttling of the tenants whose time is over.
+    func endThrottling() {
+        guard let nextDeadline, nextDeadline <= clock.now else { return }
         let now = clock.now
-        for tenant in throttled where tenant.endThrottling(at: now) {
-            for (number, connection) in all where connection.tenant === tenant {
-                if connection.isPaused { connection.resumeReading() }
-                if connection.hasBacklog { wantsToRead(number) }
+        for tenant in tenants.values where tenant.endThrottling(at: now) {
+            for connection in all.values where connection.tenant === tenant {
+                connection.updateInterest()
+                if connection.hasBacklog { wantsToRead(connection) }
             }
         }
-        throttled.removeAll { !$0.isThrottled }
-        setThrottleTimer()
+        self.nextDeadline = tenants.values.compactMap(\.throttleEnd).min()
     }
-
-    private func setThrottleTimer() { throttleTimer?.set(throttled.compactMap(\.throttleEnd).min()) }
 }

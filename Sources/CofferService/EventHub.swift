@@ -19,14 +19,12 @@ final class EventHub {
     func announce(_ next: ProtectedData) {
         let last = protectedData
         protectedData = next
-        switch (last, next) {
-        case (.available, .available), (.going, .going), (.gone, .gone), (.gone, .going): break
-        case (_, .available): notify(of: .protectedDataDidBecomeAvailable)
-        case (.available, .going): notify(of: .protectedDataWillBecomeUnavailable)
-        case (.going, .gone): notify(of: .protectedDataDidBecomeUnavailable)
-        case (.available, .gone):
-            notify(of: .protectedDataWillBecomeUnavailable)
-            notify(of: .protectedDataDidBecomeUnavailable)
+        if last == next { return }
+        if last == .available { notify(of: .protectedDataWillBecomeUnavailable) }
+        switch next {
+        case .available: notify(of: .protectedDataDidBecomeAvailable)
+        case .going: break
+        case .gone: notify(of: .protectedDataDidBecomeUnavailable)
         }
     }
 
@@ -36,11 +34,10 @@ final class EventHub {
     ///   - event: The event.
     ///   - kind: The subscription that the event requires.
     func notify(of event: VaultEvent, to kind: EventSelection = []) {
-        for (number, connection) in connections.all {
+        for connection in connections.all.values {
             guard let selection = connection.caller.subscription.selection, selection.isSuperset(of: kind) else {
                 continue
             }
-            connections.wantsToSend(number)
             for part in event.parts(for: connection.caller) { connection.notify(part) }
         }
     }

@@ -4,26 +4,11 @@ internal import CofferSystem
 internal import CofferVault
 
 /// Ends a socket-activated daemon that has been idle.
-final class IdleExit {
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+final class IdleExit: ServerPart {
     /// The time since which it is idle.
     private var idleSince: UInt64?
-    private var timer: (any ClockTimer)?
-
-    init(
-        _ configuration: Configuration,
-        _ vault: Vault,
-        _ connections: Connections,
-        on loop: EventLoop
-    ) throws(SystemError) {
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
-        // The timer only begins a turn, at whose end the time is checked.
-        timer = try configuration.clock.timer(on: loop) {}
-    }
+    /// The time at which it exits if it stays idle.
+    private(set) var nextDeadline: UInt64?
 
     /// Whether the daemon has to exit.
     ///
@@ -31,18 +16,16 @@ final class IdleExit {
     func isDue() -> Bool {
         guard let seconds = configuration.idleExitSeconds else { return false }
         guard connections.all.isEmpty, vault.orphanCount == 0, holdsNoKey else {
-            idleSince = nil
+            (idleSince, nextDeadline) = (nil, nil)
             return false
         }
-        let now = configuration.clock.now
+        let now = clock.now
+        let since = idleSince ?? now
         // A restart would begin the delay after wrong passcodes again, so that it would never end.
         let delay = vault.openKeys?.secondsToNextAttempt(at: now) ?? 0
-        guard let since = idleSince else {
-            idleSince = now
-            timer?.set(now + UInt64(max(seconds, delay)) * 1_000_000_000)
-            return false
-        }
-        return delay == 0 && now - since >= UInt64(seconds) * 1_000_000_000
+        let end = max(since.adding(seconds: seconds), now.adding(seconds: delay))
+        (idleSince, nextDeadline) = (since, end)
+        return end <= now
     }
 
     /// Whether an exit loses nothing: every key in memory can be loaded from the disk again.

@@ -6,94 +6,83 @@ internal import CofferVault
 internal import CofferWire
 
 /// Reads connections, and starts the requests that the gate admits, in the order that their scopes demand.
-final class Intake {
-    private let vault: Vault
-    private let connections: Connections
+final class Intake: ServerPart {
     private let audit: AuditTrail
     private let locks: LockController
     private let responder: Responder
     /// The receive buffer, wiped after each arrival.
     private var buffer: SecretBytes
     /// Starts a request that the gate has admitted.
-    var begin: (PendingRequest, Connection, Int) -> Void = { _, _, _ in }
+    var begin: (PendingRequest, Connection) -> Void = { _, _ in }
     /// Whether another tenant has requests.
     var othersWait: (_ tenant: Int) -> Bool = { _ in false }
 
-    init(
-        _ vault: Vault,
-        _ connections: Connections,
-        _ audit: AuditTrail,
-        _ locks: LockController,
-        _ responder: Responder
-    ) throws(SecretMemoryError) {
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail, _ locks: LockController, _ responder: Responder) throws(SecretMemoryError) {
         self.audit = audit
         self.locks = locks
         self.responder = responder
         buffer = try SecretBytes(zeros: Limits.receiveBufferBytes)
+        super.init(beside: audit)
     }
 
     // MARK: Reading
 
     /// Ends the requests of clients that have disconnected.
     func endHungUp() {
-        for number in connections.takeHungUp() {
-            guard let connection = connections[number] else { continue }
+        for connection in connections.takeHungUp() {
             if connection.credential != nil {
-                connections.drop(number)
+                connections.drop(connection)
             } else if !connection.requests.isEmpty || connection.tenant.isThrottled {
-                // The answers can't be delivered any more. Without requests, what the client sent before is still read.
+                // Without requests, what the client sent before is still read.
                 connection.hangUp()
-                connections.wantsToSend(number)
             }
         }
     }
 
     /// Serves a connection: starts the pending requests, then reads one arrival.
-    func serve(_ connection: Connection, _ number: Int) {
+    func serve(_ connection: Connection) {
         let ready = connection.ready
         connection.ready = []
         if connection.credential == nil {
-            startRequests(of: connection, number)
-            if connection.hasRoom, !connection.isFull, let backlog = connection.takeBacklog() {
-                backlog.withBytes { take($0, from: connection, number) }
-            } else if !ready.isDisjoint(with: .readable), connection.hasRoom, !connection.isEnding,
-                !connection.hasBacklog
-            {
-                receive(from: connection, number)
+            startRequests(of: connection)
+            if connection.acceptsRequests {
+                if let backlog = connection.takeBacklog() {
+                    backlog.withBytes { take($0, from: connection) }
+                } else if !ready.isDisjoint(with: .readable), !connection.isEnding {
+                    receive(from: connection)
+                }
             }
         }
-        if connection.waitsForTurn { connections.wantsToSend(number) } else { connections.send(number) }
+        connection.sendsAtTurnEnd ? connections.wantsToSend(connection) : connections.send(connection)
     }
 
-    private func receive(from connection: Connection, _ number: Int) {
-        if connections.buffers.isShort { connections.dropStalled(but: number) }
+    private func receive(from connection: Connection) {
+        if connections.buffers.isShort { connections.dropStalled(but: connection) }
         let arrival = unsafe buffer.withUnsafeMutableBytes { unsafe connection.receive(into: $0) }
         switch arrival {
-        case .nothing: return
-        case .end: connection.end()
-        case .refused(let error, let count):
-            audit.noteTurnedAway(connection.caller.identity, error)
+        case nil: return
+        case .success(0): connection.end()
+        case .success(let count):
+            buffer.withBytes { take($0.extracting(first: count), from: connection) }
+            buffer.wipe(first: count)
+        case .failure(let error):
+            audit.noteRefused(connection.caller.identity, error)
             connection.revoke(error)
-            buffer.wipe(first: count)
-        case .bytes(let count):
-            buffer.withBytes { take($0.extracting(first: count), from: connection, number) }
-            buffer.wipe(first: count)
+            buffer.wipe(first: buffer.count)
         }
     }
 
-    private func take(_ bytes: RawSpan, from connection: Connection, _ number: Int) {
+    private func take(_ bytes: RawSpan, from connection: Connection) {
         var offset = 0
         var count = 0
         do throws(FrameError) {
-            while connection.hasRoom, !connection.isEnding, !connection.isFull, count < Limits.requestsPerTurn,
-                count == 0 || offset == bytes.byteCount || !mustGiveWay(connection.tenant),
+            while connection.acceptsRequests, !connection.isEnding, count < Limits.requestsPerTurn,
+                count == 0 || offset == bytes.byteCount || !mustYield(connection.tenant),
                 let frame = try connection.nextFrame(bytes, at: &offset)
             {
                 count += 1
                 let descriptor = connection.takeDescriptor(isLast: offset == bytes.byteCount)
-                take(frame, descriptor, from: connection, number)
+                take(frame, descriptor, from: connection)
             }
         } catch {
             return connection.fail(error.cofferError)
@@ -103,78 +92,78 @@ final class Intake {
         do { try connection.postpone(bytes.extracting(droppingFirst: offset)) } catch {
             connection.fail(.noSecretMemory)
         }
-        if connection.hasRoom && !connection.isFull { connections.wantsToRead(number) }
+        if connection.acceptsRequests { connections.wantsToRead(connection) }
     }
 
-    private func mustGiveWay(_ tenant: Tenant) -> Bool { tenant.isThrottled || othersWait(tenant.number) }
+    private func mustYield(_ tenant: Tenant) -> Bool { tenant.isThrottled || othersWait(tenant.number) }
 
     // MARK: Requests
 
     private func take(
         _ frame: consuming Frame,
         _ descriptor: consuming OwnedDescriptor?,
-        from connection: Connection,
-        _ number: Int
+        from connection: Connection
     ) {
         connections.noteRequest(of: connection)
         connections.buffers.noteRequest(jsonByteCount: frame.jsonByteCount)
         let request: Request
-        let attachments: Attachments
-        let isWiped: Bool
-        let byteCount = frame.byteCount
         do throws(RequestError) {
-            let json: JSONValue
-            switch frame.json {
-            case .success(let value): json = value
-            case .failure(let fault): throw RequestError(fault)
-            }
-            isWiped = frame.isPayloadWiped
-            attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
-            request = try Request(json)
+            request = try Request(try frame.json.mapError { RequestError($0) }.get())
         } catch {
             connections.noteRefusal(of: connection, error.error)
             return connection.send(OutgoingFrame(id: error.id, json: error.responseBytes))
         }
-        if isWiped { return responder.fail(.lockedMeanwhile, request.id, connection, number) }
+        if frame.isPayloadWiped { return responder.fail(.lockedMeanwhile, request.id, connection) }
         guard let method = Method(rawValue: request.method) else {
-            return responder.fail(.unknownMethod(request.method), request.id, connection, number)
+            return responder.fail(.unknownMethod(request.method), request.id, connection)
         }
+        let byteCount = frame.byteCount
+        let attachments = Attachments(payload: frame.takePayload(), descriptor: descriptor)
         connection.add(request, method, attachments, byteCount: byteCount)
-        startRequests(of: connection, number)
+        startRequests(of: connection)
     }
 
     /// Starts the requests of a connection that wait for no earlier one.
-    func startRequests(of connection: Connection, _ number: Int) {
+    func startRequests(of connection: Connection) {
         var count = 0
         while let request = connection.nextToStart {
-            if count > 0 && mustGiveWay(connection.tenant) { return connections.wantsToRead(number) }
-            start(request, connection, number)
+            if count > 0 && mustYield(connection.tenant) { return connections.wantsToRead(connection) }
+            start(request, connection)
             count += 1
         }
     }
 
-    private func start(_ request: PendingRequest, _ connection: Connection, _ number: Int) {
+    private func start(_ request: PendingRequest, _ connection: Connection) {
         let caller = connection.caller
         if let refusal = caller.program?.refusal {
             audit.note(request, of: connection, failure: refusal)
-            connection.revoke(refusal)
-            return connections.wantsToSend(number)
+            return connection.revoke(refusal)
         }
         do throws(CofferError) {
-            let cover = vault.leaseCover(of: request.method, request.params, from: caller)
-            if case .item(let lease) = cover { request.lease = lease }
-            try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
-                // A due lock comes before the decision.
-                locks.settle()
-                return try vault.state(for: request.method)
-            }
+            try admit(request, caller)
         } catch {
             let error = responder.doubted(error, of: request.method)
-            responder.fail(error, request.id, connection, number)
+            responder.fail(error, request.id, connection)
             audit.note(request, of: connection, failure: error)
             return connection.remove(request)
         }
-        begin(request, connection, number)
+        begin(request, connection)
+    }
+
+    // MARK: The gate
+
+    /// Asks the gate whether a client may make a request now.
+    ///
+    /// - Returns: The lease that permits it, if one does.
+    @discardableResult
+    func admit(_ request: PendingRequest, _ caller: Caller) throws(CofferError) -> Lease? {
+        let cover = vault.leaseCover(of: request.method, request.params, from: caller)
+        let lease: Lease? = if case .item(let lease) = cover { lease } else { nil }
+        request.lease = request.lease ?? lease
+        try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
+            try locks.state(for: request.method)
+        }
+        return lease
     }
 }
 

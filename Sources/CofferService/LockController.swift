@@ -8,11 +8,8 @@ internal import CofferWire
 
 /// Locks the vault: carries out the due steps of the schedule.
 ///
-/// It does so before each decision about a request, at the end of each turn, and when its timer fires.
-final class LockController {
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+/// It does so before each decision about a request, at the end of each turn, and when the server's timer fires.
+final class LockController: ServerPart {
     private let hub: EventHub
     private let audit: AuditTrail
     /// The due times.
@@ -24,41 +21,27 @@ final class LockController {
     /// The sessions of the machine; `nil` if they are unknown.
     private let surroundings: Surroundings?
     /// Whether the surroundings were notified that there are keys to wipe.
-    private var hasToldUnlocked = false
-    private var timer: (any ClockTimer)?
-    /// The time of the timer; later ones are set when it fires.
-    private var timerDeadline: UInt64?
+    private var hasNotifiedUnlocked = false
     /// Whether keys were wiped since the last call of ``takeHasLocked()``.
     private var hasLocked = false
 
-    init(
-        _ configuration: Configuration,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ hub: EventHub,
-        _ audit: AuditTrail,
-        _ surroundings: Surroundings?,
-        on loop: EventLoop
-    ) throws(SystemError) {
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
+    init(_ hub: EventHub, _ audit: AuditTrail, _ surroundings: Surroundings?) {
         self.hub = hub
         self.audit = audit
         self.surroundings = surroundings
-        schedule = LockSchedule(configuration.lockPolicy)
-        presence = Presence(configuration.presencePolicy)
-        timer = try configuration.clock.timer(on: loop) { [unowned self] in
-            timerDeadline = nil
-            settle()
-        }
+        schedule = LockSchedule(audit.configuration.lockPolicy)
+        presence = Presence(audit.configuration.presencePolicy)
+        super.init(beside: audit)
     }
+
+    /// The time of the next step of the schedule; `nil` if there is none.
+    var nextDeadline: UInt64? { vault.openKeys == nil ? nil : schedule.nextDeadline }
 
     /// Updates the schedule after a request has loaded or wiped keys.
     ///
     /// - Parameter caller: The client that presented the credential.
     func keysDidChange(by caller: Caller? = nil) {
-        let now = configuration.clock.now
+        let now = clock.now
         let state = (try? vault.state()) ?? .noVault
         switch state {
         case .unlocked:
@@ -70,9 +53,8 @@ final class LockController {
         if let caller { noteUnlock(by: caller) }
         vault.openCatalog?.changes.isWanted = hub.wantsItems
         audit.noteState(state)
-        tellSurroundings()
+        notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
-        setTimer()
     }
 
     /// Locks.
@@ -84,7 +66,7 @@ final class LockController {
         vault.lockCount += 1
         endContexts()
         let before = schedule
-        schedule.lock(at: configuration.clock.now, graceSeconds: graceSeconds)
+        schedule.lock(at: clock.now, graceSeconds: graceSeconds)
         if schedule != before { self.cause = cause }
         settle()
     }
@@ -103,23 +85,28 @@ final class LockController {
     /// Carries out the due steps.
     func settle() {
         guard schedule.nextDeadline != nil, let keys = vault.openKeys else { return }
-        let now = configuration.clock.now
+        let now = clock.now
         if schedule.countsUse, vault.openCatalog?.files.takeTransferUse() == true { schedule.noteUse(at: now) }
         var steps: [LockSchedule.Step] = []
         while let step = schedule.takeDue(at: now) {
             steps.append(step)
             carryOut(step, on: keys)
         }
-        tellSurroundings()
+        notifySurroundings()
         // Clients are notified before the turn sends anything, but after the wiping, which they must not delay.
         if !steps.isEmpty { hub.announce(steps == [.beginLocking] ? .going : .gone) }
-        setTimer()
+    }
+
+    /// The state of the vault that the gate checks: a due lock comes before the decision.
+    func state(for method: Method) throws(CofferError) -> VaultState {
+        settle()
+        return try vault.state(for: method)
     }
 
     /// Records that the vault was used in this turn.
     func noteUse() {
         guard schedule.countsUse, vault.openKeys?.takeUse() == true else { return }
-        schedule.noteUse(at: configuration.clock.now)
+        schedule.noteUse(at: clock.now)
     }
 
     /// Whether keys were wiped since the last call.
@@ -145,12 +132,6 @@ final class LockController {
         hasLocked = true
     }
 
-    private func setTimer() {
-        guard let next = schedule.nextDeadline, next < timerDeadline ?? .max else { return }
-        timerDeadline = next
-        timer?.set(next)
-    }
-
     // MARK: Data in flight
 
     /// Ends the authentication of all connections, including attempts in progress.
@@ -162,11 +143,10 @@ final class LockController {
     /// Withholds payloads, in both directions, whose keys are gone.
     func withholdPayloads(in state: VaultState) {
         let error = CofferError.locked("the item", in: state, for: .read)
-        for (number, connection) in connections.all {
+        for connection in connections.all.values {
             connection.wipeUnfinishedPayload()
             guard connection.hasPayloadToWithhold(in: state) else { continue }
-            connections.wantsToSend(number)
-            if !connection.withholdPayloads(in: state, with: error) { connections.drop(number) }
+            if !connection.withholdPayloads(in: state, with: error) { connections.drop(connection) }
         }
     }
 
@@ -188,10 +168,10 @@ final class LockController {
     }
 
     /// Notifies the surroundings whether there are keys to wipe.
-    private func tellSurroundings() {
+    private func notifySurroundings() {
         let isUnlocked = schedule.isUnlocked
-        guard isUnlocked != hasToldUnlocked else { return }
-        hasToldUnlocked = isUnlocked
+        guard isUnlocked != hasNotifiedUnlocked else { return }
+        hasNotifiedUnlocked = isUnlocked
         if !isUnlocked { presence.leave() }
         guard configuration.presencePolicy.locksAtAll else { return }
         surroundings?.unlockedDidChange(isUnlocked)

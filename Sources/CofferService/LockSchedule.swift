@@ -43,7 +43,7 @@ package struct LockSchedule: Equatable, Sendable {
     }
 
     private enum Phase: Equatable {
-        case throttled
+        case inactive
         case unlocked(lastUse: UInt64)
         case lockRequested(at: UInt64, graceSeconds: Int)
         case locking(until: UInt64)
@@ -52,7 +52,7 @@ package struct LockSchedule: Equatable, Sendable {
     }
 
     private let policy: Policy
-    private var phase = Phase.throttled
+    private var phase = Phase.inactive
 
     /// Makes the schedule of a vault without keys to wipe.
     ///
@@ -65,7 +65,7 @@ package struct LockSchedule: Equatable, Sendable {
     package mutating func unlock(at now: UInt64) { phase = .unlocked(lastUse: now) }
 
     /// There are no keys to wipe: no vault, no passcode, or before the first unlock.
-    package mutating func rest() { phase = .throttled }
+    package mutating func rest() { phase = .inactive }
 
     /// The vault was opened with carried-over keys, in the locked state.
     package mutating func restore(lockedSince: UInt64) { phase = .lockedExpired(since: lockedSince) }
@@ -87,7 +87,7 @@ package struct LockSchedule: Equatable, Sendable {
         switch phase {
         case .unlocked: phase = .lockRequested(at: now, graceSeconds: grace)
         case .locking(let end): phase = .locking(until: min(end, now.adding(seconds: grace)))
-        case .lockRequested, .locked, .lockedExpired, .throttled: break
+        case .lockRequested, .locked, .lockedExpired, .inactive: break
         }
     }
 
@@ -102,7 +102,7 @@ package struct LockSchedule: Equatable, Sendable {
     package var isUnlocked: Bool {
         switch phase {
         case .lockRequested, .locking, .unlocked: true
-        case .locked, .lockedExpired, .throttled: false
+        case .locked, .lockedExpired, .inactive: false
         }
     }
 
@@ -115,7 +115,7 @@ package struct LockSchedule: Equatable, Sendable {
     package var lockedSince: UInt64? {
         switch phase {
         case .locked(let since), .lockedExpired(let since): since
-        case .lockRequested, .locking, .throttled, .unlocked: nil
+        case .lockRequested, .locking, .inactive, .unlocked: nil
         }
     }
 
@@ -134,7 +134,7 @@ package struct LockSchedule: Equatable, Sendable {
 
     private var next: (deadline: UInt64, step: Step, phase: Phase)? {
         switch phase {
-        case .throttled: return nil
+        case .inactive: return nil
         case .unlocked(let lastUse):
             guard let seconds = policy.lockAfterSeconds else { return nil }
             return beginning(at: lastUse.adding(seconds: seconds), policy.graceSeconds)
@@ -153,10 +153,11 @@ package struct LockSchedule: Equatable, Sendable {
     }
 
     private func forgetting(_ since: UInt64) -> (deadline: UInt64, step: Step, phase: Phase)? {
-        policy.forgetAfterSeconds.map { (since.adding(seconds: $0), .forget, .throttled) }
+        policy.forgetAfterSeconds.map { (since.adding(seconds: $0), .forget, .inactive) }
     }
 }
 
 extension UInt64 {
-    fileprivate func adding(seconds: Int) -> UInt64 { self + UInt64(seconds) * 1_000_000_000 }
+    /// A time in nanoseconds, some seconds later.
+    func adding(seconds: Int) -> UInt64 { self + UInt64(seconds) * 1_000_000_000 }
 }

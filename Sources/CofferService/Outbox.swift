@@ -86,7 +86,7 @@ struct Outbox {
         for index in frames.indices where !frames[index].mayBeSent(in: state) {
             guard frames[index].sentCount == 0 else { return false }
             guard let id = frames[index].id else { continue }
-            let frame = OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: error))
+            let frame = OutgoingFrame(error, to: id)
             frame.start = frames[index].start
             count(frames[index], sign: -1)
             frames[index] = frame

@@ -17,12 +17,7 @@ final class OutgoingFrame {
     /// The number of bytes sent, of head and payload.
     var sentCount = 0
 
-    init(
-        id: RequestID?,
-        json: [UInt8]?,
-        payload: consuming SecretBytes? = nil,
-        protection: Protection? = nil
-    ) {
+    init(id: RequestID?, json: [UInt8]?, payload: consuming SecretBytes? = nil, protection: Protection? = nil) {
         self.id = id
         self.protection = protection
         let payloadCount = payload.byteCount
@@ -30,11 +25,14 @@ final class OutgoingFrame {
         self.payload = payload
     }
 
-    convenience init(_ event: VaultEvent) {
-        self.init(
-            id: nil,
-            json: Response.notificationBytes(method: event.notification.rawValue, params: event.json)
-        )
+    convenience init(_ notification: Notification, _ params: JSONObject) {
+        self.init(id: nil, json: Response.notificationBytes(method: notification.rawValue, params: params))
+    }
+
+    convenience init(_ event: VaultEvent) { self.init(event.notification, event.json) }
+
+    convenience init(_ error: CofferError, to id: RequestID? = nil) {
+        self.init(id: id, json: Response.failureBytes(id: id, error: error))
     }
 
     /// Whether the payload may be sent in a state of the vault.

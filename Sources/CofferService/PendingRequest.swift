@@ -5,8 +5,6 @@ internal import CofferWire
 
 /// A request that is not answered yet.
 final class PendingRequest {
-    /// Its number on its connection.
-    let number: Int
     /// The id that the client gave it.
     let id: RequestID?
     let method: Method
@@ -21,19 +19,17 @@ final class PendingRequest {
     /// The lease that permits it, if the client's own rights don't.
     var lease: Lease?
     private(set) var scope: RequestScope
-    private(set) var isStarted = false
     /// The handler's view of it, once it has started.
-    private(set) var call: Call?
+    private var call: Call?
+    var isStarted: Bool { call != nil }
 
     init(
-        _ number: Int,
         _ request: Request,
         _ method: Method,
         _ attachments: Attachments,
         byteCount: Int,
         at arrival: UInt64
     ) {
-        self.number = number
         id = request.id
         self.method = method
         params = request.params
@@ -53,7 +49,6 @@ final class PendingRequest {
     ///
     /// - Parameter isAlone: Whether no other request of the connection may run meanwhile.
     func start(_ call: Call, isAlone: Bool) {
-        isStarted = true
         self.call = call
         if isAlone { scope = .barrier }
     }

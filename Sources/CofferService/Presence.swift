@@ -104,10 +104,7 @@ package struct Surroundings {
     /// - Parameters:
     ///   - isLoggedIn: Whether a user has a session that has not ended.
     ///   - unlockedDidChange: Called when keys to wipe come or go; the machine's sleep is delayed while there are any.
-    package init(
-        isLoggedIn: @escaping (UInt32) -> Bool,
-        unlockedDidChange: @escaping (Bool) -> Void
-    ) {
+    package init(isLoggedIn: @escaping (UInt32) -> Bool, unlockedDidChange: @escaping (Bool) -> Void) {
         self.isLoggedIn = isLoggedIn
         self.unlockedDidChange = unlockedDidChange
     }

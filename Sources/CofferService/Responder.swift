@@ -1,62 +1,60 @@
 internal import CofferCore
 internal import CofferKeychain
 internal import CofferKeys
+internal import CofferMemory
 internal import CofferVault
 internal import CofferWire
 
 /// Sends the answers of requests, and records their results in the audit.
-final class Responder {
-    private let vault: Vault
-    private let connections: Connections
+final class Responder: ServerPart {
     private let audit: AuditTrail
     /// Handles the refusal of a credential, which may be tried again.
-    var refuseCredential: (Connection, Int, CofferError) -> Void = { _, _, _ in }
+    var refuseCredential: (Connection, CofferError) -> Void = { _, _ in }
 
-    init(_ vault: Vault, _ connections: Connections, _ audit: AuditTrail) {
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail) {
         self.audit = audit
+        super.init(beside: audit)
     }
 
     /// Records the result of a request in the audit, so that it is part of the turn's commit.
     ///
     /// - Parameter stands: Whether its success does not depend on that commit.
-    func record(_ answer: Answer, stands: Bool) {
-        guard let origin = answer.running.origin, origin.connection.credential == nil else { return }
-        note(answer, of: origin, answer.failure ?? refusal(of: answer, origin), stands: stands)
+    func record(_ running: Running, stands: Bool) {
+        guard let connection = running.origin?.connection, connection.credential == nil else { return }
+        note(running, running.failure ?? refusal(of: running.reply, on: connection), stands: stands)
     }
 
-    private func note(_ answer: Answer, of origin: Running.Origin, _ failure: CofferError?, stands: Bool) {
+    private func note(_ running: Running, _ failure: CofferError?, stands: Bool) {
+        guard let origin = running.origin else { return }
         audit.note(
             origin.request,
             of: origin.connection,
-            answer.items,
+            running.items,
             stands: stands,
-            mayChange: answer.running.kind == .changing,
+            mayChange: running.kind == .changing,
             failure: failure
         )
     }
 
     /// Ends a request: queues its answer, and lets the requests that waited for it start.
-    func deliver(_ answer: Answer) {
-        guard let origin = answer.running.origin else { return }
-        let (request, connection, number) = (origin.request, origin.connection, origin.number)
-        let failure = answer.failure ?? refusal(of: answer, origin)
-        let isOpen = connections[number] === connection
-        if answer.running.kind == .changing { connection.waitsForTurn = true }
+    func deliver(_ running: Running) {
+        guard let (request, connection) = running.origin else { return }
+        let failure = running.failure ?? refusal(of: running.reply, on: connection)
+        let isOpen = connections.has(connection)
+        if running.kind == .changing { connection.sendsAtTurnEnd = true }
         if isOpen {
             if let failure {
-                fail(failure, request.id, connection, number)
-            } else if let reply = answer.takeReply() {
-                send(reply, request.id, connection, number)
+                fail(failure, request.id, connection)
+            } else if let reply = running.takeReply() {
+                send(reply, request.id, connection)
             }
         }
         // A unit whose credential was refused may wait now, and then nothing is recorded.
-        if connection.credential != nil { note(answer, of: origin, failure, stands: true) }
+        if connection.credential != nil { note(running, failure, stands: true) }
         if request.usesContext { connection.caller.context.endRequest() }
         connection.remove(request)
         if isOpen {
-            if connection.canGoOn { connections.wantsToRead(number) }
+            if connection.hasWork { connections.wantsToRead(connection) }
         } else if !connection.isBusy {
             vault.releaseHandles(of: connection.caller)
         }
@@ -70,42 +68,39 @@ final class Responder {
     /// Why a reply can't be sent; `nil` if it can.
     ///
     /// A lock may have come since the content was read.
-    private func refusal(of answer: Answer, _ origin: Running.Origin) -> CofferError? {
-        let connection = origin.connection
-        let state = vault.openKeys?.state ?? .noVault
-        if answer.failure != nil { return nil }
-        if let refusal = connection.credential?.refusal(of: answer.result) { return refusal }
-        if let protection = answer.protection, !protection.mayBeSent(in: state) {
-            return .locked("the item", in: state, for: .read)
+    private func refusal(of reply: borrowing Reply?, on connection: Connection) -> CofferError? {
+        switch reply {
+        case .none: return nil
+        case .some(let reply):
+            let state = vault.openKeys?.state ?? .noVault
+            if let refusal = connection.credential?.refusal(of: reply.result) { return refusal }
+            if let protection = reply.protection, !protection.mayBeSent(in: state) {
+                return .locked("the item", in: state, for: .read)
+            }
+            return connections.hasRoom(head: 0, payload: reply.payload.byteCount, to: connection)
+                ? nil : .noRoomInTransit
         }
-        let byteCount = answer.payloadByteCount
-        if connections.buffers.hasRoom(forPayload: byteCount, to: connection.tenant) { return nil }
-        connections.dropStalled(but: origin.number)
-        return connections.buffers.hasRoom(forPayload: byteCount, to: connection.tenant) ? nil : .noRoomInTransit
     }
 
-    private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection, _ number: Int) {
-        connections.wantsToSend(number)
+    private func send(_ reply: consuming Reply, _ id: RequestID?, _ connection: Connection) {
         let json = id.map { Response.successBytes(id: $0, result: .object(reply.result)) }
         if json == nil && connection.credential == nil { return }
         let protection = reply.protection
         let frame = OutgoingFrame(id: id, json: json, payload: reply.takePayload(), protection: protection)
-        if !connections.buffers.hasRoom(for: frame, to: connection.tenant) { connections.dropStalled(but: number) }
-        guard connections.buffers.hasRoom(for: frame, to: connection.tenant) else {
-            return fail(.noRoomInTransit, id, connection, number)
+        guard connections.hasRoom(head: frame.head.count, payload: frame.payload.byteCount, to: connection) else {
+            return fail(.noRoomInTransit, id, connection)
         }
         connection.send(frame)
         if connection.credential != nil { connection.end() }
     }
 
     /// Answers a request with an error.
-    func fail(_ error: CofferError, _ id: RequestID?, _ connection: Connection, _ number: Int) {
-        connections.wantsToSend(number)
+    func fail(_ error: CofferError, _ id: RequestID?, _ connection: Connection) {
         connections.noteRefusal(of: connection, error)
-        if connection.credential != nil { return refuseCredential(connection, number, error) }
-        guard let id else { return }
-        connection.send(
-            OutgoingFrame(id: id, json: Response.failureBytes(id: id, error: connection.caller.explained(error)))
-        )
+        if connection.credential != nil {
+            refuseCredential(connection, error)
+        } else if let id {
+            connection.send(OutgoingFrame(connection.caller.explained(error), to: id))
+        }
     }
 }

@@ -1,30 +1,33 @@
 internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import CofferVault
-internal import CofferWire
+internal import Synchronization
 
-/// A request or a chore that has started, until it is answered.
+/// A request or a chore that has started, until its answer is delivered.
 final class Running {
     /// Its number in the scheduler and among the claims.
     let token: Int
     /// The request and its connection; `nil` for a chore.
-    let origin: Origin?
+    let origin: (request: PendingRequest, connection: Connection)?
     let call: Call
     let kind: Scheduler.Kind
     let tenant: Int
     /// The continuation.
     var next: Step.Next
-
-    struct Origin {
-        let request: PendingRequest
-        let connection: Connection
-        let number: Int
-    }
+    /// The reply, if it has ended with one.
+    private(set) var reply: Reply?
+    /// The error, if it has ended with one.
+    private(set) var failure: CofferError?
+    /// The items for the audit, if the parameters don't name them.
+    private(set) var items: [AuditedItem] = []
+    /// Whether it has ended, and only its answer is left.
+    private(set) var hasEnded = false
+    /// Whether the commit that it waits for has been made.
+    var isSettled = false
 
     init(
         _ token: Int,
-        _ origin: Origin?,
+        _ origin: (PendingRequest, Connection)?,
         _ call: Call,
         _ kind: Scheduler.Kind,
         of tenant: Int,
@@ -37,49 +40,22 @@ final class Running {
         self.tenant = tenant
         next = first
     }
-}
 
-/// The result of a request, until the commit that it depends on.
-final class Answer {
-    let running: Running
-    private var reply: Reply?
-    private(set) var failure: CofferError?
-    /// The items for the audit, if the parameters don't name them.
-    let items: [AuditedItem]
-    /// The protection of the payload's item.
-    let protection: Protection?
-    let payloadByteCount: Int
-    let result: JSONObject
-    /// Whether the commit has been made.
-    var isSettled = false
-
-    init(_ running: Running, _ reply: consuming Reply) {
-        self.running = running
+    func end(with reply: consuming Reply) {
         items = reply.items
-        protection = reply.protection
-        payloadByteCount = reply.payload.byteCount
-        result = reply.result
         self.reply = consume reply
+        hasEnded = true
     }
 
-    init(_ running: Running, failure: CofferError) {
-        self.running = running
-        self.failure = failure
-        items = []
-        protection = nil
-        payloadByteCount = 0
-        result = [:]
-        reply = nil
+    func end(with error: CofferError) {
+        failure = error
+        hasEnded = true
     }
 
-    /// Takes the reply out; `nil` if the result is an error.
-    func takeReply() -> Reply? { failure == nil ? reply.take() : nil }
+    /// Fails instead: the changes that its answer or its continuation depends on were rolled back.
+    func undo(because error: CofferError) { failure = call.explainUndoing(error) }
 
-    /// Replaces the error, if the result is one.
-    func explain(_ body: (CofferError) -> CofferError) { failure = failure.map(body) }
-
-    /// Turns it into an error: the changes that it depends on were rolled back.
-    func undo(because error: CofferError) { failure = running.call.explainUndoing(error) }
+    func takeReply() -> Reply? { reply.take() }
 }
 
 /// A message of another thread to the loop.
@@ -90,19 +66,25 @@ enum Message: Sendable {
     case progressed(Int, done: Int64, total: Int64?)
 }
 
-/// Reports the progress of a transfer to the loop, ten times a second at most.
+/// Reports the progress of a transfer to the loop, ten times a second at most, beginning after the first tenth.
 final class TransferProgress: ProgressObserver {
     private let token: Int
     private let mailbox: Mailbox<Message>
-    private let throttle: Throttle
+    private let clock: BootClock
+    /// The earliest time of the next report.
+    private let next: Atomic<UInt64>
 
     init(_ token: Int, _ mailbox: Mailbox<Message>, _ clock: BootClock) {
         self.token = token
         self.mailbox = mailbox
-        throttle = Throttle(clock)
+        self.clock = clock
+        next = Atomic(clock.now + Limits.progressNanoseconds)
     }
 
     func report(_ done: Int64, of total: Int64?) {
-        if throttle.isDue() { mailbox.post(.progressed(token, done: done, total: total)) }
+        let now = clock.now
+        guard now >= next.load(ordering: .relaxed) else { return }
+        next.store(now + Limits.progressNanoseconds, ordering: .relaxed)
+        mailbox.post(.progressed(token, done: done, total: total))
     }
 }

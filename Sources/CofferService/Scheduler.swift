@@ -36,7 +36,7 @@ package struct Scheduler {
     }
 
     /// Queues a request.
-    package mutating func goOn(_ token: Int) {
+    package mutating func resume(_ token: Int) {
         guard let entry = entries[token] else { return }
         switch entry.kind {
         case .reading: reading.append(token, for: entry.tenant)
@@ -79,7 +79,7 @@ package struct Scheduler {
     /// Records that all changes were committed or rolled back.
     package mutating func noteCommit() {
         uncommitted = []
-        for token in blocked { goOn(token) }
+        for token in blocked { resume(token) }
         blocked = []
     }
 

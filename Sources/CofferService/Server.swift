@@ -26,8 +26,11 @@ package final class Server {
     private let idleExit: IdleExit
     private let checkpointer: Checkpointer
     private var carryOver: CarryOverKeeper?
+    /// Begins a turn when something is due.
+    private var timer: (any ClockTimer)?
+    private var timerDeadline: UInt64?
     /// The state that ``Configuration/tellState`` last received.
-    private var toldState: VaultState?
+    private var reportedState: VaultState?
     private var isToShutDown = false
     private var isStopped = false
 
@@ -54,36 +57,32 @@ package final class Server {
         self.loop = loop
         self.configuration = configuration
         vault = Vault(
-            VaultSettings(configuration),
+            configuration.vault,
             access: AccessPolicy(daemon: configuration.daemon, entitlements: configuration.entitlements),
             routing: configuration.routingPolicy
         )
         do {
-            let clock = configuration.clock
-            connections = try Connections(on: loop, clock)
+            let part = ServerPart(on: loop, configuration, vault)
+            connections = part.connections
             hub = EventHub(connections)
-            audit = try AuditTrail(configuration, vault, hub, on: loop)
-            locks = try LockController(configuration, vault, connections, hub, audit, surroundings, on: loop)
-            turn = try Turn(on: loop, clock, vault, connections, hub, audit, locks)
-            acceptor = try Acceptor(on: loop, configuration, vault, connections, audit)
-            units = try UnitCredentials(
-                on: loop,
-                configuration,
-                vault,
-                connections,
-                audit,
-                locks,
-                turn,
-                acceptor
-            )
-            idleExit = try IdleExit(configuration, vault, connections, on: loop)
-            checkpointer = try Checkpointer(clock, vault, on: loop)
+            audit = AuditTrail(beside: part, hub)
+            locks = LockController(hub, audit, surroundings)
+            turn = try Turn(hub, audit, locks)
+            acceptor = Acceptor(audit)
+            units = UnitCredentials(audit, turn, acceptor)
+            idleExit = IdleExit(beside: part)
+            checkpointer = Checkpointer(beside: part)
+            carryOver = configuration.carryOver.map { CarryOverKeeper($0, locks) }
+            timer = try configuration.vault.clock.timer(on: loop) { [unowned self] in
+                timerDeadline = nil
+                // Due keys are wiped before the turn carries out requests.
+                locks.settle()
+            }
         } catch let error as SystemError {
             throw error.cofferError("can't make a timer")
         } catch {
             throw .noSecretMemory
         }
-        carryOver = configuration.carryOver.map { CarryOverKeeper($0, vault, locks, configuration.clock) }
         connect()
     }
 
@@ -91,9 +90,7 @@ package final class Server {
         vault.observer = self
         connections.connectionDidEnd = { [unowned self] connection in connectionDidEnd(connection) }
         acceptor.admitServiceManager = { [unowned units] socket in units.admitServiceManager(socket) }
-        turn.responder.refuseCredential = { [unowned units] connection, number, error in
-            units.refuse(connection, number, error)
-        }
+        turn.responder.refuseCredential = { [unowned units] connection, error in units.refuse(connection, error) }
     }
 
     /// Opens the vault, if there is one, so that the first request does not wait for that.
@@ -102,7 +99,7 @@ package final class Server {
         carryOver?.restore()
         vault.removeRemains()
         configuration.tellState(try? vault.state())
-        toldState = vault.openKeys?.state
+        reportedState = vault.openKeys?.state
     }
 
     /// Accepts connections from a listening socket.
@@ -121,13 +118,15 @@ package final class Server {
         // What came up may be due to end, or have something to record.
         if !isStopped { takeTurn() }
         while !isStopped {
-            loop.poll(milliseconds: turn.mustGoOn || isToShutDown ? 0 : -1)
+            loop.poll(milliseconds: turn.hasWork || isToShutDown ? 0 : -1)
             loop.dispatch()
             if !isStopped { takeTurn() }
         }
     }
 
     private func takeTurn() {
+        connections.endThrottling()
+        acceptor.resumeIfDue()
         turn.carryOut()
         locks.noteUse()
         locks.settle()
@@ -138,14 +137,25 @@ package final class Server {
         checkpointer.settle(hasLocked: locks.takeHasLocked())
         vault.openCatalog?.audit.moveAnchor()
         if connections.buffers.takeEmptied() { Heap.giveBack() }
-        tellChangedState()
-        if isToShutDown || idleExit.isDue() { shutDown() }
+        reportChangedState()
+        isToShutDown || idleExit.isDue() ? shutDown() : setTimer()
     }
 
-    private func tellChangedState() {
+    /// Sets the timer to the earliest deadline of all parts; later ones are set when it fires.
+    private func setTimer() {
+        let deadlines = [
+            connections.nextDeadline, acceptor.nextDeadline, audit.nextDeadline, locks.nextDeadline, units.nextDeadline,
+            idleExit.nextDeadline, checkpointer.nextDeadline,
+        ]
+        guard let next = deadlines.lazy.compactMap(\.self).min(), next < timerDeadline ?? .max else { return }
+        timerDeadline = next
+        timer?.set(next)
+    }
+
+    private func reportChangedState() {
         let state = vault.openKeys?.state
-        guard state != toldState else { return }
-        toldState = state
+        guard state != reportedState else { return }
+        reportedState = state
         configuration.tellState(try? vault.state())
     }
 
@@ -215,10 +225,9 @@ package final class Server {
             vault.entitlementTrouble = error.message
             return error
         }
-        for (number, connection) in connections.all {
+        for connection in connections.all.values {
             let rights = try? vault.rights(of: connection.caller.identity)
             if rights?.isSame(as: connection.caller.rights) == true { continue }
-            connections.wantsToSend(number)
             connection.revoke(
                 CofferError(
                     .missingEntitlement,
@@ -245,18 +254,5 @@ extension Server: VaultObserver {
 
     package func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {
         units.answer(to: address, of: client)
-    }
-}
-
-extension VaultSettings {
-    init(_ configuration: Configuration) {
-        self.init(
-            statePath: configuration.statePath,
-            credentialsPath: configuration.credentialsPath,
-            clock: configuration.clock,
-            fileSystem: configuration.fileSystem,
-            identify: configuration.identify,
-            tellFault: configuration.tellFault
-        )
     }
 }

@@ -12,7 +12,7 @@ final class Tenant {
     /// Its number in round robins.
     let number: Int
     let key: Key
-    private(set) var connectionCount = 0
+    var connectionCount = 0
     /// The buffers of its connections.
     var held = BufferQuota.Held()
 
@@ -28,9 +28,6 @@ final class Tenant {
     }
 
     // MARK: Connections
-
-    func addConnection() { connectionCount += 1 }
-    func removeConnection() { connectionCount -= 1 }
 
     /// Whether it may connect once more.
     ///
@@ -52,17 +49,17 @@ final class Tenant {
         guard requests != nil else { return }
         let now = clock.now
         requests?.take(at: now)
-        rest(until: requests?.nextTime ?? 0, at: now)
+        throttle(until: requests?.nextTime ?? 0, at: now)
     }
 
     /// Counts a refusal.
     func noteRefusal(at clock: BootClock) {
         let now = clock.now
         refusals.take(at: now)
-        rest(until: refusals.nextTime, at: now)
+        throttle(until: refusals.nextTime, at: now)
     }
 
-    private func rest(until end: UInt64, at now: UInt64) {
+    private func throttle(until end: UInt64, at now: UInt64) {
         if end > max(now, throttleEnd ?? 0) { throttleEnd = end }
     }
 

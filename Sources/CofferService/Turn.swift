@@ -8,11 +8,7 @@ internal import CofferWire
 ///
 /// A request that only reads is answered at once. A request that changes something is answered after the one commit of
 /// the turn, which includes the audit's records. So no client receives what is not committed, and no answer is withdrawn.
-final class Turn {
-    private let loop: EventLoop
-    private let clock: BootClock
-    private let vault: Vault
-    private let connections: Connections
+final class Turn: ServerPart {
     private let hub: EventHub
     private let audit: AuditTrail
     private let locks: LockController
@@ -26,11 +22,8 @@ final class Turn {
     private var nextToken = 1
     /// The requests that continue in the next turn.
     private var again: [Int] = []
-    /// The requests that continue after this turn's commit.
-    private var committing: [Running] = []
-    private var committed: [(running: Running, failure: CofferError?)] = []
-    /// The answers that wait for this turn's commit.
-    private var answers: [Answer] = []
+    /// The requests that are answered, or continue, after this turn's commit.
+    private var waiting: [Running] = []
     /// The events of committed changes.
     private var events: [VaultEvent] = []
     private var pollCount = 0
@@ -41,28 +34,17 @@ final class Turn {
     private let keyWorkers = WorkerPool(limit: 1, lingering: 0)
     private let mailbox: Mailbox<Message>
 
-    init(
-        on loop: EventLoop,
-        _ clock: BootClock,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ hub: EventHub,
-        _ audit: AuditTrail,
-        _ locks: LockController
-    ) throws {
-        self.loop = loop
-        self.clock = clock
-        self.vault = vault
-        self.connections = connections
+    init(_ hub: EventHub, _ audit: AuditTrail, _ locks: LockController) throws {
         self.hub = hub
         self.audit = audit
         self.locks = locks
-        responder = Responder(vault, connections, audit)
-        intake = try Intake(vault, connections, audit, locks, responder)
-        own = Caller(vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
+        responder = Responder(audit)
+        intake = try Intake(audit, locks, responder)
+        own = Caller(audit.vault.access.daemon, AccessRights(groups: [], verbs: [], reason: "it is the daemon"))
         mailbox = try Mailbox()
+        super.init(beside: audit)
         try mailbox.deliver(on: loop) { [unowned self] message in take(message) }
-        intake.begin = { [unowned self] request, connection, number in begin(request, connection, number) }
+        intake.begin = { [unowned self] request, connection in begin(request, connection) }
         intake.othersWait = { [unowned self] tenant in othersWait(besides: tenant) }
     }
 
@@ -70,7 +52,7 @@ final class Turn {
 
     /// Carries out requests until none is left or the turn's quantum has ended.
     func carryOut() {
-        for token in again { scheduler.goOn(token) }
+        for token in again { scheduler.resume(token) }
         again = []
         intake.endHungUp()
         beginChores()
@@ -79,9 +61,9 @@ final class Turn {
         var readings = 0
         var changes = 0
         while true {
-            if readings < Limits.readingsPerTurn, let (connection, number) = connections.nextToRead() {
+            if readings < Limits.readingsPerTurn, let connection = connections.nextToRead() {
                 readings += 1
-                intake.serve(connection, number)
+                intake.serve(connection)
                 pollSometimes()
             } else if let token = scheduler.nextReading() {
                 step(token)
@@ -99,43 +81,31 @@ final class Turn {
     }
 
     /// Whether there is work, so that the loop must not block in the kernel.
-    var mustGoOn: Bool {
-        !scheduler.isIdle || !again.isEmpty || !committed.isEmpty || !committing.isEmpty || !answers.isEmpty
-            || !vault.chores.isEmpty || vault.openCatalog?.hasChanges == true || connections.somebodyWaits
-            || loop.hasUndispatched || audit.isUnscheduled
+    var hasWork: Bool {
+        !scheduler.isIdle || !again.isEmpty || !waiting.isEmpty || !vault.chores.isEmpty
+            || vault.openCatalog?.hasChanges == true || connections.hasReadable || loop.hasUndispatched
+            || audit.isUnscheduled
     }
 
-    /// Commits the changes of the turn, and delivers their answers.
+    /// Commits the changes of the turn, delivers their answers, and continues what waited for the commit.
     ///
-    /// What continues behind the commit may change something again, and is recorded before its answer is sent.
+    /// What continues may change something again, and is recorded before its answer is sent.
     func settle() {
         var isSettled = false
         while !isSettled {
             if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
-            deliverSettled()
-            isSettled = committed.isEmpty
-            continueCommitted()
-        }
-    }
-
-    private func deliverSettled() {
-        let isCommitted = vault.openCatalog?.hasChanges != true
-        let settled = answers.filter { $0.isSettled || isCommitted }
-        answers.removeAll { $0.isSettled || isCommitted }
-        for answer in settled { responder.deliver(answer) }
-        for event in events { hub.notify(of: event, to: .items) }
-        events = []
-    }
-
-    private func continueCommitted() {
-        let goingOn = committed
-        committed = []
-        for (running, failure) in goingOn {
-            if let failure {
-                finish(running, Answer(running, failure: running.call.explainUndoing(failure)))
-            } else {
-                step(running)
+            let isCommitted = vault.openCatalog?.hasChanges != true
+            let settled = waiting.filter { $0.isSettled || isCommitted }
+            waiting.removeAll { $0.isSettled || isCommitted }
+            for running in settled where running.hasEnded { responder.deliver(running) }
+            for event in events { hub.notify(of: event, to: .items) }
+            events = []
+            let continuing = settled.filter { !$0.hasEnded }
+            for running in continuing {
+                running.isSettled = false
+                running.failure == nil ? step(running) : finish(running)
             }
+            isSettled = continuing.isEmpty
         }
     }
 
@@ -146,13 +116,11 @@ final class Turn {
         do throws(CofferError) { try catalog.commit() } catch { failure = error }
         scheduler.noteCommit()
         events += catalog.changes.takeEvents()
-        audit.tellWritten(to: catalog)
-        for answer in answers where !answer.isSettled {
-            answer.isSettled = true
-            if let failure { answer.undo(because: failure) }
+        audit.publishWritten(to: catalog)
+        for running in waiting where !running.isSettled {
+            running.isSettled = true
+            if let failure { running.undo(because: failure) }
         }
-        committed += committing.map { ($0, failure) }
-        committing = []
     }
 
     private func pollSometimes() {
@@ -168,7 +136,7 @@ final class Turn {
 
     // MARK: Requests
 
-    private func begin(_ request: PendingRequest, _ connection: Connection, _ number: Int) {
+    private func begin(_ request: PendingRequest, _ connection: Connection) {
         let token = nextToken
         nextToken += 1
         let call = Call(
@@ -182,13 +150,12 @@ final class Turn {
         let kind: Scheduler.Kind = request.scope.changes || call.lease != nil ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
-        let origin = Running.Origin(request: request, connection: connection, number: number)
-        let begun = Running(token, origin, call, kind, of: connection.tenant.number) { [unowned self] in
+        let begun = Running(token, (request, connection), call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
-            try recheckLease(of: request, call)
-            // The state may have changed while the request waited, and a lock may be due.
-            locks.settle()
-            if let refusal = Gate.refusal(of: request.method, in: try vault.state(for: request.method)) {
+            // While it waited, the state may have changed, or the uses of its lease may have been used up.
+            if call.lease != nil {
+                call.lease = try intake.admit(request, call.caller)
+            } else if let refusal = Gate.refusal(of: request.method, in: try locks.state(for: request.method)) {
                 throw refusal
             }
             return try vault.begin(request.method, request.params, call)
@@ -196,22 +163,12 @@ final class Turn {
         running[token] = begun
         scheduler.add(token, request.scope, kind, of: begun.tenant)
         if request.method.claim == .keys {
-            if vault.claims.take(.keys, for: token, of: begun.tenant) { scheduler.goOn(token) }
+            if vault.claims.take(.keys, for: token, of: begun.tenant) { scheduler.resume(token) }
         } else if kind == .reading && scheduler.mayRead(request.scope) {
             step(begun)
         } else {
-            scheduler.goOn(token)
+            scheduler.resume(token)
         }
-    }
-
-    /// Throws if the uses of its lease were used up while the request waited.
-    private func recheckLease(of request: PendingRequest, _ call: Call) throws(CofferError) {
-        guard call.lease != nil else { return }
-        let cover = vault.leaseCover(of: request.method, request.params, from: call.caller)
-        if let refusal = Gate.refusal(of: request.method, request.params, to: call.caller.rights, and: cover) {
-            throw refusal
-        }
-        if case .item(let lease) = cover { call.lease = lease } else { call.lease = nil }
     }
 
     private func beginChores() {
@@ -223,7 +180,7 @@ final class Turn {
             nextToken += 1
             running[begun.token] = begun
             scheduler.add(begun.token, .barrier, .changing, of: chore.tenant)
-            scheduler.goOn(begun.token)
+            scheduler.resume(begun.token)
         }
     }
 
@@ -245,7 +202,8 @@ final class Turn {
                 next = take(step, of: running)
             } catch {
                 noteChanges(by: running)
-                finish(running, Answer(running, failure: CofferError(mapping: error, running.call.subject)))
+                running.end(with: CofferError(mapping: error, running.call.subject))
+                finish(running)
             }
         }
     }
@@ -258,7 +216,8 @@ final class Turn {
     private func take(_ step: consuming Step, of running: Running) -> Step.Next? {
         switch consume step {
         case .done(let reply):
-            finish(running, Answer(running, reply))
+            running.end(with: reply)
+            finish(running)
         case .work(let item, let lane, let next):
             running.next = next
             let (token, mailbox) = (running.token, mailbox)
@@ -270,7 +229,7 @@ final class Turn {
         case .committed(let next):
             guard vault.openCatalog?.hasChanges == true else { return next }
             running.next = next
-            committing.append(running)
+            waiting.append(running)
         case .again(let next):
             running.next = next
             again.append(running.token)
@@ -281,27 +240,26 @@ final class Turn {
 
     private func take(_ message: Message) {
         switch message {
-        case .worked(let token): scheduler.goOn(token)
+        case .worked(let token): scheduler.resume(token)
         case .progressed(let token, let done, let total):
             guard let origin = running[token]?.origin, running[token]?.call.isCancelled == false else { return }
             let params = ProgressParameters(done: done, total: total, request: origin.request.id)
-            let json = Response.notificationBytes(method: Notification.progress.rawValue, params: params.json)
-            origin.connection.send(OutgoingFrame(id: nil, json: json))
-            connections.wantsToSend(origin.number)
+            origin.connection.send(OutgoingFrame(.progress, params.json))
         }
     }
 
     /// Ends the waits for claims that can't succeed any more.
     private func endWaiting() {
         for token in vault.claims.waiting {
-            guard let waiting = running[token], let error = waiting.call.endOfWaiting else { continue }
+            guard let claimant = running[token], let error = claimant.call.endOfWaiting else { continue }
             vault.claims.withdraw(token)
-            finish(waiting, Answer(waiting, failure: error))
+            claimant.end(with: error)
+            finish(claimant)
         }
     }
 
     private func release(_ claim: Claim) {
-        if let token = vault.claims.release(claim) { scheduler.goOn(token) }
+        if let token = vault.claims.release(claim) { scheduler.resume(token) }
     }
 
     private func freeClaims() {
@@ -313,7 +271,7 @@ final class Turn {
     // MARK: Answers
 
     /// Ends a request; its answer waits for the commit if it depends on uncommitted changes.
-    private func finish(_ running: Running, _ answer: Answer) {
+    private func finish(_ running: Running) {
         self.running[running.token] = nil
         scheduler.remove(running.token)
         running.call.end()
@@ -323,10 +281,10 @@ final class Turn {
         for claim in vault.claims.held(by: running.token) { release(claim) }
         let method = running.origin?.request.method
         let hasChanges = vault.openCatalog?.hasChanges == true
-        let stands = running.kind == .reading || !hasChanges || answer.failure == nil && method?.awaitsCommit == true
-        if let method { answer.explain { responder.doubted($0, of: method) } }
-        responder.record(answer, stands: stands)
-        if stands { responder.deliver(answer) } else { answers.append(answer) }
+        let stands = running.kind == .reading || !hasChanges || running.failure == nil && method?.awaitsCommit == true
+        if let method, let failure = running.failure { running.end(with: responder.doubted(failure, of: method)) }
+        responder.record(running, stands: stands)
+        stands ? responder.deliver(running) : waiting.append(running)
     }
 
     /// Cancels requests of a connection.
@@ -336,7 +294,7 @@ final class Turn {
             if other.isStarted {
                 other.cancel()
             } else {
-                responder.fail(.cancelled, other.id, own.connection, own.number)
+                responder.fail(.cancelled, other.id, own.connection)
                 own.connection.remove(other)
             }
         }

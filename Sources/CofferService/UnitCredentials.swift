@@ -12,50 +12,32 @@ extension PendingRequest {
     /// A request that is only recorded in the audit, and not answered.
     fileprivate convenience init(_ request: Request) {
         let nothing = Attachments(payload: nil, descriptor: nil)
-        self.init(0, request, .itemGet, nothing, byteCount: 0, at: 0)
+        self.init(request, .itemGet, nothing, byteCount: 0, at: 0)
     }
 }
 
 /// Answers the requests of service managers for credentials of units.
-final class UnitCredentials {
-    private let loop: EventLoop
-    private let configuration: Configuration
-    private let vault: Vault
-    private let connections: Connections
+final class UnitCredentials: ServerPart {
     private let audit: AuditTrail
-    private let locks: LockController
     private let turn: Turn
     private unowned let acceptor: Acceptor
-    /// The connections that wait for the vault to be unlocked, and the timer for their deadlines.
+    /// The connections that wait for the vault to be unlocked.
     private var waiting: Set<Int> = []
-    private var timer: (any ClockTimer)?
 
-    init(
-        on loop: EventLoop,
-        _ configuration: Configuration,
-        _ vault: Vault,
-        _ connections: Connections,
-        _ audit: AuditTrail,
-        _ locks: LockController,
-        _ turn: Turn,
-        _ acceptor: Acceptor
-    ) throws(SystemError) {
-        self.loop = loop
-        self.configuration = configuration
-        self.vault = vault
-        self.connections = connections
+    init(_ audit: AuditTrail, _ turn: Turn, _ acceptor: Acceptor) {
         self.audit = audit
-        self.locks = locks
         self.turn = turn
         self.acceptor = acceptor
-        // The timer only begins a turn, in which the deadlines are checked.
-        timer = try configuration.clock.timer(on: loop) {}
+        super.init(beside: audit)
     }
+
+    /// The time at which the next unit has waited long enough; `nil` if none waits.
+    var nextDeadline: UInt64? { waiting.compactMap { connections[$0]?.credential?.deadline }.min() }
 
     /// Admits a service manager, after checking that the peer is one.
     func admitServiceManager(_ socket: consuming OwnedDescriptor) {
         let claim = try? CredentialAddress(UnixSocket.peerAddress(of: socket))
-        let (caller, tenant, peer): (Caller, Tenant, PeerIdentity)
+        let (caller, tenant, peer): (Caller, Tenant, ProcessCredentials)
         var refusal: CofferError?
         do {
             (caller, tenant, peer) = try acceptor.identify(socket) { identity in
@@ -67,23 +49,18 @@ final class UnitCredentials {
                 }
             }
         } catch {
-            return turnAwayServiceManager(socket)
+            // As much as fits into the socket's buffer: the daemon does not wait for an unknown peer.
+            var refusal = CredentialRefusal()
+            try? refusal.send(to: socket)
+            return
         }
         guard let claim else { return }
         let isHeld = holdConnection(socket)
-        let wait = UInt64(configuration.credentialWaitSeconds) * 1_000_000_000
-        let connection = Connection(
-            socket,
-            caller,
-            peer.credentials,
-            tenant,
-            credential: CredentialRequest(claim, deadline: configuration.clock.now + wait),
-            on: loop,
-            clock: configuration.clock,
-            buffers: connections.buffers
-        )
-        guard isHeld, let number = connections.add(connection) else { return connection.refuseAtLast() }
-        if let refusal { turnDown(connection, number, refusal) } else { ask(for: connection, number) }
+        let deadline = clock.now.adding(seconds: configuration.credentialWaitSeconds)
+        let request = CredentialRequest(claim, deadline: deadline)
+        let connection = Connection(socket, caller, peer, tenant, credential: request, in: connections)
+        guard isHeld, (try? connections.add(connection)) != nil else { return connection.refuseAtLast() }
+        if let refusal { deny(connection, refusal) } else { ask(for: connection) }
     }
 
     /// Gives a duplicate of the connection to a process that outlives the daemon, before the first byte of an answer.
@@ -103,38 +80,28 @@ final class UnitCredentials {
     private func checkClaim(_ claim: CredentialAddress?, of identity: ClientIdentity) throws(CofferError) {
         if let claim, identity.starts(claim.unit) { return }
         let reason = claim.map { "it is not the service manager that starts \(quotedForDisplay($0.unit))" }
-        let error = CofferError(
+        throw CofferError(
             .missingEntitlement,
             reason ?? "it asks for no credential of a unit",
             hint: "clients connect to the other socket"
         )
-        audit.noteTurnedAway(identity, error)
-        throw error
-    }
-
-    /// Sends as much of a refusal as fits into the socket's buffer: the daemon does not wait for an unknown peer.
-    private func turnAwayServiceManager(_ socket: consuming OwnedDescriptor) {
-        let refusal = CredentialRequest.refusal
-        _ = unsafe try? socket.send(refusal.span.bytes)
     }
 
     /// Requests the credential as a client would get its item.
-    private func ask(for connection: Connection, _ number: Int) {
+    private func ask(for connection: Connection) {
         guard let credential = connection.credential else { return }
-        credential.stopWaiting()
-        connections.wantsToSend(number)
+        credential.blockingState = nil
         do throws(SystemError) {
             let attachments = Attachments(payload: nil, descriptor: try connection.duplicateSocket())
             connection.add(credential.request, .itemGet, attachments, byteCount: 0)
-            turn.intake.startRequests(of: connection, number)
+            turn.intake.startRequests(of: connection)
         } catch {
-            turnDown(connection, number, error.cofferError("can't answer"))
+            deny(connection, error.cofferError("can't answer"))
         }
     }
 
     /// Refuses a credential without requesting it.
-    private func turnDown(_ connection: Connection, _ number: Int, _ error: CofferError) {
-        connections.wantsToSend(number)
+    private func deny(_ connection: Connection, _ error: CofferError) {
         if let credential = connection.credential {
             audit.note(PendingRequest(credential.request), of: connection, failure: error)
         }
@@ -147,15 +114,9 @@ final class UnitCredentials {
         var protection: Protection?
         do throws(CofferError) {
             let caller = Caller(client, try vault.rights(of: client))
-            let cover = vault.leaseCover(of: .itemGet, credential.request.params, from: caller)
-            try Gate.check(.itemGet, credential.request.params, for: caller.rights, and: cover) {
-                () throws(CofferError) in
-                locks.settle()
-                return try vault.state(for: .itemGet)
-            }
+            let lease = try turn.intake.admit(PendingRequest(credential.request), caller)
             let name = try ItemName(address.itemName)
-            let group: String
-            if case .item(let lease) = cover { group = lease.terms.group } else { group = try caller.group(nil) }
+            let group = if let lease { lease.terms.group } else { try caller.group(nil) }
             let info = try vault.info(of: name, in: group)
             protection = info.protection
             let state = try vault.keys.state
@@ -168,16 +129,15 @@ final class UnitCredentials {
     }
 
     /// Lets a unit wait if the item is locked, and refuses otherwise.
-    func refuse(_ connection: Connection, _ number: Int, _ error: CofferError) {
+    func refuse(_ connection: Connection, _ error: CofferError) {
         guard let credential = connection.credential else { return }
         let state = vault.openKeys?.state ?? .noVault
-        guard error.code == .interactionNotAllowed, configuration.clock.now < credential.deadline, !connection.isEnding
+        guard error.code == .interactionNotAllowed, clock.now < credential.deadline, !connection.isEnding
         else {
             return connection.refuse()
         }
-        credential.wait(for: state)
-        waiting.insert(number)
-        setTimer()
+        credential.blockingState = state
+        waiting.insert(connection.number)
     }
 
     /// Requests the credentials of waiting units again, if the state of the vault has changed or their deadline has
@@ -185,22 +145,16 @@ final class UnitCredentials {
     func settle() {
         if waiting.isEmpty { return }
         let state = vault.openKeys?.state ?? .noVault
-        let now = configuration.clock.now
+        let now = clock.now
         for number in waiting {
             guard let connection = connections[number], let credential = connection.credential, credential.isWaiting
             else {
                 waiting.remove(number)
                 continue
             }
-            guard credential.stateWaitedOut != state || credential.deadline <= now else { continue }
+            guard credential.blockingState != state || credential.deadline <= now else { continue }
             waiting.remove(number)
-            ask(for: connection, number)
+            ask(for: connection)
         }
-        setTimer()
-    }
-
-    /// The timer only begins a turn, which does what is due.
-    private func setTimer() {
-        timer?.set(waiting.compactMap { connections[$0]?.credential?.deadline }.min())
     }
 }

@@ -15,7 +15,7 @@ package final class Vault {
         let catalog: Catalog
     }
 
-    let settings: VaultSettings
+    package let settings: VaultSettings
     /// The configured routing.
     package var routing: RoutingPolicy
     /// The entitlements.
@@ -260,8 +260,10 @@ package struct VaultSettings {
         credentialsPath: String?,
         clock: BootClock,
         fileSystem: FileSystem,
-        identify: @escaping @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity,
-        tellFault: @escaping @Sendable (VaultFault) -> Void
+        identify: @escaping @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity = {
+            try ClientIdentity($0, $1)
+        },
+        tellFault: @escaping @Sendable (VaultFault) -> Void = { _ in }
     ) {
         self.statePath = statePath
         self.credentialsPath = credentialsPath
@@ -269,6 +271,19 @@ package struct VaultSettings {
         self.fileSystem = fileSystem
         self.identify = identify
         self.tellFault = tellFault
+    }
+
+    /// The identity of a process.
+    ///
+    /// - Parameter gone: The error if it has ended meanwhile: the kernel may have given its number to another process.
+    package func identity(
+        of process: borrowing HeldProcess,
+        _ peer: PeerIdentity,
+        gone: CofferError
+    ) throws -> ClientIdentity {
+        let outcome = Result { try identify(peer, process) }
+        guard try process.isRunning else { throw gone }
+        return try outcome.get()
     }
 }
 

@@ -35,7 +35,7 @@ enum HeldConnections {
             to: STDERR_FILENO
         )
         worker.start {
-            for number in numbers { LeftCredential.refuse(OwnedDescriptor(owning: number)) }
+            for number in numbers { CredentialRefusal.send(to: OwnedDescriptor(owning: number)) }
         }
     }
 }

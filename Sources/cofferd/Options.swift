@@ -90,7 +90,9 @@ struct Options {
 
     func readEntitlements() throws(CofferError) -> [Entitlement] {
         let usual = Entitlement.directories(home: Self.configurationHome())
-        return try Entitlement.read(in: entitlementPath.map { [$0] } ?? usual)
+        let directories = entitlementPath.map { [$0] } ?? usual
+        let files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: Limits.configurationBytes)
+        return try Entitlement.all(in: files, userID: UserDatabase.userID)
     }
 
     private mutating func take(_ file: ConfigurationFile) throws(CofferError) {

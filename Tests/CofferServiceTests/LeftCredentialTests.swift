@@ -32,7 +32,7 @@ import Testing
             return count
         }
         // The second one stands for the descriptor in the descriptor store, and is closed by the test.
-        LeftCredential.refuse(OwnedDescriptor(owning: dup(ends[0])))
+        CredentialRefusal.send(to: OwnedDescriptor(owning: dup(ends[0])))
         #expect(try reading.wait() > Limits.credentialBytes + sent)
     }
 
@@ -43,7 +43,7 @@ import Testing
         let socket = OwnedDescriptor(owning: dup(ends[0]))
         var limit = 4096
         setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &limit, socklen_t(MemoryLayout<Int>.size))
-        LeftCredential.refuse(socket, patience: 0)
+        CredentialRefusal.send(to: socket, patience: 0)
         var piece = [UInt8](repeating: 0, count: 1 << 21)
         var count = 0
         while case let length = recv(ends[1], &piece, piece.count, Int32(MSG_DONTWAIT)), length > 0 {

@@ -83,7 +83,7 @@ struct SchedulerRun {
     }
 
     private mutating func goOn(_ request: Request) {
-        scheduler.goOn(request.token)
+        scheduler.resume(request.token)
         queue(request)
     }
 

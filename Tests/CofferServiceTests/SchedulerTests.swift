@@ -13,7 +13,7 @@ import Testing
     private mutating func add(_ requests: [(RequestScope, Scheduler.Kind, tenant: Int)]) {
         for (token, request) in requests.enumerated() {
             scheduler.add(token, request.0, request.1, of: request.tenant)
-            scheduler.goOn(token)
+            scheduler.resume(token)
         }
     }
 
@@ -46,12 +46,12 @@ import Testing
         let early = scheduler.nextReading()
         #expect(early == nil)
         for _ in 0..<2 {
-            scheduler.goOn(7)
+            scheduler.resume(7)
             #expect(!scheduler.isIdle)
             let next = allReading()
             #expect(next == [7])
         }
-        scheduler.goOn(8)
+        scheduler.resume(8)
         #expect(scheduler.isIdle, "a request that is not known does not go on")
     }
 
@@ -170,7 +170,7 @@ import Testing
         var owners: [Int] = []
         func add(_ tenant: Int, to scheduler: inout Scheduler) {
             scheduler.add(owners.count, .free, kind, of: tenant)
-            scheduler.goOn(owners.count)
+            scheduler.resume(owners.count)
             owners.append(tenant)
         }
         // The first has far more to do than the others, and all of them always have something.

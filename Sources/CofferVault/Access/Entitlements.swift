@@ -46,10 +46,7 @@ extension Vault {
     private func client(of number: Int32, _ call: Call) throws -> ClientIdentity {
         call.subject = "can't look at process \(number)"
         guard let process = try HeldProcess(numbered: number) else { throw CofferError.noProcess(number) }
-        let outcome = Result { try settings.identify(try process.identity(), process) }
-        // The process may have ended meanwhile: then the kernel may have given its number to another process.
-        guard try process.isRunning else { throw CofferError.noProcess(number) }
-        return try outcome.get()
+        return try settings.identity(of: process, try process.identity(), gone: .noProcess(number))
     }
 }
 

@@ -1,0 +1,28 @@
+internal import CofferSystem
+internal import CofferVault
+
+/// A part of the server, with what all parts use.
+class ServerPart {
+    final let loop: EventLoop
+    final let configuration: Configuration
+    final let vault: Vault
+    /// All connections.
+    final let connections: Connections
+
+    init(on loop: EventLoop, _ configuration: Configuration, _ vault: Vault) {
+        self.loop = loop
+        self.configuration = configuration
+        self.vault = vault
+        connections = Connections(on: loop, configuration.vault.clock)
+    }
+
+    /// Makes a part of the same server.
+    init(beside other: ServerPart) {
+        loop = other.loop
+        configuration = other.configuration
+        vault = other.vault
+        connections = other.connections
+    }
+
+    final var clock: BootClock { configuration.vault.clock }
+}
