@@ -1,38 +1,4 @@
-/// A section of an entitlement file: which clients it matches, and what they may do.
-public struct Entitlement: Hashable, Sendable {
-    /// The path of the file.
-    public let path: String
-    /// The line at which the section begins, from 1.
-    public let line: Int
-    /// The patterns, all of which a client must match.
-    public let clients: [ClientPattern]
-    /// The access groups that such a client holds; the first is the default.
-    public let groups: [String]
-    /// The permissions; empty to refuse the client.
-    public let verbs: Set<Verb>
-    /// The default protection of what the client stores.
-    public let protection: Protection?
-    /// The client's share of the daemon.
-    public let limits: ClientLimits
-
-    package init(
-        path: String,
-        line: Int,
-        clients: [ClientPattern],
-        groups: [String],
-        verbs: Set<Verb>,
-        protection: Protection?,
-        limits: ClientLimits = ClientLimits()
-    ) {
-        self.path = path
-        self.line = line
-        self.clients = clients
-        self.groups = groups
-        self.verbs = verbs
-        self.protection = protection
-        self.limits = limits
-    }
-
+extension Entitlement {
     /// Whether the section matches a client.
     package func fits(_ client: ClientIdentity) -> Bool { clients.allSatisfy { $0.fits(client) } }
 
