@@ -34,7 +34,7 @@ extension VaultQuarantineParameters {
 extension KeychainQuery {
     func check() throws(CofferError) {
         if reference == nil && itemClass == nil {
-            let names = ItemClass.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+            let names = ItemClass.allCases.quoted
             throw CofferError(.param, "parameter 'class' is missing: expected one of \(names), or a 'reference'")
         }
         let isAlone = attributes.isEmpty && user.isEmpty && prefix.isEmpty && contains.isEmpty && expiringBefore == nil

@@ -12,14 +12,10 @@ extension ParameterReader {
         from choices: [KeychainReturn] = KeychainReturn.allCases,
         orElse usual: Set<KeychainReturn>
     ) throws(CofferError) -> Set<KeychainReturn> {
-        guard let value = take(key) else { return usual }
-        let names = value.arrayValue?.map { element in
-            choices.first { choice in element.stringValue.map(choice.rawValue.hasSameBytes(as:)) ?? false }
+        let found = try optional(key, "an array of \(choices.quoted)") { json in
+            json.elements { KeychainReturn(word: $0).flatMap { choices.contains($0) ? $0 : nil } }
         }
-        let found = names?.compactMap { $0 } ?? []
-        guard let names, found.count == names.count else {
-            throw Self.mismatch(key, "an array of " + choices.map { "'\($0.rawValue)'" }.joined(separator: ", "))
-        }
+        guard let found else { return usual }
         guard Set(found).count == found.count else {
             throw CofferError(.param, "parameter '\(key)' has the same word twice")
         }
