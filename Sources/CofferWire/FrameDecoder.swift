@@ -182,14 +182,3 @@ extension FrameDecoder {
         return payloadCount == count
     }
 }
-
-extension SecretBytes {
-    /// Overwrites a part; traps if `bytes` extends beyond the end.
-    fileprivate mutating func copy(_ bytes: RawSpan, to offset: Int) {
-        unsafe withUnsafeMutableBytes { memory in
-            unsafe bytes.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: source)
-            }
-        }
-    }
-}
