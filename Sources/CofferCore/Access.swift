@@ -1,32 +1,3 @@
-/// A permission of a client, regardless of the items.
-public enum Verb: String, CaseIterable, Sendable {
-    /// Reads items and files, and uses keys.
-    case read
-    /// Creates, changes, moves and protects them.
-    case write
-    /// Removes them.
-    case delete
-    /// Locks the vault.
-    case lock
-    /// Unlocks the vault, and authenticates with its passcode for single items.
-    case unlock
-    /// Creates, erases and repairs the vault, and manages its passcode and keyslots.
-    case admin
-    /// Reads the audit.
-    case audit
-}
-
-/// The share of the daemon that an entitlement gives to an identity.
-public struct ClientLimits: Hashable, Sendable {
-    /// The maximum of concurrent connections; `nil` for a fair share.
-    public package(set) var connections: Int?
-    /// The maximum of requests per second, over time; `nil` for no limit.
-    public package(set) var requestsPerSecond: Int?
-
-    /// Sets no limits beyond the fair share.
-    package init() {}
-}
-
 /// What a client may do, and with which items.
 package struct AccessRights: Hashable, Sendable {
     /// The access groups that it holds; the first is the default.

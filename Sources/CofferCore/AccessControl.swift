@@ -2,23 +2,6 @@
 ///
 /// After `SecAccessControl`: constraints, joined by `and` or by `or`.
 public struct AccessControl: Hashable, Sendable {
-    /// A word of an access control, with the names of `SecAccessControlCreateFlags`.
-    public enum Flag: String, CaseIterable, Sendable {
-        /// The presence of the user: the passcode, as long as there is no other proof.
-        case userPresence
-        /// The passcode of the vault.
-        case devicePasscode
-        /// A password of the item, on which its key depends.
-        case applicationPassword
-        /// The private key may be used; without this word, an access control allows only reading it.
-        case privateKeyUsage
-        /// One of the constraints suffices.
-        case or
-        /// All of the constraints must be met; this is the default.
-        case and
-        /// The constraints must also be met for changing and deleting the item.
-        case protectWrites
-    }
 
     /// The constraints, and how they are joined.
     public let flags: Set<Flag>
@@ -67,14 +50,6 @@ public struct AccessControl: Hashable, Sendable {
         }
         return missing.contains(.passcode) ? .passcode : .applicationPassword
     }
-}
-
-/// A factor that a client can present to authenticate its user.
-public enum AuthenticationFactor: String, CaseIterable, Sendable {
-    /// The passcode of the vault; a wrong one is counted.
-    case passcode
-    /// The password of an item; it is checked when the item is used.
-    case applicationPassword
 }
 
 /// The authentication that is missing to meet an access control.

@@ -1,67 +1,3 @@
-/// What a client may do, and which rule decides that.
-public struct AccessExplanation: Hashable, Sendable {
-    /// The client whose rights these are.
-    public let client: ClientIdentity
-    /// The file of the entitlement that decides; `nil` if none does.
-    public let path: String?
-    /// The line at which the section begins, from 1.
-    public let line: Int?
-    /// Why the client has these rights, or the error with which it is refused.
-    public let reason: String
-    /// Whether it is refused when it connects.
-    public let isRefused: Bool
-    /// The access groups that it holds; the first is the default.
-    public let groups: [String]
-    /// Its permissions.
-    public let verbs: Set<Verb>
-    /// The default protection of what it stores.
-    public let protection: Protection?
-    /// The client's share of the daemon.
-    public let limits: ClientLimits
-    /// The outcome if the service manager fetched a credential for the client now; `nil` if none was named.
-    public let credential: CredentialAnswer?
-
-    package init(
-        client: ClientIdentity,
-        path: String?,
-        line: Int?,
-        reason: String,
-        isRefused: Bool,
-        groups: [String] = [],
-        verbs: Set<Verb> = [],
-        protection: Protection? = nil,
-        limits: ClientLimits = ClientLimits(),
-        credential: CredentialAnswer? = nil
-    ) {
-        self.client = client
-        self.path = path
-        self.line = line
-        self.reason = reason
-        self.isRefused = isRefused
-        self.groups = groups
-        self.verbs = verbs
-        self.protection = protection
-        self.limits = limits
-        self.credential = credential
-    }
-}
-
-/// The outcome of fetching a credential for a unit.
-public struct CredentialAnswer: Hashable, Sendable {
-    /// The name of the item.
-    public let name: String
-    /// Why it is refused: locked, missing and denied are three answers; `nil` if it is delivered.
-    public let refusal: AuditedRefusal?
-    /// The protection of the item; `nil` if there is none, or none that the unit may see.
-    public let protection: Protection?
-
-    package init(name: String, refusal: AuditedRefusal?, protection: Protection?) {
-        self.name = name
-        self.refusal = refusal
-        self.protection = protection
-    }
-}
-
 /// The client whose rights are to be explained.
 public enum AccessSubject: Hashable, Sendable {
     /// The client that asks.
@@ -82,30 +18,24 @@ extension AccessPolicy {
     ///   - credential: The outcome of fetching a credential, if one was named.
     package func explanation(of client: ClientIdentity, _ credential: CredentialAnswer? = nil) -> AccessExplanation {
         let entitlement = entitlement(of: client)
+        var (rights, isRefused) = (AccessRights(groups: [], verbs: [], reason: ""), false)
         do throws(CofferError) {
-            let rights = try rights(of: client)
-            return AccessExplanation(
-                client: client,
-                path: entitlement?.path,
-                line: entitlement?.line,
-                reason: rights.reason,
-                isRefused: false,
-                groups: rights.groups,
-                verbs: rights.verbs,
-                protection: rights.protection,
-                limits: rights.limits,
-                credential: credential
-            )
+            rights = try self.rights(of: client)
         } catch {
-            return AccessExplanation(
-                client: client,
-                path: entitlement?.path,
-                line: entitlement?.line,
-                reason: error.message,
-                isRefused: true,
-                credential: credential
-            )
+            (rights, isRefused) = (AccessRights(groups: [], verbs: [], reason: error.message), true)
         }
+        return AccessExplanation(
+            client: client,
+            path: entitlement?.path,
+            line: entitlement?.line,
+            reason: rights.reason,
+            isRefused: isRefused,
+            groups: rights.groups,
+            verbs: rights.verbs,
+            protection: rights.protection,
+            limits: rights.limits,
+            credential: credential
+        )
     }
 
     /// A client in a unit, whether anything runs there or not.

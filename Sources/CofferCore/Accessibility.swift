@@ -1,23 +1,3 @@
-/// The accessibility of a keychain item: in which states of the vault its key is in memory.
-///
-/// The names are those of `kSecAttrAccessible…`.
-public enum Accessibility: String, CaseIterable, Sendable {
-    /// The default (`ak`): readable while unlocked.
-    case whenUnlocked = "WhenUnlocked"
-    /// Readable after the first unlock since boot (`ck`): background work.
-    case afterFirstUnlock = "AfterFirstUnlock"
-    /// Readable in every state (`dk`). Deprecated: accepted with a warning.
-    case always = "Always"
-    /// As ``whenUnlocked``, and not restored from a backup to another device (`aku`).
-    case whenUnlockedThisDeviceOnly = "WhenUnlockedThisDeviceOnly"
-    /// As ``afterFirstUnlock``, and not restored from a backup to another device (`cku`).
-    case afterFirstUnlockThisDeviceOnly = "AfterFirstUnlockThisDeviceOnly"
-    /// As ``always``, and not restored from a backup to another device (`dku`). Deprecated.
-    case alwaysThisDeviceOnly = "AlwaysThisDeviceOnly"
-    /// As ``whenUnlocked``, only in a vault with a passcode, never exported (`akpu`).
-    case whenPasscodeSetThisDeviceOnly = "WhenPasscodeSetThisDeviceOnly"
-}
-
 extension Accessibility {
     /// Whether the item's secret can be read and written in `state`.
     ///

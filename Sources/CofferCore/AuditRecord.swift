@@ -108,25 +108,7 @@ extension String {
     }
 }
 
-/// A query of the audit: a record matches if it meets every condition that is set.
-public struct AuditQuery: Hashable, Sendable {
-    /// The name of an item, or its persistent reference.
-    public var item: String?
-    /// The unit of the client, of the system's service manager or of the user's.
-    public var unit: String?
-    /// The earliest time, in milliseconds since 1970.
-    public var since: Int64?
-    /// Only refused requests.
-    public var isRefused: Bool
-
-    /// Creates a query.
-    public init(item: String? = nil, unit: String? = nil, since: Int64? = nil, isRefused: Bool = false) {
-        self.item = item
-        self.unit = unit
-        self.since = since
-        self.isRefused = isRefused
-    }
-
+extension AuditQuery {
     /// Whether a record matches.
     public func matches(_ record: AuditRecord) -> Bool {
         if let since, record.time < since { return false }
@@ -134,79 +116,5 @@ public struct AuditQuery: Hashable, Sendable {
         if let unit, ![record.client?.unit, record.client?.userUnit].contains(unit) { return false }
         guard let item else { return true }
         return record.items.contains { $0.name == item || $0.reference?.hexadecimal == item }
-    }
-}
-
-/// A summary of the oldest records, which were dropped.
-public struct AuditSummary: Hashable, Sendable {
-    /// The number of records, which is the number of the last of them.
-    public var recordCount: Int64
-    /// The time of the first record, in milliseconds since 1970.
-    public var firstTime: Int64
-    /// The time of the last record, in milliseconds since 1970.
-    public var lastTime: Int64
-    /// The requests of each client, for at most ``Limits/auditTallies`` clients; `nil` is all others together.
-    public var tallies: [Tally]
-
-    /// The requests of one client.
-    public struct Tally: Hashable, Sendable {
-        /// The client: its service, or else its user.
-        public let client: String?
-        /// The number of requests that were carried out.
-        public var allowedCount: Int64
-        /// The number of refused requests.
-        public var refusedCount: Int64
-
-        /// Creates a tally; `nil` is all other clients.
-        public init(client: String?, allowedCount: Int64, refusedCount: Int64) {
-            self.client = client
-            self.allowedCount = allowedCount
-            self.refusedCount = refusedCount
-        }
-    }
-
-    /// Creates a summary.
-    public init(recordCount: Int64 = 0, firstTime: Int64 = 0, lastTime: Int64 = 0, tallies: [Tally] = []) {
-        self.recordCount = recordCount
-        self.firstTime = firstTime
-        self.lastTime = lastTime
-        self.tallies = tallies
-    }
-}
-
-/// A page of audit records.
-public struct AuditPage: Sendable {
-    /// The records, the oldest first.
-    public let records: [AuditRecord]
-    /// The number of the last record that was scanned; `nil` if no more follow.
-    public let next: Int64?
-    /// Whether records are missing because they can't be read.
-    public let isDamaged: Bool
-    /// The summary of the dropped records, if there are any.
-    public let summary: AuditSummary?
-
-    /// Creates a page.
-    public init(records: [AuditRecord], next: Int64?, isDamaged: Bool, summary: AuditSummary?) {
-        self.records = records
-        self.next = next
-        self.isDamaged = isDamaged
-        self.summary = summary
-    }
-}
-
-/// The result of verifying a part of the records.
-public struct AuditVerification: Sendable {
-    /// The number of records that were verified.
-    public let checkedCount: Int64
-    /// What is wrong; empty if every record is as it was written.
-    public let findings: [String]
-    /// The number of the last record that was verified; `nil` if no more follow.
-    public let next: Int64?
-
-    /// Creates a result.
-    public init(checkedCount: Int64, findings: [String], next: Int64?) {
-        self.checkedCount = checkedCount
-        self.findings = findings
-        self.next = next
     }
 }

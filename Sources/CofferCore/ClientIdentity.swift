@@ -135,15 +135,10 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
 extension ClientIdentity {
     /// The identity without what differs between processes of the same client, as the audit stores it.
     package var recorded: ClientIdentity {
-        ClientIdentity(
-            userID: userID,
-            groupID: groupID,
-            unit: unit,
-            userUnit: userUnit,
-            executablePath: executablePath,
-            isContained: isContained,
-            machine: machine
-        )
+        var recorded = self
+        (recorded.processID, recorded.supplementaryGroupIDs) = (nil, [])
+        (recorded.executableFile, recorded.loginUserID) = (nil, nil)
+        return recorded
     }
 
     /// A short name of the client: its service, or else its user.

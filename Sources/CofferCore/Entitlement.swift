@@ -1,38 +1,4 @@
-/// A section of an entitlement file: which clients it matches, and what they may do.
-public struct Entitlement: Hashable, Sendable {
-    /// The path of the file.
-    public let path: String
-    /// The line at which the section begins, from 1.
-    public let line: Int
-    /// The patterns, all of which a client must match.
-    public let clients: [ClientPattern]
-    /// The access groups that such a client holds; the first is the default.
-    public let groups: [String]
-    /// The permissions; empty to refuse the client.
-    public let verbs: Set<Verb>
-    /// The default protection of what the client stores.
-    public let protection: Protection?
-    /// The client's share of the daemon.
-    public let limits: ClientLimits
-
-    package init(
-        path: String,
-        line: Int,
-        clients: [ClientPattern],
-        groups: [String],
-        verbs: Set<Verb>,
-        protection: Protection?,
-        limits: ClientLimits = ClientLimits()
-    ) {
-        self.path = path
-        self.line = line
-        self.clients = clients
-        self.groups = groups
-        self.verbs = verbs
-        self.protection = protection
-        self.limits = limits
-    }
-
+extension Entitlement {
     /// Whether the section matches a client.
     package func fits(_ client: ClientIdentity) -> Bool { clients.allSatisfy { $0.fits(client) } }
 
@@ -122,22 +88,20 @@ private struct EntitlementDraft {
         guard Entitlement.settings.contains(entry.key) else {
             throw file.unknown(entry, in: section, known: Entitlement.settings)
         }
-        do {
+        try file.value(of: entry) { (text) throws(CofferError) in
             switch entry.key {
-            case "Unit": clients.append(.unit(try Entitlement.unit(entry.value)))
-            case "UserUnit": clients.append(.userUnit(try Entitlement.unit(entry.value)))
-            case "User": clients.append(.user(try userID(entry.value)))
-            case "UID": clients.append(.user(try Self.number(entry.value)))
-            case "GID": clients.append(.group(try Self.number(entry.value)))
-            case "Executable": clients.append(.executable(try Self.path(entry.value)))
-            case "Groups": groups = try Self.groups(entry.value)
-            case "Verbs": verbs = try Self.verbs(entry.value)
-            case "DefaultProtection": protection = try Self.protection(entry.value)
-            case "MaxConnections": limits.connections = try Self.limit(entry.value, upTo: Limits.connections)
-            default: limits.requestsPerSecond = try Self.limit(entry.value, upTo: Limits.requestsPerSecond)
+            case "Unit": clients.append(.unit(try Entitlement.unit(text)))
+            case "UserUnit": clients.append(.userUnit(try Entitlement.unit(text)))
+            case "User": clients.append(.user(try userID(text)))
+            case "UID": clients.append(.user(try Self.number(text)))
+            case "GID": clients.append(.group(try Self.number(text)))
+            case "Executable": clients.append(.executable(try Self.path(text)))
+            case "Groups": groups = try Self.groups(text)
+            case "Verbs": verbs = try Self.verbs(text)
+            case "DefaultProtection": protection = try Self.protection(text)
+            case "MaxConnections": limits.connections = try Self.limit(text, upTo: Limits.connections)
+            default: limits.requestsPerSecond = try Self.limit(text, upTo: Limits.requestsPerSecond)
             }
-        } catch {
-            throw file.wrong(entry.line, "\(entry.key): \(error.message)", hint: error.hint)
         }
     }
 

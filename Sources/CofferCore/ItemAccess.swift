@@ -1,16 +1,4 @@
-/// What a client may do with an item in a state of the vault.
-public struct ItemAccess: Hashable, Sendable {
-    /// The state of the vault.
-    public let state: VaultState
-    /// Whether its content can be read; `nil` if nothing is stored.
-    public let read: Answer?
-    /// Whether it can be replaced, or stored if it does not exist.
-    public let write: Answer
-    /// Whether it can be removed; `nil` if nothing is stored.
-    public let remove: Answer?
-    /// When it can be read, in words for people.
-    public let readable: String
-
+extension ItemAccess {
     /// Whether an operation is possible.
     public enum Answer: Hashable, Sendable {
         /// The operation is possible.
@@ -33,15 +21,6 @@ public struct ItemAccess: Hashable, Sendable {
         ///
         /// - Parameter refusal: The error, if the operation fails.
         public init(_ refusal: ErrorCode?) { self = refusal.map { .no($0) } ?? .yes }
-    }
-
-    /// Creates a description of what a client may do.
-    public init(state: VaultState, read: Answer?, write: Answer, remove: Answer?, readable: String) {
-        self.state = state
-        self.read = read
-        self.write = write
-        self.remove = remove
-        self.readable = readable
     }
 }
 

@@ -23,13 +23,13 @@ public struct ItemID: Hashable, Sendable {
 
     /// Parses an identifier from the digits of ``hexadecimal``; `nil` for anything else.
     public init?(hexadecimal: String) {
-        let digits = Array(hexadecimal.utf8)
-        let alphabet = Array("0123456789abcdef".utf8)
-        guard digits.count == 2 * Self.byteCount, digits.allSatisfy(alphabet.contains) else { return nil }
-        let bytes = stride(from: 0, to: digits.count, by: 2).map { place in
-            UInt8(String(decoding: digits[place...(place + 1)], as: UTF8.self), radix: 16)
-        }
-        self.init(bytes.compactMap { $0 })
+        // Checked before, because a sign and capital letters are digits to the initializers of integers.
+        let digits = hexadecimal.utf8
+        guard digits.count == 2 * Self.byteCount, digits.allSatisfy("0123456789abcdef".utf8.contains),
+            let high = UInt64(hexadecimal.prefix(Self.byteCount), radix: 16),
+            let low = UInt64(hexadecimal.suffix(Self.byteCount), radix: 16)
+        else { return nil }
+        (self.high, self.low) = (high, low)
     }
 
     /// The bytes of the identifier.

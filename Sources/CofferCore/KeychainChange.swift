@@ -41,17 +41,3 @@ public struct KeychainChange: Hashable, Sendable {
     /// Whether it changes nothing.
     public var isEmpty: Bool { self == KeychainChange() }
 }
-
-/// A public key of the keychain.
-public struct KeychainPublicKey: Hashable, Sendable {
-    /// The key: 32 bytes for `ed25519` and `x25519`.
-    public let bytes: [UInt8]
-    /// The type of the key: a name of ``KeyType``, or what a certificate says.
-    public let keyType: String
-
-    /// Creates a public key.
-    public init(bytes: [UInt8], keyType: String) {
-        self.bytes = bytes
-        self.keyType = keyType
-    }
-}

@@ -1,12 +1,4 @@
-/// The cost of one guess at a passcode.
-public enum PasscodeCost: String, CaseIterable, Sendable {
-    /// 64 MiB, about 50 ms.
-    case interactive
-    /// 256 MiB, about 400 ms: the default.
-    case moderate
-    /// 1 GiB, some seconds.
-    case sensitive
-
+extension PasscodeCost {
     /// Passes over the memory.
     public var operations: UInt32 {
         switch self {

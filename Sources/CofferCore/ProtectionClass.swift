@@ -1,19 +1,3 @@
-/// The protection class of a file: in which states of the vault its key is in memory.
-///
-/// The names are those of `FileProtectionType`; ``permits(_:in:)`` is the table of `proto-docs/FILES.md`.
-public enum ProtectionClass: String, CaseIterable, Sendable {
-    /// Class A: readable only while unlocked; open handles end when the grace after a lock ends.
-    case complete
-    /// Class B: created, and used through that handle, in every state; opened again only while unlocked.
-    case completeUnlessOpen
-    /// Class C, the default of a file: readable after the first unlock since boot.
-    case completeUntilFirstUserAuthentication
-    /// Class CX: as class C, until the vault has been locked for a time.
-    case completeWhenUserInactive
-    /// Class D: not protected by the passcode; encrypted under the device key.
-    case none
-}
-
 /// What a request does with an item, as far as its key is concerned.
 public enum ItemOperation: String, CaseIterable, Sendable {
     /// Opens an existing item and reads it.

@@ -3,6 +3,8 @@
 /// It is for JSON, and not for secrets: its time depends on the bytes.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    /// The place of each byte in the alphabet.
+    private static let values = (0...UInt8.max).map { byte in alphabet.firstIndex(of: byte).map { UInt32($0) } }
     private static let padding = UInt8(ascii: "=")
 
     /// Encodes bytes.
@@ -29,35 +31,17 @@ package enum Base64 {
         let padCount = symbols.suffix(2).reversed().prefix { $0 == padding }.count
         var bytes: [UInt8] = []
         bytes.reserveCapacity(symbols.count / 4 * 3)
-        var word: UInt32 = 0
-        for (place, symbol) in symbols.dropLast(padCount).enumerated() {
-            guard let value = value(of: symbol) else { return nil }
+        var (word, bitCount): (UInt32, UInt32) = (0, 0)
+        for symbol in symbols.dropLast(padCount) {
+            guard let value = values[Int(symbol)] else { return nil }
             word = word << 6 | value
-            if place % 4 == 3 {
-                for shift in [16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
-                word = 0
+            bitCount += 6
+            if bitCount >= 8 {
+                bitCount -= 8
+                bytes.append(UInt8(truncatingIfNeeded: word >> bitCount))
             }
         }
-        switch padCount {
-        case 1:
-            guard word & 3 == 0 else { return nil }
-            bytes += [UInt8(truncatingIfNeeded: word >> 10), UInt8(truncatingIfNeeded: word >> 2)]
-        case 2:
-            guard word & 15 == 0 else { return nil }
-            bytes.append(UInt8(truncatingIfNeeded: word >> 4))
-        default: break
-        }
-        return bytes
-    }
-
-    private static func value(of symbol: UInt8) -> UInt32? {
-        switch symbol {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(symbol - UInt8(ascii: "A"))
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(symbol - UInt8(ascii: "a")) + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(symbol - UInt8(ascii: "0")) + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
+        let unused = word & (1 << bitCount - 1)
+        return unused == 0 ? bytes : nil
     }
 }

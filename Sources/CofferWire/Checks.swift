@@ -31,6 +31,22 @@ extension VaultQuarantineParameters {
     }
 }
 
+extension KeychainQuery {
+    func check() throws(CofferError) {
+        if reference == nil && itemClass == nil {
+            let names = ItemClass.allCases.quoted
+            throw CofferError(.param, "parameter 'class' is missing: expected one of \(names), or a 'reference'")
+        }
+        let isAlone = attributes.isEmpty && user.isEmpty && prefix.isEmpty && contains.isEmpty && expiringBefore == nil
+        if reference != nil && !isAlone {
+            throw CofferError(
+                .param,
+                "parameter 'reference' names one item: only 'class' can stand beside it in a query"
+            )
+        }
+    }
+}
+
 extension KeychainAddParameters {
     func check() throws(CofferError) {
         if itemClass == .identity {

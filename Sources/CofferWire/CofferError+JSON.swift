@@ -29,16 +29,16 @@ extension CofferError {
     /// - Parameter rpcCode: The JSON-RPC code; `nil` for that of the error itself.
     func json(rpcCode: Int?) -> JSONObject {
         var data: JSONObject = ["code": .string(code.rawValue), "osStatus": .integer(Int64(code.osStatus))]
-        if let cocoaCode { data.set("cocoaCode", .integer(Int64(cocoaCode))) }
+        data.append("cocoaCode", cocoaCode)
         switch retry {
-        case .afterUnlock: data.set("retry", "afterUnlock")
-        case .never: data.set("retry", "never")
+        case .afterUnlock: data.append("retry", "afterUnlock")
+        case .never: data.append("retry", "never")
         case .afterDelay(let seconds):
-            data.set("retry", "afterDelay")
-            data.set("retryAfter", .integer(Int64(seconds)))
+            data.append("retry", "afterDelay")
+            data.append("retryAfter", seconds)
         }
-        if let need { data.set("need", .string(need.rawValue)) }
-        if let hint { data.set("hint", .string(hint)) }
+        data.append("need", need)
+        data.append("hint", hint)
         return [
             "code": .integer(Int64(rpcCode ?? self.rpcCode)),
             "message": .string(message),
@@ -70,14 +70,9 @@ extension CofferError {
     }
 
     private static func retry(in data: JSONObject) -> Retry {
-        switch data["retry"]?.stringValue {
-        case "afterUnlock": .afterUnlock
-        case "afterDelay":
-            if let seconds = data["retryAfter"]?.integerValue.flatMap(Int.init(exactly:)), seconds >= 0 {
-                .afterDelay(seconds: seconds)
-            } else {
-                .never
-            }
+        switch (data["retry"]?.stringValue, data["retryAfter"]?.integerValue.flatMap(Int.init(exactly:))) {
+        case ("afterUnlock", _): .afterUnlock
+        case ("afterDelay", let seconds?) where seconds >= 0: .afterDelay(seconds: seconds)
         // A word of a newer peer: a retry is not promised.
         default: .never
         }

@@ -31,11 +31,8 @@ package struct CountedPayload: ~Copyable {
         } catch {
             throw .noSecretMemory
         }
-        unsafe payload.withUnsafeMutableBytes { buffer in
-            var place = 0
-            unsafe write(first, to: buffer, at: &place)
-            unsafe write(second, to: buffer, at: &place)
-        }
+        write(first, to: &payload, at: 0)
+        write(second, to: &payload, at: countBytes + first.byteCount)
         return payload
     }
 
@@ -78,22 +75,13 @@ package struct CountedPayload: ~Copyable {
         do { return try SecretBytes(copying: rest.extracting(first: count)) } catch { throw .noSecretMemory }
     }
 
-    private static func write(
-        _ secret: borrowing SecretBytes?,
-        to buffer: UnsafeMutableRawBufferPointer,
-        at place: inout Int
-    ) {
-        unsafe buffer[place] = UInt8(secret.byteCount >> 8)
-        unsafe buffer[place + 1] = UInt8(secret.byteCount & 0xFF)
-        place += countBytes
+    private static func write(_ secret: borrowing SecretBytes?, to payload: inout SecretBytes, at place: Int) {
+        var count = ByteWriter()
+        count.write(UInt16(secret.byteCount))
+        unsafe payload.copy(count.bytes.span.bytes, to: place)
         switch secret {
         case .none: return
-        case .some(let secret):
-            let start = place
-            secret.withBytes { bytes in
-                for index in 0..<bytes.byteCount { unsafe buffer[start + index] = bytes[index] }
-            }
-            place += secret.count
+        case .some(let secret): secret.withBytes { payload.copy($0, to: place + countBytes) }
         }
     }
 

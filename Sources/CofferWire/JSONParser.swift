@@ -133,9 +133,9 @@ extension JSONParser {
 extension JSONParser {
     private mutating func number(in bytes: RawSpan) throws(JSONError) -> JSONValue {
         let start = position
-        let isNegative = peek(in: bytes) == UInt8(ascii: "-")
-        if isNegative { position += 1 }
-        let integer = try wholePart(isNegative: isNegative, in: bytes)
+        if peek(in: bytes) == UInt8(ascii: "-") { position += 1 }
+        // A leading zero has no further digits; one that follows is refused as data after a value.
+        if peek(in: bytes) == UInt8(ascii: "0") { position += 1 } else { try digits(in: bytes) }
         let wholeEnd = position
         if peek(in: bytes) == UInt8(ascii: ".") {
             position += 1
@@ -146,32 +146,12 @@ extension JSONParser {
             if peek(in: bytes) == UInt8(ascii: "+") || peek(in: bytes) == UInt8(ascii: "-") { position += 1 }
             try digits(in: bytes)
         }
-        if let integer, position == wholeEnd { return .integer(integer) }
-        guard let value = bytes.text(in: start..<position).flatMap({ Double($0) }), value.isFinite else {
+        let text = bytes.text(in: start..<position) ?? ""
+        if position == wholeEnd, let integer = Int64(text) { return .integer(integer) }
+        guard let value = Double(text), value.isFinite else {
             throw JSONError(offset: start, reason: .numberOutOfRange)
         }
         return .number(value)
-    }
-
-    /// Consumes the digits before a fraction; `nil` if they don't fit.
-    private mutating func wholePart(isNegative: Bool, in bytes: RawSpan) throws(JSONError) -> Int64? {
-        if peek(in: bytes) == UInt8(ascii: "0") {
-            // A leading zero has no further digits; one that follows is refused as data after a value.
-            position += 1
-            return 0
-        }
-        let start = position
-        try digits(in: bytes)
-        var sum: Int64 = 0
-        for index in start..<position {
-            let (shifted, outgrown) = sum.multipliedReportingOverflow(by: 10)
-            let digit = Int64(bytes[index] - UInt8(ascii: "0"))
-            let (next, overflow) =
-                isNegative ? shifted.subtractingReportingOverflow(digit) : shifted.addingReportingOverflow(digit)
-            if outgrown || overflow { return nil }
-            sum = next
-        }
-        return sum
     }
 
     /// Consumes one or more digits.
@@ -268,13 +248,8 @@ extension JSONParser {
     private mutating func codeUnit(in bytes: RawSpan) throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            let byte = peek(in: bytes)
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: throw fault(.badEscape, in: bytes)
+            guard let digit = Character(Unicode.Scalar(peek(in: bytes))).hexDigitValue else {
+                throw fault(.badEscape, in: bytes)
             }
             unit = unit << 4 | UInt16(digit)
             position += 1

@@ -44,22 +44,15 @@ extension AttributeValue.Form {
 }
 
 extension KeychainAttribute {
-    /// Finds an attribute by its name, compared as bytes.
-    init?(named name: String) {
-        guard let match = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) }) else { return nil }
-        self = match
-    }
-
     /// Finds an attribute that a class has.
     fileprivate init(_ name: String, of itemClass: ItemClass?, in key: String) throws(CofferError) {
         let known = itemClass.map(Self.attributes(of:)) ?? Self.allCases
-        guard let match = Self(named: name), known.contains(match) else {
+        guard let match = Self(word: .string(name)), known.contains(match) else {
             let owner = itemClass.map { "an item of class '\($0.rawValue)' has" } ?? "there is"
             throw CofferError(
                 .param,
                 "parameter '\(key)': \(owner) no attribute \(quotedForDisplay(name))",
-                hint: "the attributes are " + known.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-                    + "; one of your own belongs into 'user'"
+                hint: "the attributes are " + known.quoted + "; one of your own belongs into 'user'"
             )
         }
         self = match
@@ -70,10 +63,8 @@ extension KeychainAttribute {
         guard let value = AttributeValue(json, as: form) else {
             throw CofferError(.param, "parameter '\(key)': attribute '\(rawValue)': expected \(form.words)")
         }
-        if self == .accessible, case .text(let text) = value,
-            !Accessibility.allCases.contains(where: { $0.rawValue.hasSameBytes(as: text) })
-        {
-            let names = Accessibility.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        if self == .accessible && Accessibility(word: json) == nil {
+            let names = Accessibility.allCases.quoted
             throw CofferError(.param, "parameter '\(key)': attribute 'accessible': expected one of \(names)")
         }
         return value
@@ -169,11 +160,10 @@ extension ParameterReader {
         var texts: [KeychainAttribute: String] = [:]
         for (attribute, value) in try attributes(key, of: itemClass, inQuery: true) {
             guard KeychainAttribute.searchable.contains(attribute), case .text(let text) = value else {
-                let names = KeychainAttribute.searchable.map { "'\($0.rawValue)'" }.joined(separator: ", ")
                 throw CofferError(
                     .param,
                     "parameter '\(key)': attribute '\(attribute.rawValue)' is not searched by a part of it",
-                    hint: "those that are: \(names); 'attributes' looks for whole values"
+                    hint: "those that are: \(KeychainAttribute.searchable.quoted); 'attributes' looks for whole values"
                 )
             }
             texts[attribute] = text
@@ -186,7 +176,7 @@ extension ParameterReader {
         guard let object = try optionalObject(key) else { return nil }
         var values: [KeychainAttribute: AttributeValue] = [:]
         for (name, json) in object.members {
-            guard let attribute = KeychainAttribute(named: name) else { continue }
+            guard let attribute = KeychainAttribute(word: .string(name)) else { continue }
             values[attribute] = try attribute.value(json, in: key)
         }
         return values

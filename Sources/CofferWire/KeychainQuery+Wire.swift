@@ -1,52 +1,4 @@
-package import CofferCore
-
-/// A query is part of the parameters of every method that searches items, and all parameters of `keychain.delete`,
-/// `keychain.sign` and `keychain.publicKey`.
-extension KeychainQuery: WireObject {
-    package init(reading reader: inout ParameterReader) throws(CofferError) {
-        let itemClass = try reader.value("class", as: ItemClass.self)
-        let attributes = try reader.attributes("attributes", of: itemClass, inQuery: true)
-        let user = try reader.userAttributes("user")
-        let prefix = try reader.searchTexts("prefix", of: itemClass)
-        let contains = try reader.searchTexts("contains", of: itemClass)
-        let reference = try reader.optionalItemID("reference")
-        let expiringBefore = try reader.optionalInteger("expiringBefore")
-        if let reference {
-            self.init(reference: reference, itemClass: itemClass)
-            if !attributes.isEmpty || !user.isEmpty || !prefix.isEmpty || !contains.isEmpty || expiringBefore != nil {
-                throw CofferError(
-                    .param,
-                    "parameter 'reference' names one item: only 'class' can stand beside it in a query"
-                )
-            }
-            return
-        }
-        guard let itemClass else {
-            let names = ItemClass.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-            throw CofferError(.param, "parameter 'class' is missing: expected one of \(names), or a 'reference'")
-        }
-        self.init(
-            itemClass,
-            attributes,
-            user: user,
-            prefix: prefix,
-            contains: contains,
-            expiringBefore: expiringBefore
-        )
-    }
-
-    package var json: JSONObject {
-        var object = JSONObject()
-        object.append("class", itemClass)
-        if !attributes.isEmpty { object.append("attributes", attributes) }
-        if !user.isEmpty { object.append("user", user) }
-        if !prefix.isEmpty { object.append("prefix", prefix) }
-        if !contains.isEmpty { object.append("contains", contains) }
-        object.append("reference", reference)
-        object.append("expiringBefore", expiringBefore)
-        return object
-    }
-}
+internal import CofferCore
 
 extension ParameterReader {
     /// Reads what is to be returned for each item.
@@ -60,14 +12,10 @@ extension ParameterReader {
         from choices: [KeychainReturn] = KeychainReturn.allCases,
         orElse usual: Set<KeychainReturn>
     ) throws(CofferError) -> Set<KeychainReturn> {
-        guard let value = take(key) else { return usual }
-        let names = value.arrayValue?.map { element in
-            choices.first { choice in element.stringValue.map(choice.rawValue.hasSameBytes(as:)) ?? false }
+        let found = try optional(key, "an array of \(choices.quoted)") { json in
+            json.elements { KeychainReturn(word: $0).flatMap { choices.contains($0) ? $0 : nil } }
         }
-        let found = names?.compactMap { $0 } ?? []
-        guard let names, found.count == names.count else {
-            throw Self.mismatch(key, "an array of " + choices.map { "'\($0.rawValue)'" }.joined(separator: ", "))
-        }
+        guard let found else { return usual }
         guard Set(found).count == found.count else {
             throw CofferError(.param, "parameter '\(key)' has the same word twice")
         }

@@ -33,11 +33,3 @@ extension MethodParameters {
     /// The method.
     package static var method: Method { coding.method }
 }
-
-/// How the content of an item was delivered.
-public enum Delivery: String, CaseIterable, Sendable {
-    /// As the payload of the reply.
-    case payload
-    /// Written to the descriptor that was passed.
-    case descriptor
-}

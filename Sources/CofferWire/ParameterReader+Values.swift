@@ -7,33 +7,28 @@ extension ParameterReader {
         _ key: String,
         as type: Value.Type
     ) throws(CofferError) -> Value {
-        if let value = try value(key, as: type) { return value }
-        let names = type.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-        throw CofferError(.param, "parameter '\(key)' is missing: expected one of \(names)")
+        try required(key, value(key, as: type), "one of \(type.allCases.quoted)")
     }
 
     /// Reads a required object of a type.
     mutating func required<Value: WireObject>(_ key: String, of type: Value.Type) throws(CofferError) -> Value {
-        if let value = try value(key, of: type) { return value }
-        throw CofferError(.param, "parameter '\(key)' is missing: expected an object")
+        try required(key, value(key, of: type), "an object")
     }
+
+    private static var digits: String { "32 lower-case hexadecimal digits" }
 
     mutating func optionalItemID(_ key: String) throws(CofferError) -> ItemID? {
         guard let text = try optionalString(key) else { return nil }
-        guard let id = ItemID(hexadecimal: text) else {
-            throw CofferError(.param, "parameter '\(key)': expected 32 lower-case hexadecimal digits")
-        }
+        guard let id = ItemID(hexadecimal: text) else { throw Self.mismatch(key, Self.digits) }
         return id
     }
 
     mutating func itemID(_ key: String) throws(CofferError) -> ItemID {
-        if let id = try optionalItemID(key) { return id }
-        throw CofferError(.param, "parameter '\(key)' is missing: expected 32 lower-case hexadecimal digits")
+        try required(key, optionalItemID(key), Self.digits)
     }
 
     mutating func requestID(_ key: String) throws(CofferError) -> RequestID {
-        if let id = try optionalID(key) { return id }
-        throw CofferError(.param, "parameter '\(key)' is missing: expected the 'id' of a request")
+        try required(key, optionalID(key), "the 'id' of a request")
     }
 
     mutating func name(_ key: String) throws(CofferError) -> ItemName { try ItemName(try string(key)) }
@@ -70,12 +65,10 @@ extension ParameterReader {
     }
 
     mutating func groupIDs(_ key: String) throws(CofferError) -> Set<UInt32> {
-        guard let value = take(key) else { return [] }
-        let numbers = value.arrayValue?.compactMap(\.integerValue).compactMap { UInt32(exactly: $0) }
-        guard let numbers, numbers.count == value.arrayValue?.count else {
-            throw Self.mismatch(key, "an array of numbers of groups")
+        let numbers = try optional(key, "an array of numbers of groups") { json in
+            json.elements { $0.integerValue.flatMap { UInt32(exactly: $0) } }
         }
-        return Set(numbers)
+        return Set(numbers ?? [])
     }
 
     mutating func accessControl(_ key: String) throws(CofferError) -> AccessControl? {
@@ -91,18 +84,11 @@ extension ParameterReader {
         _ key: String,
         mayBeEmpty: Bool
     ) throws(CofferError) -> (value: AccessControl?, isEmpty: Bool) {
-        guard let value = take(key) else { return (nil, false) }
-        let words = value.arrayValue?.map { element in
-            AccessControl.Flag.allCases.first { flag in
-                element.stringValue.map(flag.rawValue.hasSameBytes(as:)) ?? false
-            }
+        let flags = try optional(key, "an array of \(AccessControl.Flag.allCases.quoted), each once at most") { json in
+            json.elements { AccessControl.Flag(word: $0) }.flatMap { Set($0).count == $0.count ? Set($0) : nil }
         }
-        let flags = words?.compactMap { $0 } ?? []
-        guard let words, flags.count == words.count, Set(flags).count == flags.count else {
-            let names = AccessControl.Flag.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-            throw Self.mismatch(key, "an array of \(names), each once at most")
-        }
-        if words.isEmpty && mayBeEmpty { return (nil, true) }
-        return (try AccessControl(Set(flags)), false)
+        guard let flags else { return (nil, false) }
+        if flags.isEmpty && mayBeEmpty { return (nil, true) }
+        return (try AccessControl(flags), false)
     }
 }

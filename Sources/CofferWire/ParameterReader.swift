@@ -27,9 +27,7 @@ package struct ParameterReader: Sendable {
     /// - Returns: The text, or `nil` if it is absent.
     /// - Throws: `param` if it is of another type.
     package mutating func optionalString(_ key: String) throws(CofferError) -> String? {
-        guard let value = take(key) else { return nil }
-        guard let text = value.stringValue else { throw Self.mismatch(key, "a string") }
-        return text
+        try optional(key, "a string") { $0.stringValue }
     }
 
     /// Reads a required integer.
@@ -57,11 +55,9 @@ package struct ParameterReader: Sendable {
         _ key: String,
         in range: ClosedRange<Int64> = Int64.min...Int64.max
     ) throws(CofferError) -> Int64? {
-        guard let value = take(key) else { return nil }
-        guard let integer = value.integerValue, range.contains(integer) else {
-            throw Self.mismatch(key, Self.describe(range))
+        try optional(key, Self.describe(range)) { json in
+            json.integerValue.flatMap { range.contains($0) ? $0 : nil }
         }
-        return integer
     }
 
     /// Reads an optional truth value.
@@ -70,9 +66,7 @@ package struct ParameterReader: Sendable {
     /// - Returns: The truth value, or `nil` if it is absent.
     /// - Throws: `param` if it is of another type.
     package mutating func optionalBool(_ key: String) throws(CofferError) -> Bool? {
-        guard let value = take(key) else { return nil }
-        guard let bool = value.boolValue else { throw Self.mismatch(key, "true or false") }
-        return bool
+        try optional(key, "true or false") { $0.boolValue }
     }
 
     /// Reads an optional name of an enumeration.
@@ -86,14 +80,7 @@ package struct ParameterReader: Sendable {
         _ key: String,
         as type: Value.Type
     ) throws(CofferError) -> Value? {
-        guard let value = take(key) else { return nil }
-        // Compared as bytes, as keys are: `init(rawValue:)` would accept canonical equivalents.
-        guard let text = value.stringValue,
-            let match = type.allCases.first(where: { $0.rawValue.hasSameBytes(as: text) })
-        else {
-            throw Self.mismatch(key, "one of " + type.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", "))
-        }
-        return match
+        try optional(key, "one of \(type.allCases.quoted)") { Value(word: $0) }
     }
 
     /// Reads a required list of texts.
@@ -111,11 +98,7 @@ package struct ParameterReader: Sendable {
     /// - Returns: The texts, or `nil` if it is absent.
     /// - Throws: `param` if it is of another type.
     package mutating func optionalStrings(_ key: String) throws(CofferError) -> [String]? {
-        guard let value = take(key) else { return nil }
-        guard let elements = value.arrayValue else { throw Self.mismatch(key, "an array of strings") }
-        let texts = elements.compactMap(\.stringValue)
-        guard texts.count == elements.count else { throw Self.mismatch(key, "an array of strings") }
-        return texts
+        try optional(key, "an array of strings") { $0.elements { $0.stringValue } }
     }
 
     /// Reads the optional identifier of a request.
@@ -124,21 +107,7 @@ package struct ParameterReader: Sendable {
     /// - Returns: The identifier, or `nil` if it is absent.
     /// - Throws: `param` if it is of another type.
     package mutating func optionalID(_ key: String) throws(CofferError) -> RequestID? {
-        guard let value = take(key) else { return nil }
-        guard let id = RequestID(value) else { throw Self.mismatch(key, "the identifier of a request") }
-        return id
-    }
-
-    /// Reads a required list of objects.
-    ///
-    /// - Parameter key: The name of the parameter.
-    /// - Returns: The objects, possibly none.
-    /// - Throws: `param` if it is absent or of another type.
-    package mutating func objects(_ key: String) throws(CofferError) -> [JSONObject] {
-        let elements = take(key)?.arrayValue
-        let objects = elements?.compactMap(\.objectValue)
-        guard let objects, objects.count == elements?.count else { throw Self.mismatch(key, "an array of objects") }
-        return objects
+        try optional(key, "the identifier of a request") { RequestID($0) }
     }
 
     /// Reads a required list of objects of one type.
@@ -149,7 +118,9 @@ package struct ParameterReader: Sendable {
     /// - Returns: The values, possibly none.
     /// - Throws: `param` if it is absent or of another type, `protocolViolation` if an object is not of that type.
     package mutating func values<Value: WireObject>(_ key: String, of type: Value.Type) throws(CofferError) -> [Value] {
-        try objects(key).map { (object) throws(CofferError) in try Value(result: .object(object)) }
+        try list(key, of: "objects", { $0.objectValue }).map { (object) throws(CofferError) in
+            try Value(result: .object(object))
+        }
     }
 
     /// Reads an optional list of objects of one type.
@@ -183,12 +154,7 @@ package struct ParameterReader: Sendable {
     /// - Returns: The integers, possibly none.
     /// - Throws: `param` if it is absent or of another type.
     package mutating func integers(_ key: String) throws(CofferError) -> [Int64] {
-        let elements = take(key)?.arrayValue
-        let integers = elements?.compactMap(\.integerValue)
-        guard let integers, integers.count == elements?.count else {
-            throw Self.mismatch(key, "an array of integers")
-        }
-        return integers
+        try list(key, of: "integers") { $0.integerValue }
     }
 
     /// Reads an optional object.
@@ -197,9 +163,7 @@ package struct ParameterReader: Sendable {
     /// - Returns: The object, or `nil` if it is absent.
     /// - Throws: `param` if it is of another type.
     package mutating func optionalObject(_ key: String) throws(CofferError) -> JSONObject? {
-        guard let value = take(key) else { return nil }
-        guard let object = value.objectValue else { throw Self.mismatch(key, "an object") }
-        return object
+        try optional(key, "an object") { $0.objectValue }
     }
 
     /// Reads required bytes.
@@ -208,9 +172,8 @@ package struct ParameterReader: Sendable {
     /// - Returns: The bytes, possibly none.
     /// - Throws: `param` if they are absent, or not base64.
     package mutating func bytes(_ key: String) throws(CofferError) -> [UInt8] {
-        guard let bytes = Base64.decode(try required(key, optionalString(key), "a string of base64")) else {
-            throw Self.mismatch(key, "a string of base64")
-        }
+        let text = try required(key, optionalString(key), "a string of base64")
+        guard let bytes = Base64.decode(text) else { throw Self.mismatch(key, "a string of base64") }
         return bytes
     }
 
@@ -236,13 +199,39 @@ package struct ParameterReader: Sendable {
         return value == .null ? nil : value
     }
 
-    private func required<Value>(
+    /// The value of a parameter that must not be absent.
+    func required<Value>(
         _ key: String,
         _ value: Value?,
-        _ expectation: String
+        _ expectation: @autoclosure () -> String
     ) throws(CofferError) -> Value {
-        guard let value else { throw CofferError(.param, "parameter '\(key)' is missing: expected \(expectation)") }
-        return value
+        if let value { return value }
+        throw CofferError(.param, "parameter '\(key)' is missing: expected \(expectation())")
+    }
+
+    /// Reads a value in its own way; `nil` if it is absent.
+    ///
+    /// - Parameters:
+    ///   - key: The name of the parameter.
+    ///   - expectation: What is expected, for a sentence.
+    ///   - read: Returns `nil` for anything else.
+    mutating func optional<Value>(
+        _ key: String,
+        _ expectation: @autoclosure () -> String,
+        _ read: (JSONValue) -> Value?
+    ) throws(CofferError) -> Value? {
+        guard let json = take(key) else { return nil }
+        if let value = read(json) { return value }
+        throw Self.mismatch(key, expectation())
+    }
+
+    private mutating func list<Element>(
+        _ key: String,
+        of kind: String,
+        _ read: (JSONValue) -> Element?
+    ) throws(CofferError) -> [Element] {
+        if let elements = take(key)?.elements(read) { return elements }
+        throw Self.mismatch(key, "an array of \(kind)")
     }
 
     private static func describe(_ range: ClosedRange<Int64>) -> String {
@@ -258,4 +247,28 @@ package struct ParameterReader: Sendable {
     static func mismatch(_ key: String, _ expectation: String) -> CofferError {
         CofferError(.param, "parameter '\(key)': expected \(expectation)")
     }
+}
+
+extension JSONValue {
+    /// The elements, if it is a list and each of them can be read.
+    func elements<Element>(_ read: (JSONValue) -> Element?) -> [Element]? {
+        guard let all = arrayValue else { return nil }
+        let elements = all.compactMap(read)
+        return elements.count == all.count ? elements : nil
+    }
+}
+
+extension RawRepresentable<String> where Self: CaseIterable {
+    /// Finds the case of a name; compared as bytes, as keys are: `init(rawValue:)` would accept canonical equivalents.
+    init?(word json: JSONValue) {
+        guard let name = json.stringValue,
+            let match = Self.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) })
+        else { return nil }
+        self = match
+    }
+}
+
+extension Sequence where Element: RawRepresentable<String> {
+    /// The names in quotes, for a sentence.
+    var quoted: String { map { "'\($0.rawValue)'" }.joined(separator: ", ") }
 }

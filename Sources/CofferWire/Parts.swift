@@ -2,33 +2,6 @@ package import CofferCore
 
 // Values that are a part of the members of an object: `x-swift.parts` of proto-docs/openrpc.json names them.
 
-extension PlacementOptions: WireObject {
-    package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init()
-        kind = try reader.value("kind", as: ItemKind.self)
-        scenario = try reader.value("scenario", as: Scenario.self)
-        protectionClass = try reader.value("protection", as: ProtectionClass.self)
-        accessibility = try reader.value("accessible", as: Accessibility.self)
-        store = try reader.value("store", as: StoreName.self)
-        isStructured = try reader.optionalBool("structured") ?? false
-        isPresentedAsFile = try reader.optionalBool("asFile") ?? false
-        group = try reader.optionalString("group")
-    }
-
-    package var json: JSONObject {
-        var object = JSONObject()
-        object.append("kind", kind)
-        object.append("scenario", scenario)
-        object.append("protection", protectionClass?.rawValue)
-        object.append("accessible", accessibility)
-        object.append("store", store)
-        if isStructured { object.append("structured", true) }
-        if isPresentedAsFile { object.append("asFile", true) }
-        object.append("group", group)
-        return object
-    }
-}
-
 extension Protection: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         switch try reader.required("store", as: StoreName.self) {
@@ -44,26 +17,6 @@ extension Protection: WireObject {
         case .keychain(let accessibility): object.append("accessible", accessibility)
         case .file(let protectionClass): object.append("protection", protectionClass.rawValue)
         }
-        return object
-    }
-}
-
-extension AuditQuery: WireObject {
-    package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            item: try reader.optionalString("item"),
-            unit: try reader.optionalString("unit"),
-            since: try reader.optionalInteger("since"),
-            isRefused: try reader.optionalBool("refused") ?? false
-        )
-    }
-
-    package var json: JSONObject {
-        var object = JSONObject()
-        object.append("item", item)
-        object.append("unit", unit)
-        object.append("since", since)
-        if isRefused { object.append("refused", true) }
         return object
     }
 }
@@ -105,21 +58,6 @@ extension EventSelection: WireObject {
         if contains(.items) { object.append("items", true) }
         if contains(.attempts) { object.append("attempts", true) }
         if contains(.audit) { object.append("audit", true) }
-        return object
-    }
-}
-
-extension ClientLimits: WireObject {
-    package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init()
-        connections = try reader.optionalInteger("maxConnections").map { Int($0) }
-        requestsPerSecond = try reader.optionalInteger("maxRequestsPerSecond").map { Int($0) }
-    }
-
-    package var json: JSONObject {
-        var object = JSONObject()
-        object.append("maxConnections", connections)
-        object.append("maxRequestsPerSecond", requestsPerSecond)
         return object
     }
 }

@@ -1,4 +1,6 @@
-/// The only loads from raw memory in this room. Both check their bounds.
+internal import CofferMemory
+
+/// The only access to raw memory in this room. Each checks its bounds.
 extension RawSpan {
     /// The byte at an offset; traps outside the span.
     subscript(offset: Int) -> UInt8 {
@@ -16,5 +18,16 @@ extension [UInt8] {
     /// Appends the bytes of a span.
     mutating func append(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    }
+}
+
+extension SecretBytes {
+    /// Overwrites a part; traps if `bytes` extends beyond the end.
+    mutating func copy(_ bytes: RawSpan, to offset: Int) {
+        unsafe withUnsafeMutableBytes { memory in
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: source)
+            }
+        }
     }
 }

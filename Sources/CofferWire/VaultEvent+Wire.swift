@@ -35,19 +35,19 @@ extension VaultEvent {
     ///   a newer daemon, is a missed event.
     package init?(notification method: String, _ params: JSONObject) {
         let result = JSONValue.object(params)
-        switch Notification(rawValue: method) {
-        case .protectedDataWillBecomeUnavailable: self = .protectedDataWillBecomeUnavailable
-        case .protectedDataDidBecomeUnavailable: self = .protectedDataDidBecomeUnavailable
-        case .protectedDataDidBecomeAvailable: self = .protectedDataDidBecomeAvailable
-        case .itemsDidChange:
-            self =
-                (try? ItemsDidChangeParameters(result: result)).map { .itemsDidChange($0.changes) } ?? .eventsMissed(1)
-        case .attemptDidFail:
-            self = (try? FailedAttempts(result: result)).map { .attemptDidFail($0) } ?? .eventsMissed(1)
-        case .auditDidGrow:
-            self = (try? AuditDidGrowParameters(result: result)).map { .auditDidGrow($0.records) } ?? .eventsMissed(1)
-        case .eventsMissed: self = .eventsMissed((try? EventsMissedParameters(result: result))?.count ?? 1)
-        case .progress, nil: return nil
+        do {
+            switch Notification(rawValue: method) {
+            case .protectedDataWillBecomeUnavailable: self = .protectedDataWillBecomeUnavailable
+            case .protectedDataDidBecomeUnavailable: self = .protectedDataDidBecomeUnavailable
+            case .protectedDataDidBecomeAvailable: self = .protectedDataDidBecomeAvailable
+            case .itemsDidChange: self = .itemsDidChange(try ItemsDidChangeParameters(result: result).changes)
+            case .attemptDidFail: self = .attemptDidFail(try FailedAttempts(result: result))
+            case .auditDidGrow: self = .auditDidGrow(try AuditDidGrowParameters(result: result).records)
+            case .eventsMissed: self = .eventsMissed(try EventsMissedParameters(result: result).count)
+            case .progress, nil: return nil
+            }
+        } catch {
+            self = .eventsMissed(1)
         }
     }
 }

@@ -22,7 +22,7 @@ package struct JSONSchema: Sendable {
     package static let keywords: Set<String> = [
         "$ref", "additionalProperties", "allOf", "anyOf", "default", "description", "enum", "items", "maxItems",
         "maxLength", "maxProperties", "maximum", "minItems", "minLength", "minimum", "oneOf", "pattern", "properties",
-        "propertyNames", "required", "type", "uniqueItems", "x-default", "x-limit", "x-swift",
+        "propertyNames", "required", "type", "uniqueItems", "x-cases", "x-default", "x-limit", "x-swift",
     ]
 
     /// The direct subschemas of a schema.

@@ -113,6 +113,8 @@ import Testing
                     line: 1,
                     reason: "",
                     isRefused: true,
+                    groups: [],
+                    verbs: [],
                     protection: .file(.complete),
                     credential: CredentialAnswer(name: "", refusal: AuditedRefusal(.io, ""), protection: nil)
                 )

@@ -4,7 +4,7 @@ import CofferWire
 import Foundation
 import Testing
 
-/// `proto-docs/openrpc.json` as the source of `Sources/CofferWire/Interface`.
+/// `proto-docs/openrpc.json` as the source of `Interface` in `Sources/CofferCore` and `Sources/CofferWire`.
 @Suite struct InterfaceTests {
     private let rpc: OpenRPC
 
@@ -26,6 +26,21 @@ import Testing
             }
             if let result = method["result"]?.objectValue?["schema"] { try checkMembers(of: result, name) }
         }
+    }
+
+    @Test func `every word that has a meaning has it in a sentence, and no other word has one`() {
+        var count = 0
+        func collect(_ value: JSONValue) {
+            value.arrayValue?.forEach(collect)
+            for member in value.objectValue?.members ?? [] { collect(member.value) }
+            guard let cases = value.objectValue?["x-cases"]?.objectValue else { return }
+            count += 1
+            let words = value.objectValue?["enum"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            #expect(Set(cases.members.map(\.key)) == Set(words))
+            for (word, meaning) in cases.members { check(meaning, word) }
+        }
+        collect(rpc.document)
+        #expect(count > 20)
     }
 
     private func check(_ description: JSONValue?, _ place: String) {

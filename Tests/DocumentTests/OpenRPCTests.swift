@@ -219,13 +219,13 @@ import Testing
         #expect(words("Stage") == CheckStage.allCases.map(\.rawValue))
         #expect(words("Damage") == Damage.allCases.map(\.rawValue))
         #expect(words("Repair") == Repair.allCases.map(\.rawValue))
-        #expect(words("AttributeName") == KeychainAttribute.allCases.map(\.rawValue).sorted())
+        #expect(words("AttributeName") == KeychainAttribute.allCases.map(\.rawValue))
         let classes = try #require(rpc["x-keychainClasses"]?.objectValue)
         #expect(Set(classes.members.map(\.key)) == Set(ItemClass.allCases.map(\.rawValue)))
         for itemClass in ItemClass.allCases {
             let described = try #require(classes[itemClass.rawValue]?.objectValue)
             let attributes = described["attributes"]?.arrayValue?.compactMap(\.stringValue)
-            #expect(attributes == KeychainAttribute.attributes(of: itemClass).map(\.rawValue).sorted())
+            #expect(attributes == KeychainAttribute.attributes(of: itemClass).map(\.rawValue))
             let unique = described["unique"]?.arrayValue?.compactMap(\.stringValue)
             #expect(unique == KeychainAttribute.primaryKey(of: itemClass).map(\.rawValue))
         }

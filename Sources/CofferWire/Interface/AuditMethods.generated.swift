@@ -53,12 +53,11 @@ extension AuditListParameters: WireObject {
 
 extension AuditPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            records: try reader.values("records", of: AuditRecord.self),
-            next: try reader.optionalInteger("next", in: 0...Int64.max),
-            isDamaged: try reader.optionalBool("isDamaged") ?? false,
-            summary: try reader.value("summary", of: AuditSummary.self)
-        )
+        let records = try reader.values("records", of: AuditRecord.self)
+        let next = try reader.optionalInteger("next", in: 0...Int64.max)
+        let isDamaged = try reader.optionalBool("isDamaged") ?? false
+        let summary = try reader.value("summary", of: AuditSummary.self)
+        self.init(records: records, next: next, isDamaged: isDamaged, summary: summary)
     }
 
     package var json: JSONObject {
@@ -106,11 +105,10 @@ extension AuditVerifyParameters: WireObject {
 
 extension AuditVerification: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            checkedCount: try reader.integer("checked", in: 0...Int64.max),
-            findings: try reader.strings("findings"),
-            next: try reader.optionalInteger("next", in: 0...Int64.max)
-        )
+        let checkedCount = try reader.integer("checked", in: 0...Int64.max)
+        let findings = try reader.strings("findings")
+        let next = try reader.optionalInteger("next", in: 0...Int64.max)
+        self.init(checkedCount: checkedCount, findings: findings, next: next)
     }
 
     package var json: JSONObject {

@@ -43,17 +43,27 @@ extension EntitlementExplainParameters: WireObject {
 
 extension AccessExplanation: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let client = try reader.required("client", of: ClientIdentity.self)
+        let path = try reader.optionalString("file")
+        let line = try reader.optionalInteger("line", in: 1...Int64(Int32.max)).map { Int($0) }
+        let reason = try reader.string("reason")
+        let isRefused = try reader.optionalBool("refused") ?? false
+        let groups = try reader.strings("groups")
+        let verbs = try reader.verbs("verbs")
+        let protection = try reader.protection("protection")
+        let limits = try ClientLimits(reading: &reader)
+        let credential = try reader.value("credential", of: CredentialAnswer.self)
         self.init(
-            client: try reader.required("client", of: ClientIdentity.self),
-            path: try reader.optionalString("file"),
-            line: try reader.optionalInteger("line", in: 1...Int64(Int32.max)).map { Int($0) },
-            reason: try reader.string("reason"),
-            isRefused: try reader.optionalBool("refused") ?? false,
-            groups: try reader.strings("groups"),
-            verbs: try reader.verbs("verbs"),
-            protection: try reader.protection("protection"),
-            limits: try ClientLimits(reading: &reader),
-            credential: try reader.value("credential", of: CredentialAnswer.self)
+            client: client,
+            path: path,
+            line: line,
+            reason: reason,
+            isRefused: isRefused,
+            groups: groups,
+            verbs: verbs,
+            protection: protection,
+            limits: limits,
+            credential: credential
         )
     }
 

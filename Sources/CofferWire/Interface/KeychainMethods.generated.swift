@@ -429,10 +429,9 @@ extension KeychainPublicKeyParameters: WireObject {
 
 extension KeychainPublicKey: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            bytes: try reader.bytes("publicKey"),
-            keyType: try reader.string("keyType")
-        )
+        let bytes = try reader.bytes("publicKey")
+        let keyType = try reader.string("keyType")
+        self.init(bytes: bytes, keyType: keyType)
     }
 
     package var json: JSONObject {

@@ -242,19 +242,6 @@ extension Method {
         }
     }
 
-    /// Whether the answer depends on the catalog.
-    package var readsCatalog: Bool {
-        switch self {
-        case .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove,
-            .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
-            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree,
-            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
-            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeRemove, .vaultCheck, .vaultQuarantine:
-            true
-        default: false
-        }
-    }
-
     /// Whether a thing that is missing is an item of the catalog.
     package var looksUpItems: Bool {
         switch self {

@@ -4,17 +4,27 @@ public import CofferCore
 
 extension AuditRecord: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let number = try reader.integer("number", in: 1...Int64.max)
+        let time = try reader.integer("time")
+        let client = try reader.value("client", of: ClientIdentity.self)
+        let action = try reader.string("action")
+        let items = try reader.values("items", of: AuditedItem.self)
+        let itemCount = try reader.optionalInteger("itemCount", in: 2...Int64.max).map { Int($0) }
+        let state = try reader.required("state", as: VaultState.self)
+        let refusal = try reader.value("refusal", of: AuditedRefusal.self)
+        let reason = try reader.optionalString("reason")
+        let count = try reader.optionalInteger("count", in: 2...Int64.max).map { Int($0) } ?? 1
         self.init(
-            number: try reader.integer("number", in: 1...Int64.max),
-            time: try reader.integer("time"),
-            client: try reader.value("client", of: ClientIdentity.self),
-            action: try reader.string("action"),
-            items: try reader.values("items", of: AuditedItem.self),
-            itemCount: try reader.optionalInteger("itemCount", in: 2...Int64.max).map { Int($0) },
-            state: try reader.required("state", as: VaultState.self),
-            refusal: try reader.value("refusal", of: AuditedRefusal.self),
-            reason: try reader.optionalString("reason"),
-            count: try reader.optionalInteger("count", in: 2...Int64.max).map { Int($0) } ?? 1
+            number: number,
+            time: time,
+            client: client,
+            action: action,
+            items: items,
+            itemCount: itemCount,
+            state: state,
+            refusal: refusal,
+            reason: reason,
+            count: count
         )
     }
 
@@ -36,12 +46,11 @@ extension AuditRecord: WireObject {
 
 extension AuditSummary: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            recordCount: try reader.integer("records", in: 0...Int64.max),
-            firstTime: try reader.integer("firstTime"),
-            lastTime: try reader.integer("lastTime"),
-            tallies: try reader.values("clients", of: AuditSummary.Tally.self)
-        )
+        let recordCount = try reader.integer("records", in: 0...Int64.max)
+        let firstTime = try reader.integer("firstTime")
+        let lastTime = try reader.integer("lastTime")
+        let tallies = try reader.values("clients", of: AuditSummary.Tally.self)
+        self.init(recordCount: recordCount, firstTime: firstTime, lastTime: lastTime, tallies: tallies)
     }
 
     package var json: JSONObject {
@@ -56,11 +65,10 @@ extension AuditSummary: WireObject {
 
 extension AuditedItem: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            name: try reader.optionalString("name"),
-            group: try reader.optionalString("group"),
-            reference: try reader.optionalItemID("reference")
-        )
+        let name = try reader.optionalString("name")
+        let group = try reader.optionalString("group")
+        let reference = try reader.optionalItemID("reference")
+        self.init(name: name, group: group, reference: reference)
     }
 
     package var json: JSONObject {
@@ -74,13 +82,19 @@ extension AuditedItem: WireObject {
 
 extension CheckPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let stage = try reader.required("stage", as: CheckStage.self)
+        let checkedCount = Int(try reader.integer("checked", in: 0...Int64.max))
+        let sealedCount = Int(try reader.integer("sealed", in: 0...Int64.max))
+        let quarantinedCount = Int(try reader.integer("quarantined", in: 0...Int64.max))
+        let findings = try reader.values("findings", of: Finding.self)
+        let cursor = try reader.optionalString("cursor")
         self.init(
-            stage: try reader.required("stage", as: CheckStage.self),
-            checkedCount: Int(try reader.integer("checked", in: 0...Int64.max)),
-            sealedCount: Int(try reader.integer("sealed", in: 0...Int64.max)),
-            quarantinedCount: Int(try reader.integer("quarantined", in: 0...Int64.max)),
-            findings: try reader.values("findings", of: Finding.self),
-            cursor: try reader.optionalString("cursor")
+            stage: stage,
+            checkedCount: checkedCount,
+            sealedCount: sealedCount,
+            quarantinedCount: quarantinedCount,
+            findings: findings,
+            cursor: cursor
         )
     }
 
@@ -98,16 +112,25 @@ extension CheckPage: WireObject {
 
 extension ClientIdentity: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let processID = try reader.optionalInteger("pid", in: 1...Int64(Int32.max)).map { Int32($0) }
+        let userID = UInt32(try reader.integer("uid", in: 0...Int64(UInt32.max)))
+        let groupID = UInt32(try reader.integer("gid", in: 0...Int64(UInt32.max)))
+        let supplementaryGroupIDs = try reader.groupIDs("gids")
+        let unit = try reader.optionalString("unit")
+        let userUnit = try reader.optionalString("userUnit")
+        let executablePath = try reader.optionalString("executable")
+        let isContained = try reader.optionalBool("contained") ?? false
+        let machine = try reader.optionalString("machine")
         self.init(
-            processID: try reader.optionalInteger("pid", in: 1...Int64(Int32.max)).map { Int32($0) },
-            userID: UInt32(try reader.integer("uid", in: 0...Int64(UInt32.max))),
-            groupID: UInt32(try reader.integer("gid", in: 0...Int64(UInt32.max))),
-            supplementaryGroupIDs: try reader.groupIDs("gids"),
-            unit: try reader.optionalString("unit"),
-            userUnit: try reader.optionalString("userUnit"),
-            executablePath: try reader.optionalString("executable"),
-            isContained: try reader.optionalBool("contained") ?? false,
-            machine: try reader.optionalString("machine")
+            processID: processID,
+            userID: userID,
+            groupID: groupID,
+            supplementaryGroupIDs: supplementaryGroupIDs,
+            unit: unit,
+            userUnit: userUnit,
+            executablePath: executablePath,
+            isContained: isContained,
+            machine: machine
         )
     }
 
@@ -150,11 +173,10 @@ extension CountResult: WireObject {
 
 extension CredentialAnswer: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            name: try reader.string("name"),
-            refusal: try reader.value("refusal", of: AuditedRefusal.self),
-            protection: try reader.protection("protection")
-        )
+        let name = try reader.string("name")
+        let refusal = try reader.value("refusal", of: AuditedRefusal.self)
+        let protection = try reader.protection("protection")
+        self.init(name: name, refusal: refusal, protection: protection)
     }
 
     package var json: JSONObject {
@@ -208,14 +230,21 @@ extension Empty: WireObject {
 
 extension Entitlement: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let path = try reader.string("file")
+        let line = Int(try reader.integer("line", in: 1...Int64(Int32.max)))
+        let clients = try reader.clientPatterns("clients")
+        let groups = try reader.strings("groups")
+        let verbs = try reader.verbs("verbs")
+        let protection = try reader.protection("protection")
+        let limits = try ClientLimits(reading: &reader)
         self.init(
-            path: try reader.string("file"),
-            line: Int(try reader.integer("line", in: 1...Int64(Int32.max))),
-            clients: try reader.clientPatterns("clients"),
-            groups: try reader.strings("groups"),
-            verbs: try reader.verbs("verbs"),
-            protection: try reader.protection("protection"),
-            limits: try ClientLimits(reading: &reader)
+            path: path,
+            line: line,
+            clients: clients,
+            groups: groups,
+            verbs: verbs,
+            protection: protection,
+            limits: limits
         )
     }
 
@@ -268,10 +297,9 @@ extension Explanation: WireObject {
 
 extension VaultFault: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            what: try reader.string("what"),
-            hint: try reader.string("hint")
-        )
+        let what = try reader.string("what")
+        let hint = try reader.string("hint")
+        self.init(what: what, hint: hint)
     }
 
     package var json: JSONObject {
@@ -394,14 +422,13 @@ extension FileInfo: WireObject {
 
 extension Finding: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            try reader.required("stage", as: CheckStage.self),
-            reference: try reader.optionalItemID("reference"),
-            name: try reader.optionalString("name"),
-            try reader.required("damage", as: Damage.self),
-            repair: try reader.required("repair", as: Repair.self),
-            isRepaired: try reader.optionalBool("isRepaired") ?? false
-        )
+        let stage = try reader.required("stage", as: CheckStage.self)
+        let reference = try reader.optionalItemID("reference")
+        let name = try reader.optionalString("name")
+        let damage = try reader.required("damage", as: Damage.self)
+        let repair = try reader.required("repair", as: Repair.self)
+        let isRepaired = try reader.optionalBool("isRepaired") ?? false
+        self.init(stage, reference: reference, name: name, damage, repair: repair, isRepaired: isRepaired)
     }
 
     package var json: JSONObject {
@@ -453,13 +480,12 @@ extension KeychainFormerValue: WireObject {
 
 extension ItemAccess: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            state: try reader.required("state", as: VaultState.self),
-            read: try reader.optionalString("read").map { ItemAccess.Answer(text: $0) },
-            write: ItemAccess.Answer(text: try reader.string("write")),
-            remove: try reader.optionalString("remove").map { ItemAccess.Answer(text: $0) },
-            readable: try reader.string("readable")
-        )
+        let state = try reader.required("state", as: VaultState.self)
+        let read = try reader.optionalString("read").map { ItemAccess.Answer(text: $0) }
+        let write = ItemAccess.Answer(text: try reader.string("write"))
+        let remove = try reader.optionalString("remove").map { ItemAccess.Answer(text: $0) }
+        let readable = try reader.string("readable")
+        self.init(state: state, read: read, write: write, remove: remove, readable: readable)
     }
 
     package var json: JSONObject {
@@ -475,14 +501,21 @@ extension ItemAccess: WireObject {
 
 extension ItemChange: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let kind = try reader.required("change", as: ItemChange.Kind.self)
+        let store = try reader.required("store", as: StoreName.self)
+        let group = try reader.string("group")
+        let name = try reader.optionalString("name")
+        let formerName = try reader.optionalString("formerName")
+        let itemClass = try reader.value("class", as: ItemClass.self)
+        let reference = try reader.optionalItemID("reference")
         self.init(
-            try reader.required("change", as: ItemChange.Kind.self),
-            in: try reader.required("store", as: StoreName.self),
-            group: try reader.string("group"),
-            name: try reader.optionalString("name"),
-            formerName: try reader.optionalString("formerName"),
-            itemClass: try reader.value("class", as: ItemClass.self),
-            reference: try reader.optionalItemID("reference")
+            kind,
+            in: store,
+            group: group,
+            name: name,
+            formerName: formerName,
+            itemClass: itemClass,
+            reference: reference
         )
     }
 
@@ -659,10 +692,9 @@ extension KeychainItemInfo: WireObject {
 
 extension KeyslotInfo: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            number: Int(try reader.integer("slot", in: 0...255)),
-            kind: try reader.required("kind", as: KeyslotKind.self)
-        )
+        let number = Int(try reader.integer("slot", in: 0...255))
+        let kind = try reader.required("kind", as: KeyslotKind.self)
+        self.init(number: number, kind: kind)
     }
 
     package var json: JSONObject {
@@ -800,15 +832,23 @@ extension Placement: WireObject {
 
 extension QuarantineEntry: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let store = try reader.required("store", as: StoreName.self)
+        let number = try reader.integer("number", in: 1...Int64.max)
+        let stage = try reader.required("stage", as: CheckStage.self)
+        let reference = try reader.optionalItemID("reference")
+        let name = try reader.optionalString("name")
+        let damage = try reader.required("damage", as: Damage.self)
+        let moved = try reader.integer("moved")
+        let obstacle = try reader.optionalString("obstacle")
         self.init(
-            store: try reader.required("store", as: StoreName.self),
-            number: try reader.integer("number", in: 1...Int64.max),
-            stage: try reader.required("stage", as: CheckStage.self),
-            reference: try reader.optionalItemID("reference"),
-            name: try reader.optionalString("name"),
-            damage: try reader.required("damage", as: Damage.self),
-            moved: try reader.integer("moved"),
-            obstacle: try reader.optionalString("obstacle")
+            store: store,
+            number: number,
+            stage: stage,
+            reference: reference,
+            name: name,
+            damage: damage,
+            moved: moved,
+            obstacle: obstacle
         )
     }
 
@@ -828,10 +868,9 @@ extension QuarantineEntry: WireObject {
 
 extension AuditedRefusal: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            ErrorCode(rawValue: try reader.string("code")),
-            try reader.string("message")
-        )
+        let code = ErrorCode(rawValue: try reader.string("code"))
+        let message = try reader.string("message")
+        self.init(code, message)
     }
 
     package var json: JSONObject {
@@ -990,11 +1029,10 @@ extension VaultStatus: WireObject {
 
 extension AuditSummary.Tally: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            client: try reader.optionalString("client"),
-            allowedCount: try reader.integer("allowed", in: 0...Int64.max),
-            refusedCount: try reader.integer("refused", in: 0...Int64.max)
-        )
+        let client = try reader.optionalString("client")
+        let allowedCount = try reader.integer("allowed", in: 0...Int64.max)
+        let refusedCount = try reader.integer("refused", in: 0...Int64.max)
+        self.init(client: client, allowedCount: allowedCount, refusedCount: refusedCount)
     }
 
     package var json: JSONObject {
@@ -1106,11 +1144,10 @@ extension ItemsDidChangeParameters: WireObject {
 
 extension FailedAttempts: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        self.init(
-            count: Int(try reader.integer("failedAttempts", in: 0...Int64.max)),
-            retrySeconds: try reader.optionalInteger("retrySeconds", in: 0...Int64.max).map { Int($0) },
-            isEnded: try reader.optionalBool("attemptsEnded") ?? false
-        )
+        let count = Int(try reader.integer("failedAttempts", in: 0...Int64.max))
+        let retrySeconds = try reader.optionalInteger("retrySeconds", in: 0...Int64.max).map { Int($0) }
+        let isEnded = try reader.optionalBool("attemptsEnded") ?? false
+        self.init(count: count, retrySeconds: retrySeconds, isEnded: isEnded)
     }
 
     package var json: JSONObject {
@@ -1166,6 +1203,115 @@ extension EventsMissedParameters: WireObject {
     package var json: JSONObject {
         var object = JSONObject()
         object.append("count", count)
+        return object
+    }
+}
+
+extension ClientLimits: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let connections = try reader.optionalInteger("maxConnections", in: 1...Int64(Limits.connections)).map {
+            Int($0)
+        }
+        let requestsPerSecond = try reader.optionalInteger(
+            "maxRequestsPerSecond",
+            in: 1...Int64(Limits.requestsPerSecond)
+        ).map { Int($0) }
+        self.init(connections: connections, requestsPerSecond: requestsPerSecond)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("maxConnections", connections)
+        object.append("maxRequestsPerSecond", requestsPerSecond)
+        return object
+    }
+}
+
+extension AuditQuery: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let item = try reader.optionalString("item")
+        let unit = try reader.optionalString("unit")
+        let since = try reader.optionalInteger("since")
+        let isRefused = try reader.optionalBool("refused") ?? false
+        self.init(item: item, unit: unit, since: since, isRefused: isRefused)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("item", item)
+        object.append("unit", unit)
+        object.append("since", since)
+        if isRefused { object.append("refused", true) }
+        return object
+    }
+}
+
+extension PlacementOptions: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let kind = try reader.value("kind", as: ItemKind.self)
+        let scenario = try reader.value("scenario", as: Scenario.self)
+        let protectionClass = try reader.value("protection", as: ProtectionClass.self)
+        let accessibility = try reader.value("accessible", as: Accessibility.self)
+        let store = try reader.value("store", as: StoreName.self)
+        let isStructured = try reader.optionalBool("structured") ?? false
+        let isPresentedAsFile = try reader.optionalBool("asFile") ?? false
+        let group = try reader.optionalString("group")
+        self.init(
+            kind: kind,
+            scenario: scenario,
+            protectionClass: protectionClass,
+            accessibility: accessibility,
+            store: store,
+            isStructured: isStructured,
+            isPresentedAsFile: isPresentedAsFile,
+            group: group
+        )
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("kind", kind)
+        object.append("scenario", scenario)
+        object.append("protection", protectionClass)
+        object.append("accessible", accessibility)
+        object.append("store", store)
+        if isStructured { object.append("structured", true) }
+        if isPresentedAsFile { object.append("asFile", true) }
+        object.append("group", group)
+        return object
+    }
+}
+
+extension KeychainQuery: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let itemClass = try reader.value("class", as: ItemClass.self)
+        let attributes = try reader.attributes("attributes", of: itemClass, inQuery: true)
+        let user = try reader.userAttributes("user")
+        let prefix = try reader.searchTexts("prefix", of: itemClass)
+        let contains = try reader.searchTexts("contains", of: itemClass)
+        let reference = try reader.optionalItemID("reference")
+        let expiringBefore = try reader.optionalInteger("expiringBefore")
+        self.init(
+            itemClass: itemClass,
+            attributes: attributes,
+            user: user,
+            prefix: prefix,
+            contains: contains,
+            reference: reference,
+            expiringBefore: expiringBefore
+        )
+        try check()
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("class", itemClass)
+        if !attributes.isEmpty { object.append("attributes", attributes) }
+        if !user.isEmpty { object.append("user", user) }
+        if !prefix.isEmpty { object.append("prefix", prefix) }
+        if !contains.isEmpty { object.append("contains", contains) }
+        object.append("reference", reference)
+        object.append("expiringBefore", expiringBefore)
         return object
     }
 }

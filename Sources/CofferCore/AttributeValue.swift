@@ -1,0 +1,38 @@
+/// The value of an attribute.
+public enum AttributeValue: Hashable, Sendable {
+    case text(String)
+    case integer(Int64)
+    case bool(Bool)
+    case bytes([UInt8])
+    /// Milliseconds since 1970.
+    case date(Int64)
+
+    /// The form of a value.
+    public enum Form: Sendable {
+        case text, integer, bool, bytes, date
+    }
+
+    /// The form of this value.
+    public var form: Form {
+        switch self {
+        case .text: .text
+        case .integer: .integer
+        case .bool: .bool
+        case .bytes: .bytes
+        case .date: .date
+        }
+    }
+}
+
+extension KeychainAttribute {
+    /// Whether the daemon sets the attribute, and clients can't.
+    public func isGiven(in itemClass: ItemClass) -> Bool {
+        switch self {
+        case .creationDate, .modificationDate: true
+        case .certificateType, .certificateEncoding, .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash:
+            true
+        case .keyClass, .keyType, .keySizeInBits, .effectiveKeySize: itemClass == .key
+        default: false
+        }
+    }
+}
