@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// The factors for items whose access control requires authentication.
 struct AuthenticationOptions: ParsableArguments {

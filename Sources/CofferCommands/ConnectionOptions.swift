@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import Glibc
 
 /// The options that select the daemon.

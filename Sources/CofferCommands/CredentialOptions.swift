@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// The credential that opens the vault: the passcode or a recovery key.
 package struct CredentialOptions: ParsableArguments {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import Glibc
 
 /// The destination of a new recovery key: a line of standard output, or a file.

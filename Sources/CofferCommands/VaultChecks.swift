@@ -1,6 +1,4 @@
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// Checks before a prompt, so that a person does not type in vain. The daemon checks again.
 extension VaultStatus {

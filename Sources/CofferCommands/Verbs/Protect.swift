@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// A protection class or an accessibility on the command line; no name is both.
 struct ProtectionArgument: ExpressibleByArgument {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove items.")

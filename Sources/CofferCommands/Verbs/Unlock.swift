@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Unlock the vault with its passcode or a recovery key.")

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 
 struct CreateFile: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import CofferMemory
-internal import CofferWire
 
 struct AddKeychainItem: ParsableCommand {
     static let configuration = CommandConfiguration(

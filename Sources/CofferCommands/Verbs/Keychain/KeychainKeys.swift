@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 extension KeychainQueryOptions {
     /// The query of a verb that uses keys: of class `key` if nothing is said.
