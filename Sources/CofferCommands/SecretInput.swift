@@ -33,6 +33,15 @@ enum SecretInput {
 
     /// Reads up to a limit, or to the end of the descriptor.
     static func readAll(from number: Int32, limit: Int, _ subject: String) throws(CofferError) -> SecretBytes {
+        try readAll(from: number, limit: limit) { $0.cofferError("can't read \(subject)") }
+    }
+
+    /// Reads up to a limit, or to the end of the descriptor.
+    static func readAll(
+        from number: Int32,
+        limit: Int,
+        orElse failure: (SystemError) -> CofferError
+    ) throws(CofferError) -> SecretBytes {
         var bytes: SecretBytes
         do { bytes = try SecretBytes(zeros: limit) } catch { throw .noSecretMemory }
         var done = 0
@@ -41,7 +50,7 @@ enum SecretInput {
                 unsafe Glibc.read(number, buffer.baseAddress.map { unsafe $0 + done }, limit - done)
             }
             if count < 0 && errno == EINTR { continue }
-            if count < 0 { throw SystemError("read").cofferError("can't read \(subject)") }
+            if count < 0 { throw failure(SystemError("read")) }
             if count == 0 { break }
             done += count
         }

@@ -21,10 +21,7 @@ struct EnableLogin: ParsableCommand {
     func run() throws {
         let mark = try LoginMark()
         let given = try passcode.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requirePasscode(orElse: "there is nothing for the login to unlock")
-        try before.requireDeviceKey(client)
+        let (client, _) = try connection.connectToVault(passcodeOrElse: "there is nothing for the login to unlock")
         let typed =
             try given ?? Secret(SecretInput.ask("Passcode, as for the login: ", limit: Limits.passcodeBytes))
         guard let vaultID = try client.call(VaultUnlockParameters(), payload: typed).value.vaultID else {

@@ -50,10 +50,7 @@ struct AddSlot: ParsableCommand {
 
     func run() throws {
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requireVault()
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault()
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
         let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind)
@@ -82,10 +79,7 @@ struct RemoveSlot: ParsableCommand {
 
     func run() throws {
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requireVault()
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault()
         let typed = try credential.ifNeeded(given, before)
         let params = SlotRemoveParameters(number: Int64(slot), credential: typed == nil ? nil : credential.kind)
         try client.call(params, payload: typed)
@@ -115,10 +109,7 @@ struct TestSlot: ParsableCommand {
     func run() throws {
         let kind: Credential = passcode || credential.passcode.passcodeFd != nil ? .passcode : .recoveryKey
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requireVault()
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault()
         let typed =
             try given ?? (kind == .passcode ? credential.ask(before) : SecretInput.askRecoveryKey())
         let result = try client.call(SlotTestParameters(credential: kind), payload: typed).value
