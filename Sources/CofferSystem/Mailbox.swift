@@ -2,10 +2,11 @@ internal import CCofferShims
 internal import Glibc
 internal import Synchronization
 
-/// Delivers messages of other threads to the thread of a loop.
+/// Delivers messages of other threads to one thread: that of a loop, or one that polls ``wake``.
 package final class Mailbox<Message: Sendable>: Sendable {
     private let messages = Mutex<[Message]>([])
-    private let wake: OwnedDescriptor
+    /// Readable while there are messages.
+    package let wake: OwnedDescriptor
 
     package init() throws(SystemError) {
         wake = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
@@ -35,7 +36,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    private func take() -> [Message] {
+    /// Takes all messages, in order.
+    package func take() -> [Message] {
         var count: UInt64 = 0
         _ = unsafe read(wake.number, &count, 8)
         return messages.withLock { messages in

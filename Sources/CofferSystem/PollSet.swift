@@ -1,4 +1,3 @@
-internal import CCofferShims
 internal import Glibc
 
 /// The descriptors that a thread waits for, listed again for each wait.
@@ -44,26 +43,4 @@ package struct PollSet {
     ///
     /// - Parameter index: Its index, in the order of adding.
     package func isReady(at index: Int) -> Bool { entries[index].revents != 0 }
-}
-
-/// Wakes a thread that waits on a ``PollSet``.
-package struct WakeSignal: ~Copyable, Sendable {
-    /// Readable until the signal is cleared.
-    package let descriptor: OwnedDescriptor
-
-    /// Makes a signal that is not set.
-    package init() throws(SystemError) {
-        descriptor = OwnedDescriptor(owning: try retrying("eventfd") { coffer_eventfd() })
-    }
-
-    /// Sets the signal; any thread may do so, and several count as one.
-    package borrowing func send() {
-        var one: UInt64 = 1
-        _ = unsafe write(descriptor.number, &one, 8)
-    }
-
-    package borrowing func clear() {
-        var count: UInt64 = 0
-        _ = unsafe read(descriptor.number, &count, 8)
-    }
 }

@@ -2,6 +2,9 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 
+/// The messages of the tasks to the client's thread; the messages of one task run in order.
+typealias Mailbox = CofferSystem.Mailbox<@Sendable (ClientThread) -> Void>
+
 /// The thread of a client, which alone uses the connection and blocks only in `poll`.
 final class ClientThread {
     /// How often the connection is read before the next messages are taken.
@@ -131,7 +134,7 @@ final class ClientThread {
 
     private func wait(on set: inout PollSet) {
         set.removeAll()
-        set.add(mailbox.signal.descriptor.number, isReading: true, isWriting: false)
+        set.add(mailbox.wake.number, isReading: true, isWriting: false)
         let number = socketNumber
         if let number { set.add(number, isReading: true, isWriting: machine.hasOutput) }
         let watched = Array(watches)

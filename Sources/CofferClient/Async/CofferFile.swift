@@ -1,4 +1,5 @@
 public import CofferCore
+internal import CofferSystem
 internal import CofferWire
 internal import Synchronization
 
@@ -44,8 +45,7 @@ public final class CofferFile: Sendable {
     /// - Returns: The bytes: fewer at the end of the file, none behind it.
     /// - Throws: `interactionNotAllowed` if its key was revoked; `decode` if the range is damaged.
     public func read(at offset: Int64, count: Int) async throws(CofferError) -> Secret {
-        let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
-        let returned = try await client.call(params, onlyOn: epoch)
+        let returned = try await call { FileReadParameters(handle: $0, offset: offset, length: Int64(count)) }
         return try returned.payload(of: returned.value.byteCount, atMost: count)
     }
 
@@ -58,8 +58,7 @@ public final class CofferFile: Sendable {
     /// - Throws: `interactionNotAllowed` if its key was revoked; `diskFull`; `dataTooLarge`.
     @discardableResult
     public func write(_ bytes: Secret, at offset: Int64? = nil) async throws(CofferError) -> Int64 {
-        let params = FileWriteParameters(handle: try openHandle(), offset: offset)
-        let written = try await client.call(params, payload: bytes, onlyOn: epoch).value
+        let written = try await call(payload: bytes) { FileWriteParameters(handle: $0, offset: offset) }.value
         state.withLock { $0.byteCount = written.byteCount }
         return written.offset
     }
@@ -68,8 +67,7 @@ public final class CofferFile: Sendable {
     ///
     /// - Parameter byteCount: The new size.
     public func truncate(to byteCount: Int64) async throws(CofferError) {
-        let params = FileTruncateParameters(handle: try openHandle(), byteCount: byteCount)
-        try await client.call(params, onlyOn: epoch)
+        try await call { FileTruncateParameters(handle: $0, byteCount: byteCount) }
         state.withLock { $0.byteCount = byteCount }
     }
 
@@ -80,15 +78,13 @@ public final class CofferFile: Sendable {
     ///   - count: The number of bytes.
     /// - Throws: `diskFull` if there is not enough space.
     public func allocate(at offset: Int64, count: Int64) async throws(CofferError) {
-        let params = FileAllocateParameters(handle: try openHandle(), offset: offset, length: count)
-        let byteCount = try await client.call(params, onlyOn: epoch).value.byteCount
+        let byteCount = try await call { FileAllocateParameters(handle: $0, offset: offset, length: count) }.value
+            .byteCount
         state.withLock { $0.byteCount = byteCount }
     }
 
     /// Waits until everything written is on the disk; after a crash, either all of it is there or none.
-    public func sync() async throws(CofferError) {
-        try await client.call(FileSyncParameters(handle: try openHandle()), onlyOn: epoch)
-    }
+    public func sync() async throws(CofferError) { try await call { FileSyncParameters(handle: $0) } }
 
     /// Syncs and closes the file; after an error, it may be tried again.
     public func close() async throws(CofferError) {
@@ -108,10 +104,14 @@ public final class CofferFile: Sendable {
         if wasOpen { client.release(handle, on: epoch) }
     }
 
-    /// The number of the handle, which is invalid after a close.
-    private func openHandle() throws(CofferError) -> Int64 {
+    /// Sends a request about the handle, which is invalid after a close.
+    @discardableResult
+    private func call<Parameters: MethodParameters>(
+        payload: Secret? = nil,
+        _ params: (_ handle: Int64) -> Parameters
+    ) async throws(CofferError) -> Returned<Parameters.Result> {
         guard state.withLock({ $0.isOpen }) else { throw CofferError(.param, "\(name.quoted) is closed") }
-        return handle
+        return try await client.call(params(handle), payload: payload, onlyOn: epoch)
     }
 }
 
@@ -140,7 +140,7 @@ extension CofferClient {
 
     /// Closes a handle without waiting.
     fileprivate func release(_ handle: Int64, on epoch: Int) {
-        guard let call = try? Call(mailbox.takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else {
+        guard let call = try? Call(takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else {
             return
         }
         mailbox.post { $0.submit(call, nil) }

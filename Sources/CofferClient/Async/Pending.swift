@@ -1,10 +1,10 @@
 internal import CofferCore
 internal import Synchronization
 
-/// A result that a task waits for and the client's thread delivers.
-final class Pending<Value: Sendable>: Sendable {
-    /// The result or the error.
-    typealias Outcome = Result<Value, CofferError>
+/// A call that a task waits for and the client's thread ends.
+final class PendingCall: Sendable {
+    /// The answer or the error.
+    typealias Outcome = Result<Answer, CofferError>
 
     /// The number of the call.
     let number: Int64
@@ -42,6 +42,3 @@ final class Pending<Value: Sendable>: Sendable {
         }
     }
 }
-
-/// A call that a task waits for.
-typealias PendingCall = Pending<Answer>
