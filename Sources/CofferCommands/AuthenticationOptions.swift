@@ -21,11 +21,8 @@ struct AuthenticationOptions: ParsableArguments {
     /// This happens before connecting: a descriptor that is read later may be the connection itself.
     func readGiven() throws(CofferError) -> [AuthenticationFactor: Secret] {
         var given: [AuthenticationFactor: Secret] = [:]
-        if let passcodeFd { given[.passcode] = try SecretInput.passcode(from: passcodeFd) }
-        if let applicationPasswordFd {
-            given[.applicationPassword] =
-                try SecretInput.passcode(from: applicationPasswordFd, "the application password")
-        }
+        given[.passcode] = try SecretInput.passcode(from: passcodeFd)
+        given[.applicationPassword] = try SecretInput.passcode(from: applicationPasswordFd, "the application password")
         return given
     }
 

@@ -69,9 +69,7 @@ package struct NewPasscodeOptions: ParsableArguments {
 
     /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
     func readGiven() throws(CofferError) -> Secret? {
-        try newPasscodeFd.map { (number) throws(CofferError) in
-            try SecretInput.passcode(from: number, "the new passcode")
-        }
+        try SecretInput.passcode(from: newPasscodeFd, "the new passcode")
     }
 }
 

@@ -12,16 +12,15 @@ package struct PasscodeOptions: ParsableArguments {
     package init() {}
 
     /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
-    func readGiven() throws(CofferError) -> Secret? {
-        try passcodeFd.map { (number) throws(CofferError) in try SecretInput.passcode(from: number) }
-    }
+    func readGiven() throws(CofferError) -> Secret? { try SecretInput.passcode(from: passcodeFd) }
 }
 
 /// Reads secrets into locked memory, which is wiped.
 enum SecretInput {
     /// Reads a passcode to the end of a descriptor, without a final line end, which `echo` and here-strings
     /// append.
-    static func passcode(from number: Int32, _ subject: String = "the passcode") throws(CofferError) -> Secret {
+    static func passcode(from number: Int32?, _ subject: String = "the passcode") throws(CofferError) -> Secret? {
+        guard let number else { return nil }
         var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
         let endsLine = passcode.withBytes { bytes in
             guard bytes.byteCount > 0 else { return false }

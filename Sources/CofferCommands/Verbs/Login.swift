@@ -94,7 +94,7 @@ struct ChangeAtLogin: ParsableCommand {
     func run() throws {
         let mark = try LoginMark()
         let given = try passcode.readGiven()
-        let givenNew = try newPasscodeFd.map { try SecretInput.passcode(from: $0, "the new password") }
+        let givenNew = try SecretInput.passcode(from: newPasscodeFd, "the new password")
         guard let vaultID = try mark.read() else { return }
         do throws(CofferError) {
             guard let old = given, let new = givenNew else {
