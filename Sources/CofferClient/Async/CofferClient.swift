@@ -111,7 +111,7 @@ public final class CofferClient: Sendable {
     ) async throws(CofferError) -> Returned<Parameters.Result> {
         let passed = descriptor.map { PassedDescriptor(borrowing: $0) }
         let pending = try begin(params, payload: payload, passing: passed, onlyOn: epoch, progress: progress)
-        return try Returned(await outcome(of: pending).get(), to: Parameters.self)
+        return try Returned(await pending.outcome(through: mailbox).get(), to: Parameters.self)
     }
 
     /// A number for a new call.
@@ -135,11 +135,6 @@ public final class CofferClient: Sendable {
         let call = try Call(pending.number, params, payload: payload, descriptor: descriptor, epoch: epoch)
         mailbox.post { $0.submit(call, pending) }
         return pending
-    }
-
-    /// Waits for the end of a call, and cancels it if the task is cancelled.
-    func outcome(of pending: PendingCall) async -> PendingCall.Outcome {
-        await pending.outcome { [mailbox] in mailbox.post { $0.cancel(pending.number) } }
     }
 }
 

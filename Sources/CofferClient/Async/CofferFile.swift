@@ -11,9 +11,9 @@ public final class CofferFile: Sendable {
     /// The name under which it was opened.
     public let name: ItemName
     /// The class of the file when it was opened.
-    public let protectionClass: ProtectionClass
+    public var protectionClass: ProtectionClass { opened.protectionClass }
     /// Whether opening created it.
-    public let isNew: Bool
+    public var isNew: Bool { opened.isNew }
     /// The size that this handle last saw; other handles may change it.
     public var byteCount: Int64 { state.withLock { $0.byteCount } }
 
@@ -23,17 +23,15 @@ public final class CofferFile: Sendable {
     }
 
     private let client: CofferClient
-    private let handle: Int64
+    private let opened: FileOpenResult
     private let epoch: Int
     private let state: Mutex<State>
 
     init(_ name: ItemName, _ opened: FileOpenResult, of client: CofferClient, on epoch: Int) {
         self.name = name
         self.client = client
+        self.opened = opened
         self.epoch = epoch
-        handle = opened.handle
-        protectionClass = opened.protectionClass
-        isNew = opened.isNew
         state = Mutex(State(byteCount: opened.byteCount))
     }
 
@@ -89,7 +87,7 @@ public final class CofferFile: Sendable {
     /// Syncs and closes the file; after an error, it may be tried again.
     public func close() async throws(CofferError) {
         guard state.withLock({ $0.isOpen }) else { return }
-        try await client.call(FileCloseParameters(handle: handle), onlyOn: epoch)
+        try await client.call(FileCloseParameters(handle: opened.handle), onlyOn: epoch)
         state.withLock { $0.isOpen = false }
     }
 
@@ -101,7 +99,9 @@ public final class CofferFile: Sendable {
             defer { state.isOpen = false }
             return state.isOpen
         }
-        if wasOpen { client.release(handle, on: epoch) }
+        let params = FileCloseParameters(handle: opened.handle)
+        guard wasOpen, let call = try? Call(client.takeNumber(), params, epoch: epoch) else { return }
+        client.mailbox.post { $0.submit(call, nil) }
     }
 
     /// Sends a request about the handle, which is invalid after a close.
@@ -111,7 +111,7 @@ public final class CofferFile: Sendable {
         _ params: (_ handle: Int64) -> Parameters
     ) async throws(CofferError) -> Returned<Parameters.Result> {
         guard state.withLock({ $0.isOpen }) else { throw CofferError(.param, "\(name.quoted) is closed") }
-        return try await client.call(params(handle), payload: payload, onlyOn: epoch)
+        return try await client.call(params(opened.handle), payload: payload, onlyOn: epoch)
     }
 }
 
@@ -136,14 +136,6 @@ extension CofferClient {
         let params = FileOpenParameters(name, access, options, protectionClass)
         let returned = try await call(params)
         return CofferFile(name, returned.value, of: self, on: returned.epoch)
-    }
-
-    /// Closes a handle without waiting.
-    fileprivate func release(_ handle: Int64, on epoch: Int) {
-        guard let call = try? Call(takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else {
-            return
-        }
-        mailbox.post { $0.submit(call, nil) }
     }
 
     /// Opens a file, and closes it when the body returns or throws.

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferSystem
 internal import Synchronization
 
 /// A call that a task waits for and the client's thread ends.
@@ -32,13 +33,11 @@ final class PendingCall: Sendable {
         if case .failure(let error) = outcome { error } else { nil }
     }
 
-    /// Waits for the end.
-    ///
-    /// - Parameter cancel: Called if the task is cancelled, possibly twice.
-    func outcome(onCancel cancel: @escaping @Sendable () -> Void) async -> Outcome {
+    /// Waits for the end, and cancels the call if the task is cancelled.
+    func outcome(through mailbox: Mailbox) async -> Outcome {
         while true {
             if let outcome { return outcome }
-            await alarm.wait(onCancel: cancel)
+            await alarm.wait { [number] in mailbox.post { $0.cancel(number) } }
         }
     }
 }

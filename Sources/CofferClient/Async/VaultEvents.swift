@@ -93,7 +93,7 @@ extension CofferClient {
         let subscription = Subscription(queue, of: self)
         let pending = PendingCall(takeNumber())
         mailbox.post { $0.subscribe(queue, pending) }
-        _ = try Empty(result: try await outcome(of: pending).get().json)
+        _ = try Empty(result: try await pending.outcome(through: mailbox).get().json)
         return VaultEvents(subscription: subscription)
     }
 }
