@@ -78,15 +78,13 @@ struct Explain: ParsableCommand {
     }
 
     private func explainFile(_ path: String, _ pattern: ClientPattern?, _ daemon: BlockingClient) throws {
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else {
+        guard let file = try? SecretInput.open(path) else {
             throw CofferError(
                 .itemNotFound,
                 "there is neither an item nor a file \(quotedForDisplay(path))",
                 hint: "'coffer list' shows the items"
             )
         }
-        let file = OwnedDescriptor(owning: number)
         let sample = try Self.sample(of: file.number, quotedForDisplay(path))
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }

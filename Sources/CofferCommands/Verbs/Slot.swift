@@ -56,10 +56,7 @@ struct AddSlot: ParsableCommand {
         let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind)
         let returned = try client.call(params, payload: typed)
         let slot = returned.value
-        let words = "made slot \(slot.number)"
-        try place.deliver(returned.payload, after: words)
-        format.show(slot.json, "\(words)", to: place.words)
-        if !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
+        try place.deliver(returned.payload, after: "made slot \(slot.number)", slot.json, format)
     }
 }
 
