@@ -21,13 +21,11 @@ package struct ConnectionOptions: ParsableArguments {
         } catch {
             // If the service manager owned the socket, it would have started the daemon.
             guard candidates.count > 1, !noStart, let runtime = environment("XDG_RUNTIME_DIR"),
-                !exists("\(runtime)/systemd/private")
+                unsafe access("\(runtime)/systemd/private", F_OK) != 0
             else { throw error }
             return try DaemonLauncher.startAndConnect(to: candidates[0])
         }
     }
-
-    private func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }
 
 /// A variable of the environment; `nil` if it is unset or empty.
