@@ -3,14 +3,12 @@ internal import CofferClient
 internal import Glibc
 
 /// The options that select the daemon.
-package struct ConnectionOptions: ParsableArguments {
+struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
     var socket: String?
 
     @Flag(help: "Do not start a daemon where none runs.")
     var noStart = false
-
-    package init() {}
 
     /// Connects to the given socket, or that of the environment, or the user's, or the system's.
     func connect() throws(CofferError) -> BlockingClient {
@@ -40,11 +38,9 @@ func environment(_ name: String) -> String? {
 var configurationHome: String? { environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" } }
 
 /// Whether a verb prints text or JSON.
-package struct FormatOptions: ParsableArguments {
+struct FormatOptions: ParsableArguments {
     @Flag(help: "Print JSON: members may be added, and never change their meaning.")
     var json = false
-
-    package init() {}
 }
 
 extension ItemName {

@@ -3,13 +3,11 @@ internal import CofferClient
 internal import Glibc
 
 /// The destination of a new recovery key: a line of standard output, or a file.
-package struct RecoveryKeyOptions: ParsableArguments {
+struct RecoveryKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write the recovery key to this file, which must not exist yet.", valueName: "file")
     )
     var recoveryKeyFile: String?
-
-    package init() {}
 
     /// Refuses JSON if the key would be on standard output as well.
     func validate(with format: FormatOptions, declining: String) throws {

@@ -5,11 +5,9 @@ internal import CofferSystem
 internal import Glibc
 
 /// The source of a passcode, which is never an argument or a variable of the environment.
-package struct PasscodeOptions: ParsableArguments {
+struct PasscodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the passcode from this descriptor.", valueName: "number"))
     var passcodeFd: Int32?
-
-    package init() {}
 
     /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
     func readGiven() throws(CofferError) -> Secret? { try SecretInput.passcode(from: passcodeFd) }
