@@ -9,8 +9,6 @@ struct EventBuffer {
 
     private var events: [VaultEvent] = []
 
-    var isEmpty: Bool { events.isEmpty }
-
     mutating func append(_ event: VaultEvent) {
         guard events.count >= Self.capacity, let last = events.popLast() else { return events.append(event) }
         events.append(.eventsMissed(last.toldCount + event.toldCount))

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// The factors for items whose access control requires authentication.
 struct AuthenticationOptions: ParsableArguments {
@@ -16,25 +14,24 @@ struct AuthenticationOptions: ParsableArguments {
     )
     var applicationPasswordFd: Int32?
 
+    @OptionGroup var connection: ConnectionOptions
+
     /// Reads the factors that were given as descriptors.
     ///
     /// This happens before connecting: a descriptor that is read later may be the connection itself.
-    func readGiven() throws(CofferError) -> GivenFactors {
-        let passcode = try passcodeFd.map { (number) throws(CofferError) in try SecretInput.passcode(from: number) }
-        let password = try applicationPasswordFd.map { (number) throws(CofferError) in
-            try SecretInput.passcode(from: number, "the application password")
-        }
-        return GivenFactors(passcode: passcode, applicationPassword: password)
+    func readGiven() throws(CofferError) -> [AuthenticationFactor: Secret] {
+        var given: [AuthenticationFactor: Secret] = [:]
+        given[.passcode] = try SecretInput.passcode(from: passcodeFd)
+        given[.applicationPassword] = try SecretInput.passcode(from: applicationPasswordFd, "the application password")
+        return given
     }
 
-    /// Connects and performs a request, and repeats it after the authentication that its item requires.
-    func perform<Result>(
-        on connection: ConnectionOptions,
-        _ request: (BlockingClient) throws(CofferError) -> Result
-    ) throws(CofferError) -> Result {
-        let given = try readGiven()
-        let client = try connection.connect()
-        return try given.satisfy(client) { () throws(CofferError) in try request(client) }
+    /// Reads the factors and connects.
+    func connect() throws(CofferError) -> Session { try connect(with: readGiven()) }
+
+    /// Connects, after the factors were read.
+    func connect(with given: [AuthenticationFactor: Secret]) throws(CofferError) -> Session {
+        Session(client: try connection.connect(), given: given)
     }
 }
 
@@ -57,24 +54,28 @@ extension AccessControl {
     }
 }
 
-/// The factors that were given as descriptors.
-struct GivenFactors {
-    let passcode: Secret?
-    let applicationPassword: Secret?
+/// A connection that authenticates when an item requires it.
+struct Session {
+    let client: BlockingClient
+    /// The factors that were given as descriptors.
+    let given: [AuthenticationFactor: Secret]
 
     /// How long a factor is valid: for the requests of one verb, whose connection ends with it.
-    private static let reuseSeconds = 60
+    private static let reuseSeconds: Int64 = 60
+
+    /// Sends a request, and repeats it after the authentication that its item requires.
+    func call<Parameters: MethodParameters>(
+        _ params: Parameters,
+        payload: Secret? = nil
+    ) throws(CofferError) -> Returned<Parameters.Result> {
+        try satisfy { () throws(CofferError) in try client.call(params, payload: payload) }
+    }
 
     /// Performs a request, and repeats it after the authentication that its item requires.
     ///
-    /// - Parameters:
-    ///   - client: The connection.
-    ///   - request: The request; if it is refused, it has changed nothing.
+    /// - Parameter request: The request; if it is refused, it has changed nothing.
     /// - Returns: The result of the request.
-    func satisfy<Result>(
-        _ client: BlockingClient,
-        _ request: () throws(CofferError) -> Result
-    ) throws(CofferError) -> Result {
+    func satisfy<Result>(_ request: () throws(CofferError) -> Result) throws(CofferError) -> Result {
         var shown: Set<AuthenticationFactor> = []
         while true {
             do throws(CofferError) {
@@ -85,18 +86,21 @@ struct GivenFactors {
                 // A factor that was presented and is still required does not help.
                 guard shown.isDisjoint(with: wanted) else { throw error }
                 for factor in AuthenticationFactor.allCases where wanted.contains(factor) {
-                    try show(factor, to: client, refusal: error)
+                    try show(factor, orElse: error)
                 }
                 shown.formUnion(wanted)
             }
         }
     }
 
-    /// Presents a new application password, to which an item is bound; a person types it twice.
-    func showNewApplicationPassword(to client: BlockingClient) throws(CofferError) {
+    /// Presents the application password to which an access control binds an item; a person types it twice.
+    func showNewPassword(for control: AccessControl?) throws(CofferError) {
+        guard control?.factors.contains(.applicationPassword) == true else { return }
         let password =
-            if let applicationPassword { applicationPassword } else { try SecretInput.askNew("application password") }
-        try authenticate(.applicationPassword, password, client)
+            if let password = given[.applicationPassword] { password } else {
+                try SecretInput.askNew("application password")
+            }
+        try authenticate(.applicationPassword, password)
     }
 
     private func factors(for need: AuthenticationNeed) -> Set<AuthenticationFactor> {
@@ -106,36 +110,22 @@ struct GivenFactors {
         case .passcodeAndApplicationPassword: [.passcode, .applicationPassword]
         // The factor that was given as a descriptor; otherwise the prompt is for the passcode.
         case .passcodeOrApplicationPassword:
-            passcode == nil && applicationPassword != nil ? [.applicationPassword] : [.passcode]
+            given[.passcode] == nil && given[.applicationPassword] != nil ? [.applicationPassword] : [.passcode]
         }
     }
 
-    private func show(
-        _ factor: AuthenticationFactor,
-        to client: BlockingClient,
-        refusal: CofferError
-    ) throws(CofferError) {
-        let (given, prompt): (Secret?, Line) =
-            switch factor {
-            case .passcode: (passcode, "Passcode: ")
-            case .applicationPassword: (applicationPassword, "Application password: ")
-            }
-        let secret = if let given { given } else { try Self.ask(prompt, orElse: refusal) }
-        try authenticate(factor, secret, client)
-    }
-
-    private func authenticate(
-        _ factor: AuthenticationFactor,
-        _ secret: Secret,
-        _ client: BlockingClient
-    ) throws(CofferError) {
-        let params = ContextAuthenticateParameters(factor: factor, reuseSeconds: Int64(Self.reuseSeconds))
-        try client.call(params, payload: secret)
-    }
-
-    /// Prompts; without a terminal, the refusal itself is the error.
-    private static func ask(_ prompt: Line, orElse refusal: CofferError) throws(CofferError) -> Secret {
+    /// Presents a factor; without a terminal to prompt on, the refusal itself is the error.
+    private func show(_ factor: AuthenticationFactor, orElse refusal: CofferError) throws(CofferError) {
+        if let secret = given[factor] { return try authenticate(factor, secret) }
         guard (try? SecretInput.openTerminal(orElse: "")) != nil else { throw refusal }
-        return Secret(try SecretInput.ask(prompt, limit: Limits.passcodeBytes))
+        let prompt: Line = factor == .passcode ? "Passcode: " : "Application password: "
+        try authenticate(factor, Secret(try SecretInput.ask(prompt, limit: Limits.passcodeBytes)))
+    }
+
+    private func authenticate(_ factor: AuthenticationFactor, _ secret: Secret) throws(CofferError) {
+        try client.call(
+            ContextAuthenticateParameters(factor: factor, reuseSeconds: Self.reuseSeconds),
+            payload: secret
+        )
     }
 }

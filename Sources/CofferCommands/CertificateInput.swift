@@ -11,10 +11,10 @@ package enum CertificateInput {
     /// - Returns: The DER.
     /// - Throws: `param` with the line if there is no certificate, or a block is malformed.
     package static func der(from input: consuming SecretBytes) throws(CofferError) -> SecretBytes {
-        let isDER = input.withBytes { bytes in bytes.byteCount > 0 && bytes.byte(at: 0) == 0x30 }
+        let isDER = input.withBytes { $0.isDER }
         if isDER { return input }
-        return try input.withBytes { (bytes) throws(CofferError) in
-            try PEM(bytes.byteCount, .certificate).block(in: bytes).takeBytes()
+        return try input.withBytes { (text) throws(CofferError) in
+            try PEM(.certificate).block(in: text).takeBytes()
         }
     }
 }

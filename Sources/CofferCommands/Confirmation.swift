@@ -5,11 +5,9 @@ internal import CofferSystem
 internal import Glibc
 
 /// The option of verbs that destroy data irrecoverably.
-package struct ConfirmationOptions: ParsableArguments {
+struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask.")
     var yes = false
-
-    package init() {}
 
     /// Opens the terminal, if a confirmation is required.
     ///

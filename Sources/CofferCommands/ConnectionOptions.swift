@@ -1,17 +1,14 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import Glibc
 
 /// The options that select the daemon.
-package struct ConnectionOptions: ParsableArguments {
+struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
     var socket: String?
 
     @Flag(help: "Do not start a daemon where none runs.")
     var noStart = false
-
-    package init() {}
 
     /// Connects to the given socket, or that of the environment, or the user's, or the system's.
     func connect() throws(CofferError) -> BlockingClient {
@@ -22,13 +19,11 @@ package struct ConnectionOptions: ParsableArguments {
         } catch {
             // If the service manager owned the socket, it would have started the daemon.
             guard candidates.count > 1, !noStart, let runtime = environment("XDG_RUNTIME_DIR"),
-                !exists("\(runtime)/systemd/private")
+                unsafe access("\(runtime)/systemd/private", F_OK) != 0
             else { throw error }
             return try DaemonLauncher.startAndConnect(to: candidates[0])
         }
     }
-
-    private func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }
 
 /// A variable of the environment; `nil` if it is unset or empty.
@@ -43,11 +38,9 @@ func environment(_ name: String) -> String? {
 var configurationHome: String? { environment("XDG_CONFIG_HOME") ?? environment("HOME").map { $0 + "/.config" } }
 
 /// Whether a verb prints text or JSON.
-package struct FormatOptions: ParsableArguments {
+struct FormatOptions: ParsableArguments {
     @Flag(help: "Print JSON: members may be added, and never change their meaning.")
     var json = false
-
-    package init() {}
 }
 
 extension ItemName {

@@ -1,10 +1,8 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// The credential that opens the vault: the passcode or a recovery key.
-package struct CredentialOptions: ParsableArguments {
+struct CredentialOptions: ParsableArguments {
     @OptionGroup var passcode: PasscodeOptions
 
     @Flag(help: "Give a recovery key in place of the passcode.")
@@ -13,9 +11,7 @@ package struct CredentialOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the recovery key from this descriptor.", valueName: "number"))
     var recoveryKeyFd: Int32?
 
-    package init() {}
-
-    package func validate() throws {
+    func validate() throws {
         if passcode.passcodeFd != nil && kind == .recoveryKey {
             throw ValidationError("give either the passcode or a recovery key")
         }
@@ -57,7 +53,7 @@ package struct CredentialOptions: ParsableArguments {
 }
 
 /// The source of a new passcode, and the cost of its key derivation.
-package struct NewPasscodeOptions: ParsableArguments {
+struct NewPasscodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the new passcode from this descriptor.", valueName: "number"))
     var newPasscodeFd: Int32?
 
@@ -67,13 +63,9 @@ package struct NewPasscodeOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Erase the vault after the tenth wrong passcode.")
     var eraseData: Bool?
 
-    package init() {}
-
     /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
     func readGiven() throws(CofferError) -> Secret? {
-        try newPasscodeFd.map { (number) throws(CofferError) in
-            try SecretInput.passcode(from: number, "the new passcode")
-        }
+        try SecretInput.passcode(from: newPasscodeFd, "the new passcode")
     }
 }
 

@@ -1,5 +1,4 @@
 internal import CofferClient
-internal import CofferCore
 internal import CofferSystem
 internal import Glibc
 

@@ -27,68 +27,49 @@ package struct KeyInput: ~Copyable {
         package var keyClass: String { isPrivate ? "private" : "public" }
     }
 
+    /// Consumes the value and returns its bytes.
+    package consuming func takeBytes() -> SecretBytes { bytes }
+}
+
+extension KeyInput {
     /// Reads a key.
     ///
     /// - Parameter input: The whole file. 32 bytes are a raw key. Input that is neither DER nor PEM is passed
     ///   on unchecked, and the daemon checks it. Of a PEM text, the first block with a key is used.
     /// - Throws: `param` if the key is encrypted, of another type, or malformed.
     package init(from input: consuming SecretBytes) throws(CofferError) {
-        let isDER = input.withBytes { bytes in bytes.byteCount > 0 && bytes.byte(at: 0) == 0x30 }
-        let isPEM = input.withBytes { bytes in bytes.contains("-----BEGIN ") }
+        let isDER = input.withBytes { $0.isDER }
+        let isPEM = input.withBytes { $0.contains("-----BEGIN ".utf8) }
         if input.count == KeyType.keyBytes || !(isDER || isPEM) {
-            self.init(input, nil)
+            self.init(bytes: input, kind: nil)
         } else if isDER {
             self = try Self.decode(input, labelled: nil)
         } else {
-            let block = try input.withBytes { (bytes) throws(CofferError) in
-                try PEM(bytes.byteCount, .key).block(in: bytes)
-            }
+            let block = try input.withBytes { (text) throws(CofferError) in try PEM(.key).block(in: text) }
             let label = block.label
             self = try Self.decode(block.takeBytes(), labelled: label)
         }
     }
 
-    private init(_ bytes: consuming SecretBytes, _ kind: Kind?) {
-        self.bytes = bytes
-        self.kind = kind
-    }
-
-    /// Consumes the value and returns its bytes.
-    package consuming func takeBytes() -> SecretBytes { bytes }
-
     private static func decode(_ input: borrowing SecretBytes, labelled label: String?) throws(CofferError) -> KeyInput
     {
-        if label == "ENCRYPTED PRIVATE KEY" {
-            throw refusal(
-                .encrypted,
-                hint: "decrypt it on the way: openssl pkey -in FILE | coffer keychain add --class key"
-            )
-        }
-        return try input.withBytes { (bytes) throws(CofferError) in
+        try input.withBytes { (bytes) throws(CofferError) in
             let found: FoundKey
-            do throws(Fault) {
-                found = try label == "OPENSSH PRIVATE KEY" ? FoundKey(openSSH: bytes) : FoundKey(der: bytes)
-                if label == "PRIVATE KEY" && !found.kind.isPrivate || label == "PUBLIC KEY" && found.kind.isPrivate {
-                    throw .malformed
-                }
-            } catch .encrypted {
-                throw refusal(
-                    .encrypted,
-                    hint: "take the passphrase away from a copy, by 'ssh-keygen -p', and add that"
-                )
-            } catch {
-                throw refusal(error)
+            switch label {
+            case "ENCRYPTED PRIVATE KEY":
+                throw .encryptedKey("decrypt it on the way: openssl pkey -in FILE | coffer keychain add --class key")
+            case "OPENSSH PRIVATE KEY": found = try FoundKey(openSSH: bytes)
+            default: found = try FoundKey(der: bytes)
+            }
+            if label == "PRIVATE KEY" && !found.kind.isPrivate || label == "PUBLIC KEY" && found.kind.isPrivate {
+                throw .malformedKey
             }
             do {
-                return KeyInput(try SecretBytes(copying: bytes.extracting(found.place)), found.kind)
+                return KeyInput(bytes: try SecretBytes(copying: bytes.extracting(found.place)), kind: found.kind)
             } catch {
                 throw .noSecretMemory
             }
         }
-    }
-
-    private static func refusal(_ fault: Fault, hint: String = PEM.Subject.key.hint) -> CofferError {
-        CofferError(.param, "can't read the key: \(fault.words)", hint: hint)
     }
 }
 
@@ -100,18 +81,12 @@ extension PEM.Subject {
     )
 }
 
-/// The reason for refusing a key.
-private enum Fault: Error {
-    case encrypted
-    case otherKind
-    case malformed
+extension CofferError {
+    fileprivate static let malformedKey = PEM.Subject.key.refusal("it is malformed, or of a form that is not known")
+    fileprivate static let otherKey = PEM.Subject.key.refusal("it is neither of ed25519 nor of x25519")
 
-    var words: String {
-        switch self {
-        case .encrypted: "it is encrypted"
-        case .otherKind: "it is neither of ed25519 nor of x25519"
-        case .malformed: "it is malformed, or of a form that is not known"
-        }
+    fileprivate static func encryptedKey(_ hint: String) -> CofferError {
+        CofferError(.param, "can't read the key: it is encrypted", hint: hint)
     }
 }
 
@@ -119,99 +94,92 @@ private enum Fault: Error {
 private struct FoundKey {
     let place: Range<Int>
     let kind: KeyInput.Kind
+}
 
-    // MARK: PKCS#8, and the public keys of X.509
+// MARK: - PKCS#8, and the public keys of X.509
 
-    init(der bytes: RawSpan) throws(Fault) {
-        var outer = Elements(0..<bytes.byteCount)
-        var fields = Elements(try outer.next(0x30, in: bytes))
+extension FoundKey {
+    init(der bytes: RawSpan) throws(CofferError) {
+        var outer = Cursor(0..<bytes.byteCount)
+        var fields = Cursor(try outer.element(0x30, in: bytes))
         try outer.finish()
-        if fields.isNext(0x30, in: bytes) {
-            let type = try Self.algorithm(&fields, in: bytes)
-            let bits = try fields.next(0x03, in: bytes)
-            try fields.finish()
-            // The first byte is the number of unused bits.
-            guard bits.count == KeyType.keyBytes + 1, bytes.byte(at: bits.lowerBound) == 0 else { throw .malformed }
-            self.init(place: bits.dropFirst().startIndex..<bits.upperBound, kind: .init(type: type, isPrivate: false))
-            return
-        }
-        let version = try fields.next(0x02, in: bytes)
-        guard version.count == 1, bytes.byte(at: version.lowerBound) <= 1 else { throw .malformed }
+        let isPrivate = !fields.isNext(0x30, in: bytes)
+        let version = isPrivate ? try Self.version(&fields, in: bytes) : 0
         let type = try Self.algorithm(&fields, in: bytes)
-        var inner = Elements(try fields.next(0x04, in: bytes))
-        let key = try inner.next(0x04, in: bytes)
-        try inner.finish()
-        if fields.isNext(0xA0, in: bytes) { _ = try fields.next(0xA0, in: bytes) }
-        if bytes.byte(at: version.lowerBound) == 1 && fields.isNext(0x81, in: bytes) {
-            _ = try fields.next(0x81, in: bytes)
+        if isPrivate {
+            var inner = Cursor(try fields.element(0x04, in: bytes))
+            place = try inner.element(0x04, in: bytes)
+            try inner.finish()
+            if fields.isNext(0xA0, in: bytes) { _ = try fields.element(0xA0, in: bytes) }
+            if version == 1 && fields.isNext(0x81, in: bytes) { _ = try fields.element(0x81, in: bytes) }
+        } else {
+            let bits = try fields.element(0x03, in: bytes)
+            // The first byte is the number of unused bits.
+            guard bits.count > 0, bytes.byte(at: bits.lowerBound) == 0 else { throw .malformedKey }
+            place = (bits.lowerBound + 1)..<bits.upperBound
         }
         try fields.finish()
-        guard key.count == KeyType.keyBytes else { throw .malformed }
-        self.init(place: key, kind: .init(type: type, isPrivate: true))
+        guard place.count == KeyType.keyBytes else { throw .malformedKey }
+        kind = KeyInput.Kind(type: type, isPrivate: isPrivate)
     }
 
-    private init(place: Range<Int>, kind: KeyInput.Kind) {
-        self.place = place
-        self.kind = kind
+    private static func version(_ fields: inout Cursor, in bytes: RawSpan) throws(CofferError) -> UInt8 {
+        let version = try fields.element(0x02, in: bytes)
+        guard version.count == 1, bytes.byte(at: version.lowerBound) <= 1 else { throw .malformedKey }
+        return bytes.byte(at: version.lowerBound)
     }
 
-    private static func algorithm(_ fields: inout Elements, in bytes: RawSpan) throws(Fault) -> KeyType {
-        var parts = Elements(try fields.next(0x30, in: bytes))
-        let name = try parts.next(0x06, in: bytes)
-        let prefix: [UInt8] = [0x2B, 0x65]
-        guard name.count == 3, prefix.indices.allSatisfy({ bytes.byte(at: name.lowerBound + $0) == prefix[$0] })
-        else { throw .otherKind }
-        let type: KeyType
-        switch bytes.byte(at: name.lowerBound + 2) {
-        case 0x6E: type = .x25519
-        case 0x70: type = .ed25519
-        default: throw .otherKind
-        }
+    private static func algorithm(_ fields: inout Cursor, in bytes: RawSpan) throws(CofferError) -> KeyType {
+        let types: [[UInt8]: KeyType] = [[0x2B, 0x65, 0x6E]: .x25519, [0x2B, 0x65, 0x70]: .ed25519]
+        var parts = Cursor(try fields.element(0x30, in: bytes))
+        let name = try parts.element(0x06, in: bytes)
+        guard let type = types.first(where: { bytes.has($0.key, at: name) })?.value else { throw .otherKey }
         try parts.finish()
         return type
     }
+}
 
-    // MARK: OpenSSH
+// MARK: - OpenSSH
 
+extension FoundKey {
     /// The format of OpenSSH's `PROTOCOL.key`: one key, without a cipher.
-    init(openSSH bytes: RawSpan) throws(Fault) {
-        guard bytes.begins(with: "openssh-key-v1\0") else { throw .malformed }
-        var fields = Strings(15..<bytes.byteCount)
-        let cipher = try fields.next(in: bytes)
-        let derivation = try fields.next(in: bytes)
-        let options = try fields.next(in: bytes)
-        guard bytes.isText("none", at: cipher) else { throw .encrypted }
-        guard bytes.isText("none", at: derivation), options.isEmpty, try fields.number(in: bytes) == 1 else {
-            throw .malformed
+    init(openSSH bytes: RawSpan) throws(CofferError) {
+        var fields = Cursor(0..<bytes.byteCount)
+        guard bytes.has("openssh-key-v1\0".utf8, at: try fields.take(15)) else { throw .malformedKey }
+        let cipher = try fields.string(in: bytes)
+        let derivation = try fields.string(in: bytes)
+        let options = try fields.string(in: bytes)
+        guard bytes.has("none".utf8, at: cipher) else {
+            throw .encryptedKey("take the passphrase away from a copy, by 'ssh-keygen -p', and add that")
         }
-        var outside = Strings(try fields.next(in: bytes))
-        var inside = Strings(try fields.next(in: bytes))
+        guard bytes.has("none".utf8, at: derivation), options.isEmpty, try fields.number(4, in: bytes) == 1 else {
+            throw .malformedKey
+        }
+        var outside = Cursor(try fields.string(in: bytes))
+        var inside = Cursor(try fields.string(in: bytes))
         try fields.finish()
-        guard bytes.isText("ssh-ed25519", at: try outside.next(in: bytes)) else { throw .otherKind }
-        let published = try outside.next(in: bytes)
+        guard bytes.has("ssh-ed25519".utf8, at: try outside.string(in: bytes)) else { throw .otherKey }
+        let published = try outside.string(in: bytes)
         try outside.finish()
-        guard try inside.number(in: bytes) == inside.number(in: bytes),
-            bytes.isText("ssh-ed25519", at: try inside.next(in: bytes))
-        else { throw .malformed }
-        let publicKey = try inside.next(in: bytes)
-        let pair = try inside.next(in: bytes)
-        _ = try inside.next(in: bytes)
+        guard try inside.number(4, in: bytes) == inside.number(4, in: bytes),
+            bytes.has("ssh-ed25519".utf8, at: try inside.string(in: bytes))
+        else { throw .malformedKey }
+        let publicKey = try inside.string(in: bytes)
+        let pair = try inside.string(in: bytes)
+        _ = try inside.string(in: bytes)
         try inside.finishPadding(in: bytes)
         let count = KeyType.keyBytes
-        guard published.count == count, publicKey.count == count, pair.count == 2 * count,
-            (0..<count).allSatisfy({ index in
-                let byte = bytes.byte(at: publicKey.lowerBound + index)
-                return byte == bytes.byte(at: published.lowerBound + index)
-                    && byte == bytes.byte(at: pair.lowerBound + count + index)
-            })
-        else { throw .malformed }
-        let seed = pair.lowerBound..<(pair.lowerBound + count)
-        self.init(place: seed, kind: .init(type: .ed25519, isPrivate: true))
+        let copies = [publicKey, pair.upperBound - min(count, pair.count)..<pair.upperBound]
+        guard published.count == count, pair.count == 2 * count,
+            copies.allSatisfy({ bytes.has(published.map { bytes.byte(at: $0) }, at: $0) })
+        else { throw .malformedKey }
+        place = pair.lowerBound..<(pair.lowerBound + count)
+        kind = KeyInput.Kind(type: .ed25519, isPrivate: true)
     }
 }
 
-/// Reads consecutive elements of DER, and returns the range of each content.
-private struct Elements {
+/// Reads the parts of a key one after the other, and returns the place of each.
+private struct Cursor {
     private var place: Int
     private let end: Int
 
@@ -220,75 +188,40 @@ private struct Elements {
         end = range.upperBound
     }
 
-    func isNext(_ tag: UInt8, in bytes: RawSpan) -> Bool { place < end && bytes.byte(at: place) == tag }
-
-    mutating func next(_ tag: UInt8, in bytes: RawSpan) throws(Fault) -> Range<Int> {
-        guard isNext(tag, in: bytes), end - place >= 2 else { throw .malformed }
-        var length = Int(bytes.byte(at: place + 1))
-        var content = place + 2
-        if length >= 0x80 {
-            // The length of these keys never needs more than two bytes.
-            let digits = length - 0x80
-            guard (1...2).contains(digits), end - content >= digits else { throw .malformed }
-            length = (0..<digits).reduce(0) { $0 << 8 | Int(bytes.byte(at: content + $1)) }
-            guard length >= (digits == 1 ? 0x80 : 0x100) else { throw .malformed }
-            content += digits
-        }
-        guard length <= end - content else { throw .malformed }
-        place = content + length
-        return content..<place
-    }
-
-    func finish() throws(Fault) { if place != end { throw .malformed } }
-}
-
-/// Reads the strings of SSH, each after its length in four bytes.
-private struct Strings {
-    private var place: Int
-    private let end: Int
-
-    init(_ range: Range<Int>) {
-        place = range.lowerBound
-        end = range.upperBound
-    }
-
-    mutating func number(in bytes: RawSpan) throws(Fault) -> UInt32 {
-        guard end - place >= 4 else { throw .malformed }
-        defer { place += 4 }
-        return (0..<4).reduce(0) { $0 << 8 | UInt32(bytes.byte(at: place + $1)) }
-    }
-
-    mutating func next(in bytes: RawSpan) throws(Fault) -> Range<Int> {
-        let count = Int(try number(in: bytes))
-        guard count <= end - place else { throw .malformed }
+    mutating func take(_ count: Int) throws(CofferError) -> Range<Int> {
+        guard count <= end - place else { throw .malformedKey }
         defer { place += count }
         return place..<(place + count)
     }
 
-    func finish() throws(Fault) { if place != end { throw .malformed } }
-
-    /// Checks that only the padding of the last block remains: 1, 2, 3 and so on.
-    func finishPadding(in bytes: RawSpan) throws(Fault) {
-        guard end - place < 8, (0..<(end - place)).allSatisfy({ Int(bytes.byte(at: place + $0)) == $0 + 1 }) else {
-            throw .malformed
-        }
-    }
-}
-
-extension RawSpan {
-    /// Whether the bytes are at an offset.
-    private func has(_ letters: [UInt8], at place: Int) -> Bool {
-        byteCount - place >= letters.count && letters.indices.allSatisfy { byte(at: place + $0) == letters[$0] }
+    /// A big-endian number.
+    mutating func number(_ byteCount: Int, in bytes: RawSpan) throws(CofferError) -> Int {
+        try take(byteCount).reduce(0) { $0 << 8 | Int(bytes.byte(at: $1)) }
     }
 
-    fileprivate func begins(with text: String) -> Bool { has(Array(text.utf8), at: 0) }
+    /// A string of SSH.
+    mutating func string(in bytes: RawSpan) throws(CofferError) -> Range<Int> { try take(number(4, in: bytes)) }
 
-    fileprivate func isText(_ text: String, at range: Range<Int>) -> Bool {
-        range.count == text.utf8.count && has(Array(text.utf8), at: range.lowerBound)
+    /// Whether an element of DER with this tag is next.
+    func isNext(_ tag: UInt8, in bytes: RawSpan) -> Bool { place < end && bytes.byte(at: place) == tag }
+
+    /// The content of an element of DER.
+    mutating func element(_ tag: UInt8, in bytes: RawSpan) throws(CofferError) -> Range<Int> {
+        guard try number(1, in: bytes) == tag else { throw .malformedKey }
+        let short = try number(1, in: bytes)
+        if short < 0x80 { return try take(short) }
+        // The length of these keys never needs more than two bytes.
+        let digits = short - 0x80
+        guard (1...2).contains(digits) else { throw .malformedKey }
+        let length = try number(digits, in: bytes)
+        guard length >= (digits == 1 ? 0x80 : 0x100) else { throw .malformedKey }
+        return try take(length)
     }
 
-    fileprivate func contains(_ text: String) -> Bool {
-        let letters = Array(text.utf8)
-        return (0..<byteCount).contains { has(letters, at: $0) }
+    func finish() throws(CofferError) { if place != end { throw .malformedKey } }
+
+    /// Checks that only the padding of the last block of OpenSSH remains: 1, 2, 3 and so on.
+    func finishPadding(in bytes: RawSpan) throws(CofferError) {
+        guard end - place < 8, bytes.has((1...7).prefix(end - place), at: place..<end) else { throw .malformedKey }
     }
 }

@@ -1,7 +1,5 @@
 internal import CofferClient
-internal import CofferCore
 internal import CofferSystem
-internal import CofferWire
 internal import Glibc
 internal import Synchronization
 

@@ -1,5 +1,4 @@
 internal import CofferClient
-internal import CofferCore
 internal import CofferSystem
 internal import Glibc
 
@@ -33,27 +32,23 @@ struct OutputFile {
 
     /// Writes a text.
     func write(_ text: String) throws(CofferError) {
-        do throws(SystemError) {
-            try unsafe file.write(all: Array(text.utf8).span.bytes)
-        } catch {
-            throw Self.failure(error, path)
-        }
+        try attempt { () throws(SystemError) in try unsafe file.write(all: Array(text.utf8).span.bytes) }
     }
 
     /// Writes the whole content and a line end, syncs the file and moves it to its path.
     func finish(_ content: Secret) throws(CofferError) {
-        do throws(SystemError) {
+        try attempt { () throws(SystemError) in
             try content.withBytes { (bytes) throws(SystemError) in try file.write(all: bytes) }
-        } catch {
-            throw Self.failure(error, path)
         }
         try write("\n")
         try finish()
     }
 
     /// Syncs the file and moves it to its path.
-    func finish() throws(CofferError) {
-        do throws(SystemError) { try file.finish() } catch { throw Self.failure(error, path) }
+    func finish() throws(CofferError) { try attempt { () throws(SystemError) in try file.finish() } }
+
+    private func attempt(_ step: () throws(SystemError) -> Void) throws(CofferError) {
+        do throws(SystemError) { try step() } catch { throw Self.failure(error, path) }
     }
 
     private static func failure(_ error: SystemError, _ path: String) -> CofferError {

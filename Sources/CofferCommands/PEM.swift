@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferMemory
+internal import CofferWire
 
 /// The blocks of a PEM text, as RFC 7468 has them, with lines of up to 76 characters.
 struct PEM {
@@ -11,6 +12,10 @@ struct PEM {
         let labels: [String]
         /// The hint if it is malformed.
         let hint: String
+
+        func refusal(_ finding: String) -> CofferError {
+            CofferError(.param, "can't read \(name): \(finding)", hint: hint)
+        }
     }
 
     /// A decoded block.
@@ -29,27 +34,21 @@ struct PEM {
     private static let dashes = Array("-----".utf8)
     private static let lineCharacters = 76
 
-    private let byteCount: Int
     private let subject: Subject
     private var place = 0
     private var lineNumber = 0
 
     /// Begins to read a text.
     ///
-    /// - Parameters:
-    ///   - byteCount: The size of the text.
-    ///   - subject: What to find in it.
-    init(_ byteCount: Int, _ subject: Subject) {
-        self.byteCount = byteCount
-        self.subject = subject
-    }
+    /// - Parameter subject: What to find in it.
+    init(_ subject: Subject) { self.subject = subject }
 
     /// Decodes the first block with a label of the subject, and skips everything before it.
     consuming func block(in text: RawSpan) throws(CofferError) -> Block {
-        guard byteCount > 0 else { throw refusal("the input is empty") }
+        guard text.byteCount > 0 else { throw refusal("the input is empty") }
         var others: [String] = []
         while let line = nextLine(in: text) {
-            guard text.has(Self.front, at: line) else { continue }
+            guard text.has(Self.front, at: line.prefix(Self.front.count)) else { continue }
             let began = lineNumber
             guard let label = label(of: line, behind: Self.front, in: text) else {
                 throw refusal("line \(began) begins a block and is malformed")
@@ -73,7 +72,7 @@ struct PEM {
     ) throws(CofferError) -> [(number: Int, range: Range<Int>)] {
         var lines: [(number: Int, range: Range<Int>)] = []
         while let line = nextLine(in: text) {
-            guard !text.has(Self.dashes, at: line) else {
+            guard !text.has(Self.dashes, at: line.prefix(Self.dashes.count)) else {
                 guard let ended = self.label(of: line, behind: Self.back, in: text), ended == label else {
                     throw refusal(
                         "line \(lineNumber) does not end the block \(quotedForDisplay(label)) of line \(began)"
@@ -108,15 +107,15 @@ struct PEM {
                 throw refusal("line \(line.number), inside the block of the \(label), \(reason)")
             }
             for place in line.range {
-                let byte = text.byte(at: place)
-                let isPadding = byte == UInt8(ascii: "=") && done >= characters - 2
+                let isPadding = text.byte(at: place) == UInt8(ascii: "=") && done >= characters - 2
                 padding += isPadding ? 1 : 0
-                guard let value = isPadding ? 0 : Self.value(of: byte), isPadding || padding == 0 else {
+                guard let value = isPadding ? 0 : Base64.value(of: text.byte(at: place)), isPadding || padding == 0
+                else {
                     throw refusal(
                         "line \(line.number) is not base64, at character \(place - line.range.lowerBound + 1)"
                     )
                 }
-                bits = bits << 6 | UInt32(value)
+                bits = bits << 6 | value
                 done += 1
                 guard done % 4 == 0 else { continue }
                 let group = bits
@@ -136,9 +135,9 @@ struct PEM {
 
     /// The next line, without its end.
     private mutating func nextLine(in text: RawSpan) -> Range<Int>? {
-        guard place < byteCount else { return nil }
+        guard place < text.byteCount else { return nil }
         let start = place
-        while place < byteCount && text.byte(at: place) != 10 { place += 1 }
+        while place < text.byteCount && text.byte(at: place) != 10 { place += 1 }
         let end = place > start && text.byte(at: place - 1) == 13 ? place - 1 : place
         place += 1
         lineNumber += 1
@@ -147,40 +146,31 @@ struct PEM {
 
     /// The label between two marks: printable ASCII, at most 64 characters.
     private func label(of line: Range<Int>, behind mark: [UInt8], in text: RawSpan) -> String? {
-        let start = line.lowerBound + mark.count
-        let end = line.upperBound - Self.dashes.count
-        guard text.has(mark, at: line), start < end, end - start <= 64, text.has(Self.dashes, at: end..<line.upperBound)
+        let label = line.dropFirst(mark.count).dropLast(Self.dashes.count)
+        guard text.has(mark, at: line.prefix(mark.count)), (1...64).contains(label.count),
+            text.has(Self.dashes, at: line.suffix(Self.dashes.count)),
+            label.allSatisfy({ (0x20...0x7E).contains(text.byte(at: $0)) })
         else { return nil }
-        var label = ""
-        for place in start..<end {
-            guard (0x20...0x7E).contains(text.byte(at: place)) else { return nil }
-            label.unicodeScalars.append(Unicode.Scalar(text.byte(at: place)))
-        }
-        return label
+        return String(decoding: label.map { text.byte(at: $0) }, as: UTF8.self)
     }
 
-    private static func value(of byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
-    }
-
-    private func refusal(_ finding: String) -> CofferError {
-        CofferError(.param, "can't read \(subject.name): \(finding)", hint: subject.hint)
-    }
+    private func refusal(_ finding: String) -> CofferError { subject.refusal(finding) }
 }
 
 extension RawSpan {
     /// A byte of the text.
     func byte(at place: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) }
 
-    /// Whether a line begins with a mark.
-    fileprivate func has(_ mark: [UInt8], at line: Range<Int>) -> Bool {
-        line.count >= mark.count && mark.indices.allSatisfy { byte(at: line.lowerBound + $0) == mark[$0] }
+    /// Whether the bytes begin like an element of DER that all these formats are.
+    var isDER: Bool { byteCount > 0 && byte(at: 0) == 0x30 }
+
+    /// Whether these bytes, and no others, are at these places.
+    func has(_ bytes: some Collection<UInt8>, at places: some Collection<Int>) -> Bool {
+        places.count == bytes.count && zip(places, bytes).allSatisfy { byte(at: $0) == $1 }
+    }
+
+    /// Whether these bytes are anywhere.
+    func contains(_ bytes: some Collection<UInt8>) -> Bool {
+        (0..<byteCount).contains { has(bytes, at: $0..<min($0 + bytes.count, byteCount)) }
     }
 }

@@ -5,37 +5,35 @@ internal import CofferSystem
 final class ProgressBar {
     private static let delay: UInt64 = 500_000_000
 
-    private let output: Output
-    private let clock: BootClock
-    private let start: UInt64
+    private let start = BootClock.system.now
     private var isShown = false
 
     /// Makes a bar.
     ///
-    /// - Returns: `nil` if the output is not a terminal.
-    init?(to output: Output = .standardError, clock: BootClock = .system) {
-        guard output.isTerminal else { return nil }
-        self.output = output
-        self.clock = clock
-        start = clock.now
-    }
+    /// - Returns: `nil` if standard error is not a terminal.
+    init?() { if !Output.standardError.isTerminal { return nil } }
 
     /// Shows a state of the transfer.
-    func update(_ done: Int64, of total: Int64?) {
-        let elapsed = clock.now - start
+    func update(_ done: Int64, of total: Int64?) { show { Self.text(done, total, seconds: $0) } }
+
+    /// Shows a text.
+    ///
+    /// - Parameter text: Makes the text; gets the seconds so far.
+    func show(_ text: (_ seconds: Double) -> String) {
+        let elapsed = BootClock.system.now - start
         guard elapsed >= Self.delay else { return }
         isShown = true
-        output.write("\r\u{1B}[K\(Self.text(done, total, seconds: Double(elapsed) / 1e9))")
+        Output.standardError.write("\r\u{1B}[K\(text(Double(elapsed) / 1e9))")
     }
 
     /// Removes the bar.
     func finish() {
-        if isShown { output.write("\r\u{1B}[K") }
+        if isShown { Output.standardError.write("\r\u{1B}[K") }
         isShown = false
     }
 
     /// The text of the bar, such as `512 MiB of 2.0 GiB (25 %), 400 MiB/s, 4 s left`.
-    static func text(_ done: Int64, _ total: Int64?, seconds: Double) -> String {
+    private static func text(_ done: Int64, _ total: Int64?, seconds: Double) -> String {
         let rate = Double(done) / max(seconds, 0.001)
         let speed = "\(ByteCount.text(Int64(rate)))/s"
         guard let total, total > 0 else { return "\(ByteCount.text(done)), \(speed)" }

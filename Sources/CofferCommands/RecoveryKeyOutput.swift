@@ -1,16 +1,13 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import Glibc
 
 /// The destination of a new recovery key: a line of standard output, or a file.
-package struct RecoveryKeyOptions: ParsableArguments {
+struct RecoveryKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write the recovery key to this file, which must not exist yet.", valueName: "file")
     )
     var recoveryKeyFile: String?
-
-    package init() {}
 
     /// Refuses JSON if the key would be on standard output as well.
     func validate(with format: FormatOptions, declining: String) throws {
@@ -28,8 +25,14 @@ package struct RecoveryKeyOptions: ParsableArguments {
 struct RecoveryKeyOutput {
     fileprivate let file: OutputFile?
 
-    /// Writes the key and prints what happened, on standard error if the key is on standard output.
-    func deliver(_ key: Secret, after words: String) throws(CofferError) {
+    /// Writes the key, and prints what happened, on standard error if the key is on standard output.
+    func deliver(
+        _ key: Secret,
+        after words: String,
+        _ json: JSONObject,
+        warning: String = "",
+        _ format: FormatOptions
+    ) throws(CofferError) {
         guard key.count > 0 else {
             throw CofferError(
                 .protocolViolation,
@@ -49,12 +52,10 @@ struct RecoveryKeyOutput {
                 hint: "make another one with 'coffer slot add'"
             )
         }
+        format.show(json, "\(words)\(warning)", to: file == nil ? .standardError : .standardOutput)
+        if !format.json { Output.standardError.line("\(Self.advice)") }
     }
 
-    /// The output that the key is not written to.
-    var words: Output { file == nil ? .standardError : .standardOutput }
-
-    /// Advice about the key.
-    static let advice =
+    private static let advice =
         "keep the recovery key apart from this machine: it opens the vault without the passcode, and is not shown again"
 }

@@ -64,35 +64,20 @@ struct SealedKey {
     }
 
     private init(_ key: borrowing SecretBytes, to holder: Holder, _ options: [String]) throws(CofferError) {
-        var sealed = [UInt8](repeating: 0, count: Self.sealedBytes)
         let arguments = ["encrypt", "--name=\(Self.credentialName)", "--with-key=\(holder.rawValue)"] + options
-        let count = try key.withBytes { (input) throws(CofferError) in
-            let outcome = unsafe sealed.withUnsafeMutableBytes { buffer in
-                Result { () throws(CofferError) in
-                    unsafe try Self.run(arguments + ["-", "-"], input, buffer, "can't seal the device key")
-                }
-            }
-            return try outcome.get()
+        let sealed = try key.withBytes { (input) throws(CofferError) in
+            try Self.run(arguments, input, upTo: Self.sealedBytes, "can't seal the device key")
         }
-        bytes = Array(sealed.prefix(count))
+        bytes = sealed.exposeBytes()
     }
 
     /// Opens the key.
     ///
     /// - Throws: `decode` if it does not open on this machine.
     func opened() throws(CofferError) -> SecretBytes {
-        var key: SecretBytes
-        do { key = try SecretBytes(zeros: Self.keyBytes + 1) } catch { throw .noSecretMemory }
-        let count = unsafe try key.withUnsafeMutableBytes { (buffer) throws(CofferError) in
-            unsafe try Self.run(
-                ["decrypt", "--name=\(Self.credentialName)", "-", "-"],
-                bytes.span.bytes,
-                buffer,
-                "the sealed device key does not open on this machine"
-            )
-        }
-        key.truncate(to: count)
-        return key
+        let failure = "the sealed device key does not open on this machine"
+        let arguments = ["decrypt", "--name=\(Self.credentialName)"]
+        return unsafe try Self.run(arguments, bytes.span.bytes, upTo: Self.keyBytes + 1, failure)
     }
 
     /// Whether the machine has a TPM that firmware, kernel and systemd support.
@@ -104,19 +89,27 @@ struct SealedKey {
         return outcome?.isSuccess == true
     }
 
+    /// Runs `systemd-creds` with input and output through pipes.
     private static func run(
         _ arguments: [String],
         _ input: RawSpan,
-        _ buffer: UnsafeMutableRawBufferPointer,
+        upTo limit: Int,
         _ failure: String
-    ) throws(CofferError) -> Int {
+    ) throws(CofferError) -> SecretBytes {
+        var output: SecretBytes
+        do { output = try SecretBytes(zeros: limit) } catch { throw .noSecretMemory }
         let outcome: Tool.Outcome
         do throws(SystemError) {
-            outcome = unsafe try Tool.run("systemd-creds", arguments, input: input, into: buffer)
+            outcome = unsafe try output.withUnsafeMutableBytes { (buffer) throws(SystemError) in
+                unsafe try Tool.run("systemd-creds", arguments + ["-", "-"], input: input, into: buffer)
+            }
         } catch {
             throw error.cofferError("can't run 'systemd-creds', of the package 'systemd'")
         }
-        if outcome.isSuccess { return outcome.count }
-        throw CofferError(.decode, "\(failure): systemd-creds: \(quotedForDisplay(outcome.lastWords))")
+        guard outcome.isSuccess else {
+            throw CofferError(.decode, "\(failure): systemd-creds: \(quotedForDisplay(outcome.lastWords))")
+        }
+        output.truncate(to: outcome.count)
+        return output
     }
 }

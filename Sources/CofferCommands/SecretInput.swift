@@ -1,28 +1,24 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
 /// The source of a passcode, which is never an argument or a variable of the environment.
-package struct PasscodeOptions: ParsableArguments {
+struct PasscodeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the passcode from this descriptor.", valueName: "number"))
     var passcodeFd: Int32?
 
-    package init() {}
-
     /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
-    func readGiven() throws(CofferError) -> Secret? {
-        try passcodeFd.map { (number) throws(CofferError) in try SecretInput.passcode(from: number) }
-    }
+    func readGiven() throws(CofferError) -> Secret? { try SecretInput.passcode(from: passcodeFd) }
 }
 
 /// Reads secrets into locked memory, which is wiped.
 enum SecretInput {
     /// Reads a passcode to the end of a descriptor, without a final line end, which `echo` and here-strings
     /// append.
-    static func passcode(from number: Int32, _ subject: String = "the passcode") throws(CofferError) -> Secret {
+    static func passcode(from number: Int32?, _ subject: String = "the passcode") throws(CofferError) -> Secret? {
+        guard let number else { return nil }
         var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
         let endsLine = passcode.withBytes { bytes in
             guard bytes.byteCount > 0 else { return false }
@@ -34,6 +30,15 @@ enum SecretInput {
 
     /// Reads up to a limit, or to the end of the descriptor.
     static func readAll(from number: Int32, limit: Int, _ subject: String) throws(CofferError) -> SecretBytes {
+        try readAll(from: number, limit: limit) { $0.cofferError("can't read \(subject)") }
+    }
+
+    /// Reads up to a limit, or to the end of the descriptor.
+    static func readAll(
+        from number: Int32,
+        limit: Int,
+        orElse failure: (SystemError) -> CofferError
+    ) throws(CofferError) -> SecretBytes {
         var bytes: SecretBytes
         do { bytes = try SecretBytes(zeros: limit) } catch { throw .noSecretMemory }
         var done = 0
@@ -42,7 +47,7 @@ enum SecretInput {
                 unsafe Glibc.read(number, buffer.baseAddress.map { unsafe $0 + done }, limit - done)
             }
             if count < 0 && errno == EINTR { continue }
-            if count < 0 { throw SystemError("read").cofferError("can't read \(subject)") }
+            if count < 0 { throw failure(SystemError("read")) }
             if count == 0 { break }
             done += count
         }

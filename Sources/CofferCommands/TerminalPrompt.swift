@@ -36,14 +36,20 @@ struct TerminalPrompt {
 
     private func askOnce(interruptedBy signal: inout Int32) throws(CofferError) -> SecretBytes? {
         let held = try hold()
-        let before = try settings()
-        try set(isShown ? before : Self.silent(before))
+        let before: termios
+        do throws(SystemError) {
+            before = try settings()
+            try set(isShown ? before : Self.silent(before))
+        } catch {
+            throw error.cofferError("can't ask on the terminal")
+        }
         defer {
             try? set(before)
             if !isShown { Output(descriptor: terminal).write("\n") }
         }
         Output(descriptor: terminal).write(text)
-        var bytes = try Self.memory(limit + 1)
+        var bytes: SecretBytes
+        do { bytes = try SecretBytes(zeros: limit + 1) } catch { throw .noSecretMemory }
         let count: Int?
         do {
             count = try fill(&bytes, held, interruptedBy: &signal)
@@ -88,28 +94,20 @@ struct TerminalPrompt {
 
     private static let endsEarly = -1
 
-    private static func memory(_ count: Int) throws(CofferError) -> SecretBytes {
-        do { return try SecretBytes(zeros: count) } catch { throw .noSecretMemory }
-    }
-
     private func hold() throws(CofferError) -> HeldSignals {
         do { return try HeldSignals(Self.signals) } catch { throw error.cofferError("can't ask on the terminal") }
     }
 
-    private func settings() throws(CofferError) -> termios {
+    private func settings() throws(SystemError) -> termios {
         var settings = termios()
-        guard unsafe tcgetattr(terminal, &settings) == 0 else {
-            throw SystemError("tcgetattr").cofferError("can't ask on the terminal")
-        }
+        _ = try retrying("tcgetattr") { unsafe tcgetattr(terminal, &settings) }
         return settings
     }
 
     /// Changes the settings and discards earlier input, which does not answer this prompt.
-    private func set(_ settings: termios) throws(CofferError) {
+    private func set(_ settings: termios) throws(SystemError) {
         var settings = settings
-        guard unsafe tcsetattr(terminal, TCSAFLUSH, &settings) == 0 else {
-            throw SystemError("tcsetattr").cofferError("can't ask on the terminal")
-        }
+        _ = try retrying("tcsetattr") { unsafe tcsetattr(terminal, TCSAFLUSH, &settings) }
     }
 
     private static func silent(_ settings: termios) -> termios {

@@ -1,8 +1,31 @@
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// Checks before a prompt, so that a person does not type in vain. The daemon checks again.
+extension ConnectionOptions {
+    /// Connects to a vault that a credential can open.
+    ///
+    /// - Parameters:
+    ///   - consequence: What is impossible without a passcode; `nil` if the verb needs none.
+    ///   - replacesDeviceKey: Whether the verb works without the device key if a recovery key exists.
+    func connectToVault(
+        passcodeOrElse consequence: String? = nil,
+        replacesDeviceKey: Bool = false
+    ) throws(CofferError) -> (client: BlockingClient, status: VaultStatus) {
+        let client = try connect()
+        let status = try client.status()
+        try status.requireVault()
+        if let consequence, status.state == .noPasscode {
+            throw CofferError(
+                .notAvailable,
+                "the vault has no passcode, so \(consequence)",
+                hint: "give it one with 'coffer passcode set'"
+            )
+        }
+        try status.requireDeviceKey(client, replacesDeviceKey)
+        return (client, status)
+    }
+}
+
 extension VaultStatus {
     /// Throws if there is no vault.
     func requireVault() throws(CofferError) {
@@ -11,12 +34,8 @@ extension VaultStatus {
         }
     }
 
-    /// Throws if the device key of the vault is missing.
-    ///
-    /// - Parameters:
-    ///   - client: Queried for recovery keys, so that the hint names one only if it exists.
-    ///   - replacesDeviceKey: Whether the verb works without the device key if a recovery key exists.
-    func requireDeviceKey(_ client: BlockingClient, replacesDeviceKey: Bool = false) throws(CofferError) {
+    /// Throws if the device key of the vault is missing, with a hint at a recovery key only if one exists.
+    fileprivate func requireDeviceKey(_ client: BlockingClient, _ replacesDeviceKey: Bool) throws(CofferError) {
         guard state == .deviceKeyMissing else { return }
         let hasRecoveryKey = try client.hasRecoveryKey()
         if hasRecoveryKey && replacesDeviceKey { return }
@@ -37,20 +56,6 @@ extension VaultStatus {
     static let replacingDeviceKey = "'coffer passcode change --recovery-key' does that, with a new passcode"
     /// The hint if there is no recovery key.
     static let noReplacement = "the vault has no recovery key, so nothing else opens it"
-
-    /// Throws if the vault has no passcode.
-    ///
-    /// - Parameter consequence: What is impossible therefore.
-    func requirePasscode(orElse consequence: String) throws(CofferError) {
-        try requireVault()
-        if state == .noPasscode {
-            throw CofferError(
-                .notAvailable,
-                "the vault has no passcode, so \(consequence)",
-                hint: "give it one with 'coffer passcode set'"
-            )
-        }
-    }
 }
 
 extension VaultFault: Printable {

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// Delivers messages of other threads to the thread of a loop.
+/// Delivers messages of other threads to one thread: that of a loop, or one that polls ``wake``.
 package final class Mailbox<Message: Sendable>: Sendable {
     private let messages = Mutex<[Message]>([])
-    private let wake: WakeSignal
+    /// Set while there are messages.
+    package let wake: WakeSignal
 
     package init() throws(SystemError) { wake = try WakeSignal() }
 
@@ -29,7 +30,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    private func take() -> [Message] {
+    /// Takes all messages, in order.
+    package func take() -> [Message] {
         wake.clear()
         return messages.withLock { messages in
             defer { messages = [] }

@@ -65,7 +65,8 @@ package struct SystemError: Error, Equatable, Sendable {
 ///   - operation: The operation, for the error.
 ///   - call: The call: a negative result is a failure with `errno`.
 /// - Returns: The result of the call.
-func retrying<Value: SignedInteger>(_ operation: StaticString, _ call: () -> Value) throws(SystemError) -> Value {
+package func retrying<Value: SignedInteger>(_ operation: StaticString, _ call: () -> Value) throws(SystemError) -> Value
+{
     while true {
         let result = call()
         if result >= 0 { return result }

@@ -44,4 +44,7 @@ package enum Base64 {
         let unused = word & (1 << bitCount - 1)
         return unused == 0 ? bytes : nil
     }
+
+    /// The six bits of a symbol; `nil` if it is none.
+    package static func value(of symbol: UInt8) -> UInt32? { values[Int(symbol)] }
 }

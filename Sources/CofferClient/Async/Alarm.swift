@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Wakes the tasks that wait for it; the only suspension point of this library.
+/// Wakes the tasks that wait for it; the only suspension point of a call.
 ///
 /// If it rings while no task waits, the next wait returns at once. A task that checks, waits and checks again
 /// therefore misses no change.

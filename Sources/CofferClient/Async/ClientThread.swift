@@ -2,23 +2,21 @@ internal import CofferCore
 internal import CofferSystem
 internal import CofferWire
 
+/// The messages of the tasks to the client's thread; the messages of one task run in order.
+typealias Mailbox = CofferSystem.Mailbox<@Sendable (ClientThread) -> Void>
+
 /// The thread of a client, which alone uses the connection and blocks only in `poll`.
 final class ClientThread {
     /// How often the connection is read before the next messages are taken.
     private static let readsPerTurn = 16
-
-    /// A task's wait for a stream.
-    private struct Watch {
-        let stream: ContentStream
-        let interest: ContentStream.Interest
-    }
 
     private let mailbox: Mailbox
     private let socketPath: String
     private var machine: ClientMachine
     private var link: Link?
     private var calls: [Int64: PendingCall] = [:]
-    private var watches: [Int64: Watch] = [:]
+    /// The streams that tasks wait for.
+    private var watches: [Int64: (stream: ContentStream, interest: ContentStream.Interest)] = [:]
     /// Streams that are kept open until their calls have ended.
     private var held: [Int64: ContentStream] = [:]
     private var subscribers: [EventQueue] = []
@@ -76,7 +74,7 @@ final class ClientThread {
 
     /// Rings when a stream is ready, or its call has ended.
     func watch(_ stream: ContentStream, for interest: ContentStream.Interest) {
-        watches[stream.call.number] = Watch(stream: stream, interest: interest)
+        watches[stream.call.number] = (stream, interest)
         if stream.call.outcome != nil { callHasEnded(stream.call.number) }
     }
 
@@ -131,7 +129,7 @@ final class ClientThread {
 
     private func wait(on set: inout PollSet) {
         set.removeAll()
-        set.add(mailbox.signal.descriptor.number, isReading: true, isWriting: false)
+        set.add(mailbox.wake.descriptor.number, isReading: true, isWriting: false)
         let number = socketNumber
         if let number { set.add(number, isReading: true, isWriting: machine.hasOutput) }
         let watched = Array(watches)

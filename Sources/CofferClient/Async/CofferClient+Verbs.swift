@@ -141,7 +141,7 @@ extension CofferClient {
     ///   - length: The maximum number of bytes.
     /// - Returns: The content, which is fetched when it is iterated.
     public func content(of name: ItemName, offset: Int64? = nil, length: Int64? = nil) -> ItemContent {
-        ItemContent(client: self, params: ItemGetParameters(name: name, offset: offset, length: length))
+        ItemContent(ItemGetParameters(name: name, offset: offset, length: length), of: self)
     }
 
     // MARK: Items

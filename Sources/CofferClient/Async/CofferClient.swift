@@ -1,6 +1,7 @@
 public import CofferCore
 internal import CofferSystem
 public import CofferWire
+internal import Synchronization
 
 /// A connection to `cofferd` that many tasks use at once.
 ///
@@ -11,6 +12,7 @@ public import CofferWire
 /// that change something are never sent twice: they end with ``CofferCore/ErrorCode/outcomeUnknown``.
 public final class CofferClient: Sendable {
     let mailbox: Mailbox
+    private let lastNumber = Mutex<Int64>(0)
 
     private init(socketPath: String, policy: ReconnectPolicy) throws(CofferError) {
         do throws(SystemError) {
@@ -80,12 +82,11 @@ public final class CofferClient: Sendable {
     private func onThread(
         _ body: @escaping @Sendable (ClientThread) throws(CofferError) -> Void
     ) async -> Result<Void, CofferError> {
-        let pending = Pending<Void>(0)
-        mailbox.post { thread in
-            pending.end(Result { () throws(CofferError) in try body(thread) })
-            pending.alarm.ring()
+        await withCheckedContinuation { continuation in
+            mailbox.post { thread in
+                continuation.resume(returning: Result { () throws(CofferError) in try body(thread) })
+            }
         }
-        return await pending.outcome(onCancel: {})
     }
 
     // MARK: Calling
@@ -110,7 +111,15 @@ public final class CofferClient: Sendable {
     ) async throws(CofferError) -> Returned<Parameters.Result> {
         let passed = descriptor.map { PassedDescriptor(borrowing: $0) }
         let pending = try begin(params, payload: payload, passing: passed, onlyOn: epoch, progress: progress)
-        return try Returned(await outcome(of: pending).get(), to: Parameters.self)
+        return try Returned(await pending.outcome(through: mailbox).get(), to: Parameters.self)
+    }
+
+    /// A number for a new call.
+    func takeNumber() -> Int64 {
+        lastNumber.withLock { number in
+            number += 1
+            return number
+        }
     }
 
     /// Sends a request without waiting.
@@ -122,15 +131,10 @@ public final class CofferClient: Sendable {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) throws(CofferError) -> PendingCall {
         if Task.isCancelled { throw .cancelled }
-        let pending = PendingCall(mailbox.takeNumber(), progress: progress)
+        let pending = PendingCall(takeNumber(), progress: progress)
         let call = try Call(pending.number, params, payload: payload, descriptor: descriptor, epoch: epoch)
         mailbox.post { $0.submit(call, pending) }
         return pending
-    }
-
-    /// Waits for the end of a call, and cancels it if the task is cancelled.
-    func outcome(of pending: PendingCall) async -> PendingCall.Outcome {
-        await pending.outcome { [mailbox] in mailbox.post { $0.cancel(pending.number) } }
     }
 }
 

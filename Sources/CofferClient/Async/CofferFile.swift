@@ -1,4 +1,5 @@
 public import CofferCore
+internal import CofferSystem
 internal import CofferWire
 internal import Synchronization
 
@@ -10,9 +11,9 @@ public final class CofferFile: Sendable {
     /// The name under which it was opened.
     public let name: ItemName
     /// The class of the file when it was opened.
-    public let protectionClass: ProtectionClass
+    public var protectionClass: ProtectionClass { opened.protectionClass }
     /// Whether opening created it.
-    public let isNew: Bool
+    public var isNew: Bool { opened.isNew }
     /// The size that this handle last saw; other handles may change it.
     public var byteCount: Int64 { state.withLock { $0.byteCount } }
 
@@ -22,17 +23,15 @@ public final class CofferFile: Sendable {
     }
 
     private let client: CofferClient
-    private let handle: Int64
+    private let opened: FileOpenResult
     private let epoch: Int
     private let state: Mutex<State>
 
     init(_ name: ItemName, _ opened: FileOpenResult, of client: CofferClient, on epoch: Int) {
         self.name = name
         self.client = client
+        self.opened = opened
         self.epoch = epoch
-        handle = opened.handle
-        protectionClass = opened.protectionClass
-        isNew = opened.isNew
         state = Mutex(State(byteCount: opened.byteCount))
     }
 
@@ -44,8 +43,7 @@ public final class CofferFile: Sendable {
     /// - Returns: The bytes: fewer at the end of the file, none behind it.
     /// - Throws: `interactionNotAllowed` if its key was revoked; `decode` if the range is damaged.
     public func read(at offset: Int64, count: Int) async throws(CofferError) -> Secret {
-        let params = FileReadParameters(handle: try openHandle(), offset: offset, length: Int64(count))
-        let returned = try await client.call(params, onlyOn: epoch)
+        let returned = try await call { FileReadParameters(handle: $0, offset: offset, length: Int64(count)) }
         return try returned.payload(of: returned.value.byteCount, atMost: count)
     }
 
@@ -58,8 +56,7 @@ public final class CofferFile: Sendable {
     /// - Throws: `interactionNotAllowed` if its key was revoked; `diskFull`; `dataTooLarge`.
     @discardableResult
     public func write(_ bytes: Secret, at offset: Int64? = nil) async throws(CofferError) -> Int64 {
-        let params = FileWriteParameters(handle: try openHandle(), offset: offset)
-        let written = try await client.call(params, payload: bytes, onlyOn: epoch).value
+        let written = try await call(payload: bytes) { FileWriteParameters(handle: $0, offset: offset) }.value
         state.withLock { $0.byteCount = written.byteCount }
         return written.offset
     }
@@ -68,8 +65,7 @@ public final class CofferFile: Sendable {
     ///
     /// - Parameter byteCount: The new size.
     public func truncate(to byteCount: Int64) async throws(CofferError) {
-        let params = FileTruncateParameters(handle: try openHandle(), byteCount: byteCount)
-        try await client.call(params, onlyOn: epoch)
+        try await call { FileTruncateParameters(handle: $0, byteCount: byteCount) }
         state.withLock { $0.byteCount = byteCount }
     }
 
@@ -80,20 +76,18 @@ public final class CofferFile: Sendable {
     ///   - count: The number of bytes.
     /// - Throws: `diskFull` if there is not enough space.
     public func allocate(at offset: Int64, count: Int64) async throws(CofferError) {
-        let params = FileAllocateParameters(handle: try openHandle(), offset: offset, length: count)
-        let byteCount = try await client.call(params, onlyOn: epoch).value.byteCount
+        let byteCount = try await call { FileAllocateParameters(handle: $0, offset: offset, length: count) }.value
+            .byteCount
         state.withLock { $0.byteCount = byteCount }
     }
 
     /// Waits until everything written is on the disk; after a crash, either all of it is there or none.
-    public func sync() async throws(CofferError) {
-        try await client.call(FileSyncParameters(handle: try openHandle()), onlyOn: epoch)
-    }
+    public func sync() async throws(CofferError) { try await call { FileSyncParameters(handle: $0) } }
 
     /// Syncs and closes the file; after an error, it may be tried again.
     public func close() async throws(CofferError) {
         guard state.withLock({ $0.isOpen }) else { return }
-        try await client.call(FileCloseParameters(handle: handle), onlyOn: epoch)
+        try await client.call(FileCloseParameters(handle: opened.handle), onlyOn: epoch)
         state.withLock { $0.isOpen = false }
     }
 
@@ -105,13 +99,19 @@ public final class CofferFile: Sendable {
             defer { state.isOpen = false }
             return state.isOpen
         }
-        if wasOpen { client.release(handle, on: epoch) }
+        let params = FileCloseParameters(handle: opened.handle)
+        guard wasOpen, let call = try? Call(client.takeNumber(), params, epoch: epoch) else { return }
+        client.mailbox.post { $0.submit(call, nil) }
     }
 
-    /// The number of the handle, which is invalid after a close.
-    private func openHandle() throws(CofferError) -> Int64 {
+    /// Sends a request about the handle, which is invalid after a close.
+    @discardableResult
+    private func call<Parameters: MethodParameters>(
+        payload: Secret? = nil,
+        _ params: (_ handle: Int64) -> Parameters
+    ) async throws(CofferError) -> Returned<Parameters.Result> {
         guard state.withLock({ $0.isOpen }) else { throw CofferError(.param, "\(name.quoted) is closed") }
-        return handle
+        return try await client.call(params(opened.handle), payload: payload, onlyOn: epoch)
     }
 }
 
@@ -136,14 +136,6 @@ extension CofferClient {
         let params = FileOpenParameters(name, access, options, protectionClass)
         let returned = try await call(params)
         return CofferFile(name, returned.value, of: self, on: returned.epoch)
-    }
-
-    /// Closes a handle without waiting.
-    fileprivate func release(_ handle: Int64, on epoch: Int) {
-        guard let call = try? Call(mailbox.takeNumber(), FileCloseParameters(handle: handle), epoch: epoch) else {
-            return
-        }
-        mailbox.post { $0.submit(call, nil) }
     }
 
     /// Opens a file, and closes it when the body returns or throws.

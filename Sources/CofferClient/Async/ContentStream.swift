@@ -76,9 +76,7 @@ final class ContentStream: Sendable {
     }
 
     /// Waits for the end of the call, and cancels it if the task is cancelled.
-    func outcome() async -> PendingCall.Outcome {
-        await call.outcome { [mailbox, call] in mailbox.post { $0.cancel(call.number) } }
-    }
+    func outcome() async -> PendingCall.Outcome { await call.outcome(through: mailbox) }
 
     // MARK: Ending early
 

@@ -4,7 +4,7 @@ public import CofferCore
 ///
 /// An element that is added or removed during the iteration may be included or not; every other one appears
 /// once. A new iteration lists anew.
-public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
+public struct Pages<Element: Sendable>: AsyncSequence, AsyncIteratorProtocol, Sendable {
     /// The error of fetching a page.
     public typealias Failure = CofferError
 
@@ -12,34 +12,27 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     typealias Fetch = @Sendable (_ cursor: String?) async throws(CofferError) -> (elements: [Element], next: String?)
 
     private let fetch: Fetch
+    private var elements: ArraySlice<Element> = []
+    private var cursor: String?
+    private var isLastPage = false
 
     init(_ fetch: @escaping Fetch) { self.fetch = fetch }
 
     /// Creates an iterator that begins with the first page.
-    public func makeAsyncIterator() -> Iterator { Iterator(fetch: fetch) }
+    public func makeAsyncIterator() -> Pages { Pages(fetch) }
 
-    /// Iterates over the pages.
-    public struct Iterator: AsyncIteratorProtocol {
-        let fetch: Fetch
-        private var elements: ArraySlice<Element> = []
-        private var cursor: String?
-        private var isLastPage = false
-
-        init(fetch: @escaping Fetch) { self.fetch = fetch }
-
-        /// Returns the next element, after fetching the next page if necessary.
-        ///
-        /// - Returns: The element; `nil` after the last page.
-        public mutating func next() async throws(CofferError) -> Element? {
-            // An empty page may be followed by others.
-            while elements.isEmpty {
-                if isLastPage { return nil }
-                let page = try await fetch(cursor)
-                elements = page.elements[...]
-                isLastPage = page.next == nil
-                cursor = page.next
-            }
-            return elements.removeFirst()
+    /// Returns the next element, after fetching the next page if necessary.
+    ///
+    /// - Returns: The element; `nil` after the last page.
+    public mutating func next() async throws(CofferError) -> Element? {
+        // An empty page may be followed by others.
+        while elements.isEmpty {
+            if isLastPage { return nil }
+            let page = try await fetch(cursor)
+            elements = page.elements[...]
+            isLastPage = page.next == nil
+            cursor = page.next
         }
+        return elements.removeFirst()
     }
 }

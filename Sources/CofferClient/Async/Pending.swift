@@ -1,10 +1,11 @@
 internal import CofferCore
+internal import CofferSystem
 internal import Synchronization
 
-/// A result that a task waits for and the client's thread delivers.
-final class Pending<Value: Sendable>: Sendable {
-    /// The result or the error.
-    typealias Outcome = Result<Value, CofferError>
+/// A call that a task waits for and the client's thread ends.
+final class PendingCall: Sendable {
+    /// The answer or the error.
+    typealias Outcome = Result<Answer, CofferError>
 
     /// The number of the call.
     let number: Int64
@@ -32,16 +33,11 @@ final class Pending<Value: Sendable>: Sendable {
         if case .failure(let error) = outcome { error } else { nil }
     }
 
-    /// Waits for the end.
-    ///
-    /// - Parameter cancel: Called if the task is cancelled, possibly twice.
-    func outcome(onCancel cancel: @escaping @Sendable () -> Void) async -> Outcome {
+    /// Waits for the end, and cancels the call if the task is cancelled.
+    func outcome(through mailbox: Mailbox) async -> Outcome {
         while true {
             if let outcome { return outcome }
-            await alarm.wait(onCancel: cancel)
+            await alarm.wait { [number] in mailbox.post { $0.cancel(number) } }
         }
     }
 }
-
-/// A call that a task waits for.
-typealias PendingCall = Pending<Answer>

@@ -1,4 +1,5 @@
 public import CofferCore
+internal import CofferSystem
 internal import CofferWire
 internal import Synchronization
 
@@ -8,7 +9,7 @@ internal import Synchronization
 /// as `eventsMissed`. If the connection breaks, the sequence throws: events may have been lost, so read the
 /// status and subscribe again. When the client closes, the sequence ends. It can be iterated once, by one
 /// task.
-public struct VaultEvents: AsyncSequence, Sendable {
+public struct VaultEvents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     /// An event.
     public typealias Element = VaultEvent
     /// The error that ends it, unless the client closes.
@@ -16,19 +17,14 @@ public struct VaultEvents: AsyncSequence, Sendable {
 
     let subscription: Subscription
 
-    /// Creates the iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
+    /// The sequence is its own iterator.
+    public func makeAsyncIterator() -> VaultEvents { self }
 
-    /// Iterates over the events.
-    public struct Iterator: AsyncIteratorProtocol {
-        let subscription: Subscription
-
-        /// Waits for the next event.
-        ///
-        /// - Returns: The event; `nil` if the client was closed.
-        /// - Throws: `notAvailable` when the connection breaks; `userCanceled`.
-        public mutating func next() async throws(CofferError) -> VaultEvent? { try await subscription.queue.next() }
-    }
+    /// Waits for the next event.
+    ///
+    /// - Returns: The event; `nil` if the client was closed.
+    /// - Throws: `notAvailable` when the connection breaks; `userCanceled`.
+    public mutating func next() async throws(CofferError) -> VaultEvent? { try await subscription.queue.next() }
 }
 
 /// Ends the subscription when it is dropped.
@@ -95,9 +91,9 @@ extension CofferClient {
         if Task.isCancelled { throw .cancelled }
         let queue = EventQueue(selection)
         let subscription = Subscription(queue, of: self)
-        let pending = PendingCall(mailbox.takeNumber())
+        let pending = PendingCall(takeNumber())
         mailbox.post { $0.subscribe(queue, pending) }
-        _ = try Empty(result: try await outcome(of: pending).get().json)
+        _ = try Empty(result: try await pending.outcome(through: mailbox).get().json)
         return VaultEvents(subscription: subscription)
     }
 }

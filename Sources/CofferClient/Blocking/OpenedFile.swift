@@ -9,22 +9,20 @@ public final class OpenedFile {
     /// The name under which it was opened.
     public let name: ItemName
     /// The class of the file when it was opened.
-    public let protectionClass: ProtectionClass
+    public var protectionClass: ProtectionClass { opened.protectionClass }
     /// Whether opening created it.
-    public let isNew: Bool
+    public var isNew: Bool { opened.isNew }
     /// The size that this handle last saw; other handles may change it.
     public private(set) var byteCount: Int64
 
     private let client: BlockingClient
-    private let handle: Int64
+    private let opened: FileOpenResult
     private var isOpen = true
 
     init(_ name: ItemName, _ opened: FileOpenResult, of client: BlockingClient) {
         self.name = name
         self.client = client
-        handle = opened.handle
-        protectionClass = opened.protectionClass
-        isNew = opened.isNew
+        self.opened = opened
         byteCount = opened.byteCount
     }
 
@@ -83,14 +81,14 @@ public final class OpenedFile {
     /// Syncs and closes the file; after an error, it may be tried again.
     public func close() throws(CofferError) {
         guard isOpen else { return }
-        try client.call(FileCloseParameters(handle: handle))
+        try client.call(FileCloseParameters(handle: opened.handle))
         isOpen = false
     }
 
     /// The number of the handle, which is invalid after a close.
     private func openHandle() throws(CofferError) -> Int64 {
         guard isOpen else { throw CofferError(.param, "\(name.quoted) is closed") }
-        return handle
+        return opened.handle
     }
 }
 

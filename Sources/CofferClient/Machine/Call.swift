@@ -28,17 +28,18 @@ package struct Call: Sendable {
     /// `nil` for a request to cancel, which the machine itself sends.
     let method: Method?
     /// The header and the JSON of its frame.
-    let head: [UInt8]
+    package let head: [UInt8]
     /// The size of its frame.
     let byteCount: Int
     /// The only connection on which it is valid; `nil` for any.
     let epoch: Int?
     private(set) var passesDescriptor = false
 
-    private(set) var payload: Secret?
+    package private(set) var payload: Secret?
     /// Kept until it was sent.
-    private(set) var descriptor: PassedDescriptor?
-    private(set) var sentCount = 0
+    private var passed: PassedDescriptor?
+    /// How many bytes of head and payload were sent.
+    package private(set) var sentCount = 0
     /// How many connections broke during the call.
     private(set) var lossCount = 0
     /// The deadline of the daemon's answer after a request to cancel.
@@ -75,7 +76,7 @@ package struct Call: Sendable {
         let request = Request(id: .integer(number), method: method.rawValue, params: params)
         self.init(number, method, request, payloadCount: count, epoch)
         self.payload = payload
-        self.descriptor = descriptor
+        passed = descriptor
         passesDescriptor = descriptor != nil
     }
 
@@ -107,6 +108,9 @@ package struct Call: Sendable {
         byteCount = head.count + payloadCount
     }
 
+    /// The descriptor to pass with the first byte of the frame.
+    package var descriptor: Int32? { sentCount == 0 ? passed?.number : nil }
+
     /// Whether a second execution has no further effect.
     ///
     /// A passed descriptor can't be passed again.
@@ -126,7 +130,7 @@ package struct Call: Sendable {
     mutating func advance(by count: Int) -> Bool {
         sentCount += count
         if sentCount < byteCount { return false }
-        descriptor = nil
+        passed = nil
         if !isIdempotent || isSettled { payload = nil }
         return true
     }

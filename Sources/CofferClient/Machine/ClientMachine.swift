@@ -25,18 +25,6 @@ package struct ClientMachine: ~Copyable {
         case lost(CofferError?)
     }
 
-    /// The next bytes to send.
-    package struct Output {
-        /// The header and the JSON of a frame.
-        package let head: [UInt8]
-        /// Its payload.
-        package let payload: Secret?
-        /// How many bytes of head and payload were sent.
-        package let sentCount: Int
-        /// The descriptor to pass with the first byte of the frame.
-        package let descriptor: Int32?
-    }
-
     /// The time limit for the answer to a request to cancel; a daemon that exceeds it hangs.
     package static let patience: Duration = .seconds(10)
 
@@ -216,14 +204,12 @@ extension ClientMachine {
     /// Whether there are bytes to send.
     package var hasOutput: Bool { isConnected && nextToSend != nil }
 
-    /// The next bytes to send; ``didSend(_:)`` counts how many were.
-    package mutating func output() -> Output? {
+    /// The call to send next, or to go on sending; ``didSend(_:)`` counts the bytes.
+    package mutating func output() -> Call? {
         guard isConnected, let index = nextToSend else { return nil }
         // A partly sent call stays first.
         if index > 0 { outbox.insert(outbox.remove(at: index), at: 0) }
-        let call = outbox[0]
-        let descriptor = call.sentCount == 0 ? call.descriptor?.number : nil
-        return Output(head: call.head, payload: call.payload, sentCount: call.sentCount, descriptor: descriptor)
+        return outbox[0]
     }
 
     /// Counts sent bytes of the last output.

@@ -36,7 +36,7 @@ struct Link: ~Copyable {
     /// Sends the machine's output, or as much as a non-blocking socket accepts.
     mutating func flush(_ machine: inout ClientMachine) {
         do throws(SystemError) {
-            while let output = machine.output(), let count = try send(output) { machine.didSend(count) }
+            while let call = machine.output(), let count = try send(call) { machine.didSend(count) }
         } catch {
             // A daemon that refuses a client sends the reason before it closes.
             while machine.isConnected && socket.hasHungUp && receive(into: &machine) {}
@@ -47,12 +47,12 @@ struct Link: ~Copyable {
     /// Sends once.
     ///
     /// - Returns: The number of bytes sent; `nil` if a non-blocking socket is full.
-    private func send(_ output: ClientMachine.Output) throws(SystemError) -> Int? {
-        let head = unsafe output.head.span.bytes.extracting(droppingFirst: min(output.sentCount, output.head.count))
-        guard let payload = output.payload else { return try socket.send(head, passing: output.descriptor) }
-        let skipped = max(0, output.sentCount - output.head.count)
+    private func send(_ call: Call) throws(SystemError) -> Int? {
+        let head = unsafe call.head.span.bytes.extracting(droppingFirst: min(call.sentCount, call.head.count))
+        guard let payload = call.payload else { return try socket.send(head, passing: call.descriptor) }
+        let skipped = max(0, call.sentCount - call.head.count)
         return try payload.withBytes { (bytes) throws(SystemError) in
-            try socket.send(head, bytes.extracting(droppingFirst: skipped), passing: output.descriptor)
+            try socket.send(head, bytes.extracting(droppingFirst: skipped), passing: call.descriptor)
         }
     }
 

@@ -33,17 +33,12 @@ struct DeviceKeyPlaces: ParsableArguments {
     /// The unsealed key; `nil` if it does not exist.
     func plainKey() throws(CofferError) -> SecretBytes? {
         let directory = try directory()
-        var key: SecretBytes
-        do { key = try SecretBytes(zeros: SealedKey.keyBytes + 1) } catch { throw .noSecretMemory }
-        do throws(SystemError) {
-            guard let file = try directory.openIfPresent(Self.plainName) else { return nil }
-            let count = unsafe try key.withUnsafeMutableBytes { (buffer) throws(SystemError) in
-                unsafe try file.read(into: buffer, at: 0)
-            }
-            key.truncate(to: count)
-        } catch {
+        let found: OwnedDescriptor?
+        do { found = try directory.openIfPresent(Self.plainName) } catch {
             throw error.cofferError("can't read the device key")
         }
+        guard let file = found else { return nil }
+        let key = try SecretInput.readAll(from: file.number, limit: SealedKey.keyBytes + 1, "the device key")
         guard key.count == SealedKey.keyBytes else {
             throw CofferError(.decode, "'\(Self.plainName)' has not exactly \(SealedKey.keyBytes) bytes")
         }

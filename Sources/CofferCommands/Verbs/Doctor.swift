@@ -1,8 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferSystem
-internal import CofferWire
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -66,14 +63,14 @@ struct Doctor: ParsableCommand {
 
     private func check(_ client: BlockingClient) throws {
         let former = try client.status().faults
-        let progress = CheckProgress()
+        let progress = ProgressBar()
         var survey = Survey()
         try forEachPage { (cursor: String?) throws(CofferError) in
             let page = try client.call(VaultCheckParameters(repairs: `repair`, cursor: cursor)).value
             survey.add(page)
             if !page.findings.isEmpty { progress?.finish() }
             for finding in page.findings { format.show(finding) }
-            progress?.update(survey.checkedCount)
+            progress?.show { _ in "looked at \(survey.checkedCount) rows" }
             return page.cursor
         }
         progress?.finish()
@@ -227,7 +224,7 @@ private struct Survey: Printable {
     }
 
     var text: [Line] {
-        let counts = CheckStage.allCases.filter { $0 != .counts }.map { "\($0.words) (\(checked[$0] ?? 0))" }
+        let counts = CheckStage.allCases.filter { $0 != .counts }.map { "\($0.nouns.several) (\(checked[$0] ?? 0))" }
             .joined(separator: ", ")
         var lines: [Line] = ["looked at \(counts), and the counts; not at the contents of files"]
         if sealedCount > 0 {
@@ -256,61 +253,23 @@ private struct Survey: Printable {
     }
 }
 
-/// Shows the number of checked rows, on a terminal, after half a second.
-private final class CheckProgress {
-    private static let delay: UInt64 = 500_000_000
-
-    private let output = Output.standardError
-    private let clock = BootClock.system
-    private let start: UInt64
-    private var isShown = false
-
-    init?() {
-        guard output.isTerminal else { return nil }
-        start = clock.now
-    }
-
-    func update(_ count: Int) {
-        guard clock.now - start >= Self.delay else { return }
-        isShown = true
-        output.write("\r\u{1B}[Klooked at \(count) rows")
-    }
-
-    func finish() {
-        if isShown { output.write("\r\u{1B}[K") }
-        isShown = false
-    }
-}
-
 extension CheckStage {
-    /// The plural noun of a stage.
-    fileprivate var words: String {
+    /// The nouns of a stage, for one row and for several.
+    fileprivate var nouns: (one: String, several: String) {
         switch self {
-        case .database: "parts of the database"
-        case .keychainItems: "keychain items"
-        case .formerValues: "former values"
-        case .keychainTags: "entries of the search"
-        case .files: "files and directories"
-        case .counts: "counts"
-        }
-    }
-
-    /// The singular noun of a stage.
-    fileprivate var word: String {
-        switch self {
-        case .database: "the database's"
-        case .keychainItems: "keychain item"
-        case .formerValues: "former value"
-        case .keychainTags: "entry of the search"
-        case .files: "file or directory"
-        case .counts: "the count of"
+        case .database: ("the database's", "parts of the database")
+        case .keychainItems: ("keychain item", "keychain items")
+        case .formerValues: ("former value", "former values")
+        case .keychainTags: ("entry of the search", "entries of the search")
+        case .files: ("file or directory", "files and directories")
+        case .counts: ("the count of", "counts")
         }
     }
 }
 
 /// The title of a checked row, with as much of its name as is known.
 private func title(_ stage: CheckStage, _ name: String?, _ reference: ItemID?) -> String {
-    [stage.word, name, reference?.hexadecimal].compactMap { $0 }.joined(separator: " ")
+    [stage.nouns.one, name, reference?.hexadecimal].compactMap { $0 }.joined(separator: " ")
 }
 
 extension Finding: Printable {

@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import CofferSystem
-internal import CofferWire
 internal import Glibc
 
 struct Explain: ParsableCommand {
@@ -45,59 +43,52 @@ struct Explain: ParsableCommand {
                     hint: "name an item or a file, or give --kind or --size"
                 )
             }
-            let params = parameters(nil, size, pattern, isPresentedAsFile: false)
-            return report(try connection.connect().call(params).value, "it")
+            return report(try connection.connect().call(parameters(pattern)).value, "it")
         }
-        if target == "-" { return try explainInput(pattern) }
+        if target == "-" {
+            let sample = try Self.sample(of: STDIN_FILENO, "standard input")
+            return report(try connection.connect().call(parameters(pattern), payload: sample).value, "standard input")
+        }
         let daemon = try connection.connect()
         if let name = try? ItemName(argument: target) {
-            let explanation = try daemon.call(parameters(name, size, pattern, isPresentedAsFile: false)).value
+            let explanation = try daemon.call(parameters(pattern, name)).value
             if explanation.stored != nil { return report(explanation, name.quoted) }
         }
         try explainFile(target, pattern, daemon)
     }
 
     private func parameters(
-        _ name: ItemName?,
-        _ byteCount: Int64?,
         _ pattern: ClientPattern?,
-        isPresentedAsFile: Bool
+        _ name: ItemName? = nil,
+        ofFile byteCount: Int64? = nil
     ) -> ItemExplainParameters {
         ItemExplainParameters(
             name: name,
-            byteCount: byteCount,
+            byteCount: size ?? byteCount,
             state: state,
             client: pattern,
-            wishes: wishes.wishes(isPresentedAsFile: isPresentedAsFile)
+            wishes: wishes.wishes(isPresentedAsFile: byteCount != nil)
         )
     }
 
-    private func explainInput(_ pattern: ClientPattern?) throws {
-        // A put decides by these bytes: one more than the limit makes it too large for the keychain,
-        // whatever follows.
-        let sample = Secret(
-            try SecretInput.readAll(from: STDIN_FILENO, limit: Limits.secretBytes + 1, "standard input")
-        )
-        let params = parameters(nil, size, pattern, isPresentedAsFile: false)
-        report(try connection.connect().call(params, payload: sample).value, "standard input")
+    /// The bytes by which a put decides: one more than the limit makes it too large for the keychain, whatever
+    /// follows.
+    private static func sample(of number: Int32, _ subject: String) throws(CofferError) -> Secret {
+        Secret(try SecretInput.readAll(from: number, limit: Limits.secretBytes + 1, subject))
     }
 
     private func explainFile(_ path: String, _ pattern: ClientPattern?, _ daemon: BlockingClient) throws {
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else {
+        guard let file = try? SecretInput.open(path) else {
             throw CofferError(
                 .itemNotFound,
                 "there is neither an item nor a file \(quotedForDisplay(path))",
                 hint: "'coffer list' shows the items"
             )
         }
-        let file = OwnedDescriptor(owning: number)
-        let sample = Secret(
-            try SecretInput.readAll(from: file.number, limit: Limits.secretBytes + 1, quotedForDisplay(path))
-        )
+        let sample = try Self.sample(of: file.number, quotedForDisplay(path))
         let byteCount: Int64
         do { byteCount = Int64(try file.status().st_size) } catch { throw error.cofferError("can't look at the file") }
-        let params = parameters(nil, size ?? byteCount, pattern, isPresentedAsFile: true)
+        let params = parameters(pattern, ofFile: byteCount)
         report(try daemon.call(params, payload: sample).value, quotedForDisplay(path))
     }
 

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +16,6 @@ struct Get: ParsableCommand {
     var range: String?
 
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
@@ -29,15 +26,13 @@ struct Get: ParsableCommand {
             length: part?.length,
             wantsProgress: Output.standardError.isTerminal
         )
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
+        let session = try authentication.connect()
         try output.write(
             { (number) throws(CofferError) in
-                try given.satisfy(client) { () throws(CofferError) in try fetch(params, from: client, to: number) }
+                try session.satisfy { () throws(CofferError) in try fetch(params, from: session.client, to: number) }
             },
             orShow: { () throws(CofferError) in
-                let content = try given.satisfy(client) { () throws(CofferError) in try client.call(params).payload }
-                try BytesOutputOptions.show(content, itemName.quoted)
+                try BytesOutputOptions.show(try session.call(params).payload, itemName.quoted)
             }
         )
     }

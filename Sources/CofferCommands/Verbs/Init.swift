@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,10 +57,8 @@ struct Init: ParsableCommand {
         let returned = try client.call(params, payload: typed)
         let status = returned.value
         let words = noPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
-        let output = place?.words ?? .standardOutput
-        try place?.deliver(returned.payload, after: words)
         let warning = noPasscode ? ": whoever has this machine can read everything in it" : ""
-        format.show(status.json, "\(words)\(warning)", to: output)
-        if place != nil && !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
+        guard let place else { return format.show(status.json, "\(words)\(warning)") }
+        try place.deliver(returned.payload, after: words, status.json, warning: warning, format)
     }
 }

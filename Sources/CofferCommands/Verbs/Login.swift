@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Login: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,10 +21,7 @@ struct EnableLogin: ParsableCommand {
     func run() throws {
         let mark = try LoginMark()
         let given = try passcode.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requirePasscode(orElse: "there is nothing for the login to unlock")
-        try before.requireDeviceKey(client)
+        let (client, _) = try connection.connectToVault(passcodeOrElse: "there is nothing for the login to unlock")
         let typed =
             try given ?? Secret(SecretInput.ask("Passcode, as for the login: ", limit: Limits.passcodeBytes))
         guard let vaultID = try client.call(VaultUnlockParameters(), payload: typed).value.vaultID else {
@@ -99,7 +94,7 @@ struct ChangeAtLogin: ParsableCommand {
     func run() throws {
         let mark = try LoginMark()
         let given = try passcode.readGiven()
-        let givenNew = try newPasscodeFd.map { try SecretInput.passcode(from: $0, "the new password") }
+        let givenNew = try SecretInput.passcode(from: newPasscodeFd, "the new password")
         guard let vaultID = try mark.read() else { return }
         do throws(CofferError) {
             guard let old = given, let new = givenNew else {

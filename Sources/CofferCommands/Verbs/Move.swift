@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,15 +17,12 @@ struct Move: ParsableCommand {
     var replace = false
 
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
-        let item = try authentication.perform(on: connection) { (client) throws(CofferError) in
-            try client.call(ItemMoveParameters(name: name, target: target, replaces: replace)).value
-        }
-        format.show(item.json)
+        let params = ItemMoveParameters(name: name, target: target, replaces: replace)
+        format.show(try authentication.connect().call(params).value.json)
     }
 }

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Passcode: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -62,10 +60,10 @@ struct ChangePasscode: ParsableCommand {
     func run() throws {
         let given = try credential.readGiven()
         let givenNew = try passcode.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requirePasscode(orElse: "there is none to change")
-        try before.requireDeviceKey(client, replacesDeviceKey: credential.kind == .recoveryKey)
+        let (client, before) = try connection.connectToVault(
+            passcodeOrElse: "there is none to change",
+            replacesDeviceKey: credential.kind == .recoveryKey
+        )
         let typed = try given ?? credential.ask(before)
         let typedNew = try givenNew ?? SecretInput.askNew()
         let params = PasscodeChangeParameters(
@@ -94,10 +92,7 @@ struct RemovePasscode: ParsableCommand {
     func run() throws {
         let confirmation = try confirmation.prepare()
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requirePasscode(orElse: "there is none to remove")
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault(passcodeOrElse: "there is none to remove")
         let lost = try LostItems(client, before)
         lost.tell(confirmation)
         confirmation.say("without a passcode, whoever has this machine can read everything in the vault")

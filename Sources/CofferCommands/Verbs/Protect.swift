@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 /// A protection class or an accessibility on the command line; no name is both.
 struct ProtectionArgument: ExpressibleByArgument {
@@ -39,14 +37,12 @@ struct Protect: ParsableCommand {
     var protection: ProtectionArgument
 
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
-        let change = try authentication.perform(on: connection) { (client) throws(CofferError) in
-            try client.call(ItemProtectParameters(name: itemName, protection: protection.protection)).value
-        }
+        let params = ItemProtectParameters(name: itemName, protection: protection.protection)
+        let change = try authentication.connect().call(params).value
         Output.warn(change.warnings)
         let now = change.item.protection
         format.show(change.json, "protected \(itemName.quoted) in the \(now.store.words) as \(now.name)")

@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import CofferSystem
-internal import CofferWire
 internal import Glibc
 
 struct Put: ParsableCommand {

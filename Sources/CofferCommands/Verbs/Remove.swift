@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Remove items.")
@@ -9,16 +8,12 @@ struct Remove: ParsableCommand {
     var names: [String]
 
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let items = try names.map { try ItemName(argument: $0) }
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
+        let session = try authentication.connect()
         try forEachGoingOn(items) { (item) throws(CofferError) in
-            _ = try given.satisfy(client) { () throws(CofferError) in
-                try client.call(ItemRemoveParameters(name: item)).value
-            }
+            _ = try session.call(ItemRemoveParameters(name: item))
         }
     }
 }

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show what is known of an item, without its content.")

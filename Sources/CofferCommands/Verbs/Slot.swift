@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Slot: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -52,19 +50,13 @@ struct AddSlot: ParsableCommand {
 
     func run() throws {
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requireVault()
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault()
         let place = try recoveryKey.open()
         let typed = try credential.ifNeeded(given, before)
         let params = SlotAddParameters(credential: typed == nil ? nil : credential.kind)
         let returned = try client.call(params, payload: typed)
         let slot = returned.value
-        let words = "made slot \(slot.number)"
-        try place.deliver(returned.payload, after: words)
-        format.show(slot.json, "\(words)", to: place.words)
-        if !format.json { Output.standardError.line("\(RecoveryKeyOutput.advice)") }
+        try place.deliver(returned.payload, after: "made slot \(slot.number)", slot.json, format)
     }
 }
 
@@ -84,10 +76,7 @@ struct RemoveSlot: ParsableCommand {
 
     func run() throws {
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requireVault()
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault()
         let typed = try credential.ifNeeded(given, before)
         let params = SlotRemoveParameters(number: Int64(slot), credential: typed == nil ? nil : credential.kind)
         try client.call(params, payload: typed)
@@ -117,10 +106,7 @@ struct TestSlot: ParsableCommand {
     func run() throws {
         let kind: Credential = passcode || credential.passcode.passcodeFd != nil ? .passcode : .recoveryKey
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requireVault()
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault()
         let typed =
             try given ?? (kind == .passcode ? credential.ask(before) : SecretInput.askRecoveryKey())
         let result = try client.call(SlotTestParameters(credential: kind), payload: typed).value

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Say in which state the vault is.")

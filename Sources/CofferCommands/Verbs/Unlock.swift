@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Unlock the vault with its passcode or a recovery key.")
@@ -12,10 +10,7 @@ struct Unlock: ParsableCommand {
 
     func run() throws {
         let given = try credential.readGiven()
-        let client = try connection.connect()
-        let before = try client.status()
-        try before.requirePasscode(orElse: "it can't be locked or unlocked")
-        try before.requireDeviceKey(client)
+        let (client, before) = try connection.connectToVault(passcodeOrElse: "it can't be locked or unlocked")
         let typed = try given ?? credential.ask(before)
         let params = VaultUnlockParameters(credential: credential.kind == .passcode ? nil : credential.kind)
         let status = try client.call(params, payload: typed).value

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -9,6 +9,8 @@ extension ProtectionClass: ExpressibleByArgument {}
 extension Accessibility: ExpressibleByArgument {}
 extension StoreName: ExpressibleByArgument {}
 extension VaultState: ExpressibleByArgument {}
+extension KeyType: ExpressibleByArgument {}
+extension KeychainOrder: ExpressibleByArgument {}
 
 /// The options that describe an item.
 struct WishOptions: ParsableArguments {

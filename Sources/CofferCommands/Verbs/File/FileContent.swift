@@ -1,6 +1,4 @@
 internal import CofferClient
-internal import CofferCore
-internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
@@ -21,15 +19,17 @@ struct FileContent: ~Copyable {
     ///   - path: The path of a file; `nil` for standard input.
     ///   - prompt: The prompt on a terminal; `nil` for an empty content.
     init(of path: String?, prompt: Line?) throws(CofferError) {
-        let isAsked = path == nil && isatty(STDIN_FILENO) == 1
-        let typed: Secret? =
-            if isAsked, let prompt { Secret(try SecretInput.ask(prompt, limit: Limits.secretBytes)) } else { nil }
-        var source: OwnedDescriptor?
-        if !isAsked { source = try SecretInput.open(path) }
         subject = path.map { quotedForDisplay($0) } ?? "standard input"
-        total = source.remainingByteCount
-        self.typed = typed
-        self.source = source
+        guard path == nil && isatty(STDIN_FILENO) == 1 else {
+            let source = try SecretInput.open(path)
+            typed = nil
+            total = source.remainingByteCount
+            self.source = consume source
+            return
+        }
+        typed = if let prompt { Secret(try SecretInput.ask(prompt, limit: Limits.secretBytes)) } else { nil }
+        source = nil
+        total = nil
     }
 
     /// Writes the content in pieces, and closes the file.
@@ -47,7 +47,7 @@ struct FileContent: ~Copyable {
                 try file.write(typed, at: start)
                 done = Int64(typed.count)
             }
-            if source != nil { try copy(to: file, at: start, &done, bar) }
+            try copy(to: file, at: start, &done, bar)
         } catch {
             bar?.finish()
             let isKept = (try? file.close()) != nil
@@ -74,44 +74,23 @@ struct FileContent: ~Copyable {
 
     /// Reads until the piece is full or the source ends.
     private borrowing func nextPiece() throws(CofferError) -> Secret {
-        var memory: SecretBytes
-        do { memory = try SecretBytes(zeros: Limits.framePayloadBytes) } catch { throw .noSecretMemory }
-        let outcome = unsafe memory.withUnsafeMutableBytes { buffer in
-            Result { () throws(SystemError) in unsafe try read(into: buffer) }
-        }
-        do {
-            memory.truncate(to: try outcome.get())
-        } catch {
-            throw CofferError(.io, "can't read \(subject): \(error.reason)")
-        }
-        return Secret(memory)
-    }
-
-    private borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
-        var done = 0
         switch source {
-        case .none: break
+        case .none: return Secret(nil)
         case .some(let source):
-            while done < buffer.count {
-                let count = unsafe try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[done...]))
-                if count == 0 { break }
-                done += count
+            let bytes = try SecretInput.readAll(from: source.number, limit: Limits.framePayloadBytes) { error in
+                CofferError(.io, "can't read \(subject): \(error.reason)")
             }
+            return Secret(bytes)
         }
-        return done
     }
 }
 
-extension OwnedDescriptor? {
+extension OwnedDescriptor {
     /// The remaining bytes of a regular file; `nil` for anything else.
     fileprivate var remainingByteCount: Int64? {
-        switch self {
-        case .none: return nil
-        case .some(let descriptor):
-            guard let status = try? descriptor.status(), status.st_mode & S_IFMT == S_IFREG else { return nil }
-            let place = lseek(descriptor.number, 0, SEEK_CUR)
-            return place < 0 ? nil : max(0, Int64(status.st_size) - Int64(place))
-        }
+        guard let status = try? status(), status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let place = lseek(number, 0, SEEK_CUR)
+        return place < 0 ? nil : max(0, Int64(status.st_size) - Int64(place))
     }
 }
 

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 
 /// A number of bytes on the command line.
 struct ByteArgument: ExpressibleByArgument {

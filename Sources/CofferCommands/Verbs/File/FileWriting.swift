@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 
 struct CreateFile: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,19 +24,12 @@ struct CreateFile: ParsableCommand {
     var exclusive = false
 
     @OptionGroup var writing: WritingOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
         let content = try FileContent(of: file, prompt: nil)
-        let client = try connection.connect()
         let options: FileOpenOptions = exclusive ? [.create, .exclusive] : [.create, .truncate]
-        let opened = try client.openFile(
-            itemName,
-            for: .write,
-            options.union(writing.options),
-            protectionClass: protectionClass
-        )
+        let opened = try writing.open(itemName, options, protectionClass)
         try content.write(to: opened, at: 0)
         if let protectionClass, protectionClass != opened.protectionClass {
             Output.standardError.line(
@@ -71,16 +63,14 @@ struct WriteFile: ParsableCommand {
     var create = false
 
     @OptionGroup var writing: WritingOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
         let content = try FileContent(of: file, prompt: "Content of \(itemName.quoted): ")
-        let client = try connection.connect()
-        var options = writing.options
+        var options: FileOpenOptions = []
         if truncate { options.insert(.truncate) }
         if create { options.insert(.create) }
-        let opened = try client.openFile(itemName, for: .write, options)
+        let opened = try writing.open(itemName, options)
         try content.write(to: opened, at: offset?.count ?? 0)
     }
 }
@@ -99,13 +89,11 @@ struct AppendToFile: ParsableCommand {
     var file: String?
 
     @OptionGroup var writing: WritingOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
         let content = try FileContent(of: file, prompt: "Content for \(itemName.quoted): ")
-        let client = try connection.connect()
-        let opened = try client.openFile(itemName, for: .write, writing.options.union(.append))
+        let opened = try writing.open(itemName, .append)
         try content.write(to: opened, at: nil)
     }
 }
@@ -123,11 +111,9 @@ struct TruncateFile: ParsableCommand {
     var size: ByteArgument
 
     @OptionGroup var writing: WritingOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
-        let itemName = try ItemName(argument: name)
-        let opened = try connection.connect().openFile(itemName, for: .write, writing.options)
+        let opened = try writing.open(try ItemName(argument: name))
         try opened.truncate(to: size.count)
         try opened.close()
     }
@@ -138,5 +124,15 @@ struct WritingOptions: ParsableArguments {
     @Flag(help: "Wait while somebody else writes the file.")
     var wait = false
 
-    var options: FileOpenOptions { wait ? .wait : [] }
+    @OptionGroup var connection: ConnectionOptions
+
+    /// Connects and opens a file.
+    func open(
+        _ name: ItemName,
+        _ options: FileOpenOptions = [],
+        _ protectionClass: ProtectionClass? = nil
+    ) throws(CofferError) -> OpenedFile {
+        let options = wait ? options.union(.wait) : options
+        return try connection.connect().openFile(name, for: .write, options, protectionClass: protectionClass)
+    }
 }

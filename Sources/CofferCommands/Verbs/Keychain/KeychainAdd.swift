@@ -1,8 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import CofferMemory
-internal import CofferWire
 
 struct AddKeychainItem: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,10 +31,9 @@ struct AddKeychainItem: ParsableCommand {
     var accessControl: String?
 
     @Option(help: "Make a pair of keys inside the daemon.")
-    var generate: KeyTypeArgument?
+    var generate: KeyType?
 
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
@@ -56,13 +53,11 @@ struct AddKeychainItem: ParsableCommand {
             accessibility: accessible,
             historyCount: history,
             accessControl: try accessControl.map { (words) throws(CofferError) in try AccessControl(argument: words) },
-            generates: generate?.keyType
+            generates: generate
         )
-        let client = try connection.connect()
-        if params.accessControl?.factors.contains(.applicationPassword) == true {
-            try given.showNewApplicationPassword(to: client)
-        }
-        let result = try client.call(params, payload: secret).value
+        let session = try authentication.connect(with: given)
+        try session.showNewPassword(for: params.accessControl)
+        let result = try session.client.call(params, payload: secret).value
         Output.warn(result.warnings)
         format.show(result.json, "\(result.reference.hexadecimal)")
     }

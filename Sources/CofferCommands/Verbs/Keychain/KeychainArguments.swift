@@ -22,32 +22,6 @@ extension ItemClass {
     }
 }
 
-/// The kind of a pair of keys as an argument.
-struct KeyTypeArgument: ExpressibleByArgument {
-    /// What it names.
-    let keyType: KeyType
-
-    init?(argument: String) {
-        guard let match = KeyType(rawValue: argument) else { return nil }
-        keyType = match
-    }
-
-    static var allValueStrings: [String] { KeyType.allCases.map(\.rawValue) }
-}
-
-/// An order as an argument.
-struct OrderArgument: ExpressibleByArgument {
-    /// What it names.
-    let order: KeychainOrder
-
-    init?(argument: String) {
-        guard let match = KeychainOrder(rawValue: argument) else { return nil }
-        order = match
-    }
-
-    static var allValueStrings: [String] { KeychainOrder.allCases.map(\.rawValue) }
-}
-
 /// `NAME=VALUE` as an argument: the name ends at the first `=`.
 struct PairArgument: ExpressibleByArgument {
     /// The part before it.

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct FindKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,11 +26,10 @@ struct FindKeychainItems: ParsableCommand {
     var attributes = false
 
     @Option(parsing: .unconditional, help: "The order: by a date, with a leading '-' the latest first.")
-    var sort: OrderArgument?
+    var sort: KeychainOrder?
 
     @OptionGroup var output: BytesOutputOptions
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     private var lists: Bool { all || limit != nil || expiring != nil || attributes || format.json }
@@ -46,11 +43,9 @@ struct FindKeychainItems: ParsableCommand {
     func run() throws {
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let wanted = try query.query(expiringBefore: before)
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
-        if lists { return try list(wanted, client) }
-        let params = KeychainFindParameters(wanted, order: sort?.order)
-        let found = try given.satisfy(client) { () throws(CofferError) in try client.call(params) }
+        let session = try authentication.connect()
+        if lists { return try list(wanted, session.client) }
+        let found = try session.call(KeychainFindParameters(wanted, order: sort))
         try output.write(found.secrets().compactMap(\.self).first ?? Secret(nil), "the secret")
     }
 
@@ -64,7 +59,7 @@ struct FindKeychainItems: ParsableCommand {
                 wanted,
                 limit: listsAll ? .all : .count(left),
                 cursor: cursor,
-                order: sort?.order,
+                order: sort,
                 returns: [.attributes]
             )
             let page = try client.call(params).value

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct ShowHistory: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +16,6 @@ struct ShowHistory: ParsableCommand {
 
     @OptionGroup var output: BytesOutputOptions
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func validate() throws {
@@ -29,14 +26,12 @@ struct ShowHistory: ParsableCommand {
 
     func run() throws {
         let wanted = try query.query()
-        let given = try authentication.readGiven()
-        let client = try connection.connect()
+        let session = try authentication.connect()
         if let number {
             let params = KeychainHistoryParameters(wanted, number: Int64(number), returns: [.data])
-            let value = try given.satisfy(client) { () throws(CofferError) in try client.call(params).payload }
-            return try output.write(value, "the value")
+            return try output.write(try session.call(params).payload, "the value")
         }
-        for value in try client.call(KeychainHistoryParameters(wanted)).value.values {
+        for value in try session.client.call(KeychainHistoryParameters(wanted)).value.values {
             let size = ByteCount.text(Int64(value.byteCount))
             format.show(value.json, "\(value.number)  \(Timestamp.text(value.replaced))  \(size)")
         }
@@ -54,11 +49,9 @@ struct RestoreFormerValue: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
-        let wanted = try query.query()
-        let params = KeychainRestoreParameters(wanted, number: Int64(number))
-        _ = try authentication.perform(on: connection) { (client) throws(CofferError) in try client.call(params) }
+        let params = KeychainRestoreParameters(try query.query(), number: Int64(number))
+        _ = try authentication.connect().call(params)
     }
 }

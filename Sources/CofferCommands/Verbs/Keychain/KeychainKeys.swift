@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 extension KeychainQueryOptions {
     /// The query of a verb that uses keys: of class `key` if nothing is said.
@@ -25,18 +23,14 @@ struct SignWithKey: ParsableCommand {
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var output: BytesOutputOptions
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let wanted = try query.keyQuery()
         let message = Secret(
             try SecretInput.content(of: file, prompt: "Message: ", limit: Limits.framePayloadBytes)
         )
-        let signature = try authentication.perform(on: connection) { (client) throws(CofferError) in
-            let params = KeychainSignParameters(wanted)
-            return try client.call(params, payload: message).payload.ofSize(64, "signature")
-        }
-        try output.write(signature, "the signature")
+        let answer = try authentication.connect().call(KeychainSignParameters(wanted), payload: message)
+        try output.write(try answer.payload.ofSize(64, "signature"), "the signature")
     }
 }
 
@@ -53,18 +47,14 @@ struct AgreeWithKey: ParsableCommand {
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var output: BytesOutputOptions
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let wanted = try query.keyQuery()
         guard let key = Base64.decode(peer), key.count == 32 else {
             throw CofferError(.param, "--peer \(quotedForDisplay(peer)): expected 32 bytes in base64")
         }
-        let shared = try authentication.perform(on: connection) { (client) throws(CofferError) in
-            let params = KeychainAgreeParameters(wanted, peer: key)
-            return try client.call(params).payload.ofSize(32, "shared secret")
-        }
-        try output.write(shared, "the shared secret")
+        let answer = try authentication.connect().call(KeychainAgreeParameters(wanted, peer: key))
+        try output.write(try answer.payload.ofSize(32, "shared secret"), "the shared secret")
     }
 }
 
@@ -76,14 +66,11 @@ struct ShowPublicKey: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let wanted = try query.keyQuery()
-        let key = try authentication.perform(on: connection) { (client) throws(CofferError) in
-            try client.call(KeychainPublicKeyParameters(wanted)).value
-        }
+        let params = KeychainPublicKeyParameters(try query.keyQuery())
+        let key = try authentication.connect().call(params).value
         format.show(key.json, "\(Base64.encode(key.bytes))")
     }
 }

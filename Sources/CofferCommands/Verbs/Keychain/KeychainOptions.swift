@@ -58,13 +58,23 @@ struct KeychainItemOptions: ParsableArguments {
 
 /// Pairs as attributes of the user's own.
 func texts(of pairs: [PairArgument], _ option: String) throws(CofferError) -> [String: String] {
-    var texts: [String: String] = [:]
-    for pair in pairs {
-        let name = try textArgument(pair.name, of: option)
-        let value = try textArgument(pair.value, of: option)
-        guard texts.updateValue(value, forKey: name) == nil else { throw .givenTwice(option, name) }
+    try unique(pairs, option) { (pair) throws(CofferError) in
+        (try textArgument(pair.name, of: option), try textArgument(pair.value, of: option))
     }
-    return texts
+}
+
+/// Reads pairs, of which no two have the same name.
+private func unique<Name, Value>(
+    _ pairs: [PairArgument],
+    _ option: String,
+    _ read: (PairArgument) throws(CofferError) -> (Name, Value)
+) throws(CofferError) -> [Name: Value] {
+    var values: [Name: Value] = [:]
+    for pair in pairs {
+        let (name, value) = try read(pair)
+        guard values.updateValue(value, forKey: name) == nil else { throw .givenTwice(option, pair.name) }
+    }
+    return values
 }
 
 extension CofferError {
@@ -118,12 +128,8 @@ struct KeychainQueryOptions: ParsableArguments {
         _ pairs: [PairArgument],
         _ option: String
     ) throws(CofferError) -> [KeychainAttribute: String] {
-        var texts: [KeychainAttribute: String] = [:]
-        for pair in pairs {
-            let attribute = try KeychainAttribute(argument: pair.name, of: option)
-            let text = try textArgument(pair.value, of: option)
-            guard texts.updateValue(text, forKey: attribute) == nil else { throw .givenTwice(option, pair.name) }
+        try unique(pairs, option) { (pair) throws(CofferError) in
+            (try KeychainAttribute(argument: pair.name, of: option), try textArgument(pair.value, of: option))
         }
-        return texts
     }
 }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
 internal import CofferMemory
 internal import CofferSystem
 internal import Glibc

@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import CofferCore
-internal import CofferWire
 
 struct UpdateKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,14 +43,12 @@ struct UpdateKeychainItems: ParsableCommand {
     var accessControl: String?
 
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let wanted = try query.query()
         let change = try self.change()
         let given = try authentication.readGiven()
-        let isCertificate = wanted.itemClass == .certificate
         if change.isEmpty && !secret && file == nil {
             throw CofferError(
                 .param,
@@ -61,23 +57,17 @@ struct UpdateKeychainItems: ParsableCommand {
                     "say --secret, FILE, --set, --unset, --set-attribute, --unset-attribute, --accessible, --access-control or --history"
             )
         }
-        let value =
-            !secret && file == nil
-            ? nil
-            : Secret(
-                isCertificate
-                    ? try SecretInput.certificate(of: file)
-                    : try SecretInput.content(of: file, prompt: "New secret: ", limit: Limits.secretBytes)
-            )
-        let client = try connection.connect()
-        if change.accessControl?.factors.contains(.applicationPassword) == true {
-            try given.showNewApplicationPassword(to: client)
-        }
-        let result = try given.satisfy(client) { () throws(CofferError) in
-            try client.call(KeychainUpdateParameters(wanted, change), payload: value).value
-        }
+        let value = secret || file != nil ? try newSecret(wanted.itemClass) : nil
+        let session = try authentication.connect(with: given)
+        try session.showNewPassword(for: change.accessControl)
+        let result = try session.call(KeychainUpdateParameters(wanted, change), payload: value).value
         Output.warn(result.warnings)
         format.show(result.json, "updated \(result.count)")
+    }
+
+    private func newSecret(_ itemClass: ItemClass?) throws(CofferError) -> Secret {
+        if itemClass == .certificate { return Secret(try SecretInput.certificate(of: file)) }
+        return Secret(try SecretInput.content(of: file, prompt: "New secret: ", limit: Limits.secretBytes))
     }
 
     private func change() throws(CofferError) -> KeychainChange {
@@ -122,12 +112,10 @@ struct DeleteKeychainItems: ParsableCommand {
     var all = false
 
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let wanted = try query.query()
-        let given = try authentication.readGiven()
         if let itemClass = wanted.itemClass, wanted == KeychainQuery(itemClass), !all {
             throw CofferError(
                 .param,
@@ -135,10 +123,7 @@ struct DeleteKeychainItems: ParsableCommand {
                 hint: "say what to delete, or --all"
             )
         }
-        let client = try connection.connect()
-        let result = try given.satisfy(client) { () throws(CofferError) in
-            try client.call(KeychainDeleteParameters(wanted)).value
-        }
+        let result = try authentication.connect().call(KeychainDeleteParameters(wanted)).value
         format.show(result.json, "deleted \(result.count)")
     }
 }
