@@ -1,3 +1,4 @@
+internal import CofferCore
 package import CofferWire
 
 /// The resources of a request, which decide the earlier requests of its connection that it waits for.
@@ -56,12 +57,22 @@ extension RequestScope.Subject {
     fileprivate init(_ subject: MethodClaim.Subject, in params: JSONObject) {
         switch subject {
         case .catalog: self = .catalog
-        case .keychain: self = .keychain
+        case .keychain: self = Self.password(in: params).map { .names([$0]) } ?? .keychain
         case .names(let keys):
             let names = keys.compactMap { params[$0]?.stringValue }
             self = names.isEmpty ? .catalog : .names(names)
         case .handle: self = params["handle"]?.integerValue.map { .handle($0) } ?? .catalog
         }
+    }
+
+    /// The name of the generic password whose primary key a request gives and does not change.
+    private static func password(in params: JSONObject) -> String? {
+        guard params["class"]?.stringValue == ItemClass.genericPassword.rawValue,
+            params["set"]?.objectValue?["attributes"] == nil,
+            let attributes = params["attributes"]?.objectValue,
+            let service = attributes["service"]?.stringValue, let account = attributes["account"]?.stringValue
+        else { return nil }
+        return service.isEmpty ? account : "\(service)/\(account)"
     }
 
     /// Whether a change of one resource may affect the other.
