@@ -160,10 +160,14 @@ public enum Limits {
     /// How long a turn of the daemon carries out what changes something, and how long one step of it may last, while
     /// others wait.
     package static let quantum = Duration.milliseconds(3)
-    /// Connections that are read in one turn.
-    package static let readingsPerTurn = 128
+    /// How long it is while several tenants have something to change.
+    package static let sharedQuantum = Duration.microseconds(500)
+    /// How long a turn accepts connections.
+    package static let acceptQuantum = Duration.milliseconds(1)
+    /// After how long a turn polls for new requests.
+    package static let pollInterval = Duration.microseconds(50)
     /// Steps after which the kernel is asked who else waits.
-    package static let requestsPerPoll = 4
+    package static let stepsPerPoll = 4
     /// Entries of a listing or a search that are visited in one quantum.
     package static let entriesPerQuantum = 512
     /// Entries after which the kernel is asked who else waits.

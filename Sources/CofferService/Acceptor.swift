@@ -50,14 +50,17 @@ final class Acceptor: ServerPart {
         listeners = []
     }
 
-    /// Accepts one connection a turn, so that other connections are served between two.
+    /// Accepts connections for a moment, so that other connections are served between two turns.
     private func accept(from listener: Listener) {
+        let end = ContinuousClock.now + Limits.acceptQuantum
         do {
-            guard let socket = try UnixSocket.accept(from: listener.socket) else { return }
-            switch listener.peers {
-            case .clients: admit(socket)
-            case .serviceManagers: admitServiceManager(socket)
-            }
+            repeat {
+                guard let socket = try UnixSocket.accept(from: listener.socket) else { return }
+                switch listener.peers {
+                case .clients: admit(socket)
+                case .serviceManagers: admitServiceManager(socket)
+                }
+            } while ContinuousClock.now < end
         } catch {
             // The process or the system has no descriptors or memory left. Wait until a connection ends, or for a
             // moment: trying again at once would spin.

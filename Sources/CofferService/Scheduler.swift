@@ -88,6 +88,9 @@ package struct Scheduler {
         reading.has(otherThan: tenant) || changing.has(otherThan: tenant)
     }
 
+    /// Whether another tenant has queued changes.
+    package func changesWait(besides tenant: Int) -> Bool { changing.has(otherThan: tenant) }
+
     /// Whether no request is queued.
     package var isIdle: Bool { reading.isEmpty && changing.isEmpty && blocked.isEmpty }
 }

@@ -56,28 +56,58 @@ final class Turn: ServerPart {
         again = []
         intake.endHungUp()
         beginChores()
-        let watch = ContinuousClock()
-        let end = watch.now + Limits.quantum
-        var readings = 0
-        var changes = 0
+        let start = ContinuousClock.now
+        var quantum = Limits.quantum
+        var lastPoll = start
+        var counts = Counts()
         while true {
-            if readings < Limits.readingsPerTurn, let connection = connections.nextToRead() {
-                readings += 1
-                intake.serve(connection)
-                pollSometimes()
-            } else if let token = scheduler.nextReading() {
-                step(token)
-                pollSometimes()
-            } else if changes == 0 || watch.now < end, let token = scheduler.nextChanging() {
-                changes += 1
-                step(token)
-                // New requests that only read come before the next change.
-                if !scheduler.isIdle { loop.poll(milliseconds: 0) }
-            } else {
-                break
+            let now = ContinuousClock.now
+            // Most turns have one request only, and need no poll between its arrival and its end.
+            if counts.sum > 1, now - lastPoll > Limits.pollInterval, connections.hasReadable || !scheduler.isIdle {
+                loop.poll(milliseconds: 0)
+                lastPoll = now
             }
+            guard let tenant = carryOutOne(isOver: now - start > quantum, &counts) else { break }
+            // The changes of all tenants wait for the commit, and so for each other.
+            if scheduler.changesWait(besides: tenant) { quantum = Limits.sharedQuantum }
         }
         endWaiting()
+    }
+
+    /// What a turn has carried out.
+    private struct Counts {
+        var arrivals = 0
+        var readings = 0
+        var changes = 0
+        var sum: Int { arrivals + readings + changes }
+    }
+
+    /// Carries out one request or reads from one connection.
+    ///
+    /// - Parameters:
+    ///   - isOver: Whether the quantum has ended: then the first of each kind is still carried out.
+    ///   - counts: What the turn has carried out.
+    /// - Returns: The tenant; `nil` if nothing is left for this turn.
+    private func carryOutOne(isOver: Bool, _ counts: inout Counts) -> Int? {
+        if counts.arrivals == 0 || !isOver, let connection = connections.nextToRead() {
+            counts.arrivals += 1
+            intake.serve(connection)
+            return connection.tenant.number
+        }
+        if counts.readings == 0 || !isOver, let token = scheduler.nextReading() {
+            counts.readings += 1
+            let connection = running[token]?.origin?.connection
+            let tenant = step(token)
+            // What was read does not wait for the commit.
+            if let connection, !connection.sendsAtTurnEnd { connections.send(connection) }
+            return tenant
+        }
+        guard counts.changes == 0 || !isOver, let token = scheduler.nextChanging() else { return nil }
+        counts.changes += 1
+        let tenant = step(token)
+        // New requests that only read come before the next change.
+        if !scheduler.isIdle { loop.poll(milliseconds: 0) }
+        return tenant
     }
 
     /// Whether there is work, so that the loop must not block in the kernel.
@@ -123,14 +153,10 @@ final class Turn: ServerPart {
         }
     }
 
-    private func pollSometimes() {
-        pollCount += 1
-        if pollCount.isMultiple(of: Limits.requestsPerPoll) { loop.poll(milliseconds: 0) }
-    }
-
     /// Whether another tenant has requests; the sockets are polled now and then.
     private func othersWait(besides tenant: Int) -> Bool {
-        pollSometimes()
+        pollCount += 1
+        if pollCount.isMultiple(of: Limits.stepsPerPoll) { loop.poll(milliseconds: 0) }
         return connections.othersWait(besides: tenant) || scheduler.othersWait(besides: tenant)
     }
 
@@ -186,8 +212,11 @@ final class Turn: ServerPart {
 
     // MARK: Steps
 
-    private func step(_ token: Int) {
-        if let running = running[token] { step(running) }
+    /// - Returns: The tenant of the request.
+    private func step(_ token: Int) -> Int {
+        guard let running = running[token] else { return own.tenant }
+        step(running)
+        return running.tenant
     }
 
     private func step(_ running: Running) {
