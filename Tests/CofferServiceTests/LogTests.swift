@@ -25,15 +25,15 @@ import Testing
 
     private static func copy(of directory: TemporaryDirectory) throws -> TemporaryDirectory {
         var copy = try TemporaryDirectory()
-        // The daemon replaces its anchor behind an answer: a copy that misses the temporary file is made again.
+        // The daemon writes its anchor and records of reads behind an answer: a copy is made again if it was then.
         let isCopied = settles {
+            let (original, target) = (directory.appending("state"), copy.appending("state"))
             do {
-                try FileManager.default.copyItem(atPath: directory.appending("state"), toPath: copy.appending("state"))
-                return true
-            } catch CocoaError.fileNoSuchFile {
-                copy = try TemporaryDirectory()
-                return false
-            }
+                try FileManager.default.copyItem(atPath: original, toPath: target)
+                if FileManager.default.contentsEqual(atPath: original, andPath: target) { return true }
+            } catch CocoaError.fileNoSuchFile {}
+            copy = try TemporaryDirectory()
+            return false
         }
         try #require(isCopied)
         return copy
