@@ -34,6 +34,9 @@ package struct FairQueue<Element> {
 
     package var isEmpty: Bool { lines.isEmpty }
 
+    /// The number of elements.
+    package var count: Int { lines.reduce(0) { $0 + $1.elements.count } }
+
     /// Whether a party other than this one waits.
     package func has(otherThan party: Int) -> Bool { lines.contains { $0.party != party } }
 

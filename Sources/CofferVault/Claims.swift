@@ -9,6 +9,8 @@ package enum Claim: Hashable {
     case writer(ObjectIdentifier)
     /// Creating, opening and changing the keys.
     case keys
+    /// One of the places for work in slices, which holds a page of results.
+    case slicedWork(Int)
 
     package static func content(of file: OpenFile) -> Claim { .content(ObjectIdentifier(file)) }
     package static func writer(of file: OpenFile) -> Claim { .writer(ObjectIdentifier(file)) }
@@ -40,6 +42,14 @@ package struct Claims {
         }
         entries[claim]?.waiting.append(request, for: party)
         return false
+    }
+
+    /// A place for work in slices that is free, or else one of those with the shortest queue.
+    package func placeForSlicedWork() -> Claim {
+        func queueLength(_ place: Int) -> Int { entries[.slicedWork(place)]?.waiting.count ?? -1 }
+        var best = 0
+        for place in 0..<Limits.slicedWorks where queueLength(place) < queueLength(best) { best = place }
+        return .slicedWork(best)
     }
 
     package func isTaken(_ claim: Claim) -> Bool { entries[claim] != nil }

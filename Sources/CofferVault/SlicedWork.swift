@@ -78,7 +78,10 @@ extension Vault {
             // Other tenants get their quantum between the commit and the next slice.
             return work.changedCount > changedCount ? .committed { .again(goOn) } : .again(goOn)
         }
-        return try begin()
+        return .claim(claims.placeForSlicedWork()) { [self] in
+            guard openCatalog === catalog else { throw CofferError.vaultIsGone }
+            return try begin()
+        }
     }
 }
 

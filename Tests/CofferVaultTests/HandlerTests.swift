@@ -26,6 +26,24 @@ import Testing
         #expect(stepper.vault.openCatalog?.hasChanges == false, "who reads changes nothing")
     }
 
+    @Test func `as many listings as the limit says are in flight, and the next one waits for one of them`() throws {
+        for name in ["a", "b", "c"] { _ = try stepper.perform(.itemPut, ["name": .string(name)], [1]) }
+        stepper.vault.quantum = Quantum(.zero) { false }
+        func listing() throws -> Begun {
+            let begun = try stepper.begin(.itemList)
+            begun.goOn()
+            return begun
+        }
+        let first = try (0..<Limits.slicedWorks).map { _ in try listing() }
+        #expect(first.allSatisfy { $0.wait == .turn })
+        let next = try listing()
+        let isWaiting = if case .claim(.slicedWork) = next.wait { true } else { false }
+        #expect(isWaiting)
+        for listing in first { listing.finish() }
+        next.finish()
+        #expect(next.result?["items"]?.arrayValue?.count == 3)
+    }
+
     @Test func `the content of a file is written by a thread, and is there when that is done`() throws {
         let put = try stepper.begin(.itemPut, ["name": "f", "asFile": true], Self.content)
         #expect(put.wait == .work)
