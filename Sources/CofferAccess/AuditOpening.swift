@@ -92,7 +92,7 @@ struct AuditOpening {
         let end = hasHead ? head.chain : last?.chain ?? head.chain
         if witness.next > head.next {
             doubts.insert(.auditIsOlder)
-            goOn(from: witness.next, witness.chain)
+            resume(from: witness.next, witness.chain)
         } else if hasHead && witness.next < head.next {
             doubts.insert(.witnessIsOlder)
         } else if !isEqualInConstantTime(witness.chain, end) {
@@ -110,7 +110,7 @@ struct AuditOpening {
         if anchor.nextRecord < anchored { doubts.insert(.anchorIsOlder) }
         if anchor.nextRecord > head.next {
             doubts.insert(.catalogIsOlder)
-            goOn(from: anchor.nextRecord, anchor.link)
+            resume(from: anchor.nextRecord, anchor.link)
         } else if try !leads(from: anchor) {
             doubts.insert(.hasOtherRecords)
         }
@@ -128,7 +128,7 @@ struct AuditOpening {
         return isEqualInConstantTime(link ?? head.anchor, anchor.link)
     }
 
-    private mutating func goOn(from next: Int64, _ chain: [UInt8]) {
+    private mutating func resume(from next: Int64, _ chain: [UInt8]) {
         head.next = next
         head.chain = chain
     }

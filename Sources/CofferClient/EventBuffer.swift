@@ -11,7 +11,7 @@ struct EventBuffer {
 
     mutating func append(_ event: VaultEvent) {
         guard events.count >= Self.capacity, let last = events.popLast() else { return events.append(event) }
-        events.append(.eventsMissed(last.toldCount + event.toldCount))
+        events.append(.eventsMissed(last.changeCount + event.changeCount))
     }
 
     /// Removes and returns the oldest event.
@@ -20,7 +20,7 @@ struct EventBuffer {
 
 extension VaultEvent {
     /// The number of events that it represents.
-    fileprivate var toldCount: Int {
+    fileprivate var changeCount: Int {
         if case .eventsMissed(let count) = self { count } else { 1 }
     }
 

@@ -36,14 +36,14 @@ struct CredentialOptions: ParsableArguments {
         if status.attemptsEnded {
             throw CofferError(
                 .authFailed,
-                "no passcode is looked at any more: ten wrong ones were given",
+                "no more passcodes are accepted: ten wrong ones were given",
                 hint: "a recovery key opens the vault: say --recovery-key"
             )
         }
         if let seconds = status.retrySeconds {
             throw CofferError(
                 .authFailed,
-                "no passcode is looked at now, after \(status.failedAttempts) wrong ones",
+                "no passcode is accepted now, after \(status.failedAttempts) wrong ones",
                 hint: "try again in \(durationForDisplay(seconds: seconds)), or give a recovery key: --recovery-key",
                 retry: .afterDelay(seconds: seconds)
             )

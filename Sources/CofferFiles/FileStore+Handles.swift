@@ -136,7 +136,7 @@ extension FileStore {
     ///   - opening: The opening.
     ///   - limit: The maximum number of rows.
     /// - Returns: Whether more rows follow.
-    package func goOn(_ opening: FileOpening, limit: Int) throws -> Bool {
+    package func resume(_ opening: FileOpening, limit: Int) throws -> Bool {
         if opening.found != nil || opening.hasImpossibleRows { return false }
         let rows: [(chunk: Int64, slot: ChunkSlot)]
         do {

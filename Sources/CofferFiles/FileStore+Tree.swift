@@ -312,7 +312,7 @@ extension FileStore {
     ///   - removal: The removal.
     ///   - isEnough: Called after each entry; whether to stop for now.
     /// - Returns: Whether the removal is complete.
-    package func goOn(with removal: inout TreeRemoval, until isEnough: () -> Bool) throws -> Bool {
+    package func resume(with removal: inout TreeRemoval, until isEnough: () -> Bool) throws -> Bool {
         // Changed as a copy, so that entries of a transaction that is rolled back are not counted.
         var next = removal
         var contents: [ItemID] = []

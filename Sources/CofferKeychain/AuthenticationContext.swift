@@ -30,7 +30,7 @@ package final class AuthenticationContext {
     /// Records that the right passcode was presented.
     ///
     /// - Parameter deadline: Until when it is valid, in nanoseconds of boot time; `nil` for one request.
-    package func showPasscode(until deadline: UInt64?) {
+    package func confirmPasscode(until deadline: UInt64?) {
         validities[.passcode] = deadline.map { .until($0) } ?? .nextRequest
     }
 

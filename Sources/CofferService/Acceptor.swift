@@ -32,7 +32,7 @@ final class Acceptor: ServerPart {
         let listener = Listener(socket, peers)
         do {
             // Before the first accept: connections in the backlog inherit the setting.
-            try UnixSocket.tellSenders(on: listener.socket)
+            try UnixSocket.passCredentials(on: listener.socket)
             listener.watch = try loop.watch(listener.socket, for: .readable) { [unowned self] _ in
                 accept(from: listener)
             }
@@ -89,7 +89,7 @@ final class Acceptor: ServerPart {
     private func admit(_ socket: consuming OwnedDescriptor) {
         let (caller, tenant, peer): (Caller, Tenant, ProcessCredentials)
         do {
-            try UnixSocket.tellSenders(on: socket)
+            try UnixSocket.passCredentials(on: socket)
             (caller, tenant, peer) = try identify(socket) { try vault.rights(of: $0) }
         } catch {
             // If the kernel no longer knows the peer, the peer can't receive the error either.

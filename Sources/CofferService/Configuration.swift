@@ -14,7 +14,7 @@ package struct Configuration: Sendable {
     /// Seconds without a connection after which the server exits, if it holds no keys; `nil` for never.
     package var idleExitSeconds: Int?
     /// Receives the state of the vault at the start and after each change; `nil` if the vault can't be used.
-    package var tellState: @Sendable (VaultState?) -> Void = { _ in }
+    package var reportState: @Sendable (VaultState?) -> Void = { _ in }
     /// The events of the machine and its sessions that lock the vault.
     package var presencePolicy = Presence.Policy()
     /// The identity of the daemon itself: its user owns the vault.
@@ -33,9 +33,9 @@ package struct Configuration: Sendable {
         set { vault.identify = newValue }
     }
     /// Receives each fault of the vault as a whole when the vault is opened.
-    package var tellFault: @Sendable (VaultFault) -> Void {
-        get { vault.tellFault }
-        set { vault.tellFault = newValue }
+    package var reportFault: @Sendable (VaultFault) -> Void {
+        get { vault.reportFault }
+        set { vault.reportFault = newValue }
     }
     /// Gives a duplicate of a service manager's connection to a process that outlives the daemon; `nil` if there is
     /// none.

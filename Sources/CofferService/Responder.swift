@@ -78,7 +78,7 @@ final class Responder: ServerPart {
                 return .locked("the item", in: state, for: .read)
             }
             return connections.hasRoom(head: 0, payload: reply.payload.byteCount, to: connection)
-                ? nil : .noRoomInTransit
+                ? nil : .buffersAreFull
         }
     }
 
@@ -88,7 +88,7 @@ final class Responder: ServerPart {
         let protection = reply.protection
         let frame = OutgoingFrame(id: id, json: json, payload: reply.takePayload(), protection: protection)
         guard connections.hasRoom(head: frame.head.count, payload: frame.payload.byteCount, to: connection) else {
-            return fail(.noRoomInTransit, id, connection)
+            return fail(.buffersAreFull, id, connection)
         }
         connection.send(frame)
         if connection.credential != nil { connection.end() }

@@ -29,7 +29,7 @@ package final class Server {
     /// Begins a turn when something is due.
     private var timer: (any ClockTimer)?
     private var timerDeadline: UInt64?
-    /// The state that ``Configuration/tellState`` last received.
+    /// The state that ``Configuration/reportState`` last received.
     private var reportedState: VaultState?
     private var isToShutDown = false
     private var isStopped = false
@@ -98,7 +98,7 @@ package final class Server {
         locks.keysDidChange()
         carryOver?.restore()
         vault.removeRemains()
-        configuration.tellState(try? vault.state())
+        configuration.reportState(try? vault.state())
         reportedState = vault.openKeys?.state
     }
 
@@ -156,7 +156,7 @@ package final class Server {
         let state = vault.openKeys?.state
         guard state != reportedState else { return }
         reportedState = state
-        configuration.tellState(try? vault.state())
+        configuration.reportState(try? vault.state())
     }
 
     private func connectionDidEnd(_ connection: Connection) {

@@ -84,7 +84,7 @@ package enum UnixSocket {
     /// Has the kernel record the sender of each message, as ``Received/sender``.
     ///
     /// - Parameter socket: A connection, or a listening socket, whose connections inherit the setting.
-    package static func tellSenders(on socket: borrowing OwnedDescriptor) throws(SystemError) {
+    package static func passCredentials(on socket: borrowing OwnedDescriptor) throws(SystemError) {
         let number = socket.number
         _ = try retrying("setsockopt") { coffer_pass_credentials(number) }
     }
@@ -159,7 +159,7 @@ package struct Received: ~Copyable {
     package let hasTooManyDescriptors: Bool
     /// The sender of the bytes: the kernel never merges those of two senders.
     ///
-    /// Its user and group are the real ones. `nil` for messages sent before ``UnixSocket/tellSenders(on:)``.
+    /// Its user and group are the real ones. `nil` for messages sent before ``UnixSocket/passCredentials(on:)``.
     package let sender: ProcessCredentials?
 }
 

@@ -7,15 +7,15 @@ package final class ItemChangeLog {
     /// Whether a client has subscribed: otherwise no change is recorded.
     package var isWanted = false
     private var entries: [ItemChange] = []
-    private var untoldCount = 0
+    private var missedCount = 0
 
     /// A position in the log.
-    var mark: (entryCount: Int, untoldCount: Int) { (entries.count, untoldCount) }
+    var mark: (entryCount: Int, missedCount: Int) { (entries.count, missedCount) }
 
     /// Drops the changes since a position: they were rolled back.
-    func forget(since mark: (entryCount: Int, untoldCount: Int)) {
+    func forget(since mark: (entryCount: Int, missedCount: Int)) {
         entries.removeLast(entries.count - mark.entryCount)
-        untoldCount = mark.untoldCount
+        missedCount = mark.missedCount
     }
 
     /// Records a change, if a client has subscribed.
@@ -29,14 +29,14 @@ package final class ItemChangeLog {
 
     /// Counts changes that are not reported one by one.
     func noteUntold(_ count: Int) {
-        if isWanted { untoldCount += count }
+        if isWanted { missedCount += count }
     }
 
     /// Takes out the recorded events.
     package func takeEvents() -> [VaultEvent] {
-        defer { (entries, untoldCount) = ([], 0) }
+        defer { (entries, missedCount) = ([], 0) }
         return (entries.isEmpty ? [] : [.itemsDidChange(entries)])
-            + (untoldCount == 0 ? [] : [.eventsMissed(untoldCount)])
+            + (missedCount == 0 ? [] : [.eventsMissed(missedCount)])
     }
 }
 

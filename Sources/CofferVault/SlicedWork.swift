@@ -61,7 +61,7 @@ extension Vault {
         let report = call.progressReport(wantsProgress, total: nil)
         var safeCount = 0
         call.explainUndoing = { $0.after(safeCount) }
-        func goOn() throws -> Step {
+        func resume() throws -> Step {
             do {
                 safeCount = work.changedCount
                 guard openCatalog === catalog else { throw CofferError.vaultIsGone }
@@ -76,7 +76,7 @@ extension Vault {
             let changedCount = work.changedCount
             if let reply = try work.slice(catalog, until: { quantum.isOver() }) { return .done(reply) }
             // Other tenants get their quantum between the commit and the next slice.
-            return work.changedCount > changedCount ? .committed { .again(goOn) } : .again(goOn)
+            return work.changedCount > changedCount ? .committed { .again(resume) } : .again(resume)
         }
         return .claim(claims.placeForSlicedWork()) { [self] in
             guard openCatalog === catalog else { throw CofferError.vaultIsGone }

@@ -85,7 +85,7 @@ package final class Vault {
         case .vault(let keys):
             let catalog = try Catalog(in: directory, keys: keys)
             open = Open(keys: keys, catalog: catalog)
-            for fault in catalog.faults { settings.tellFault(fault) }
+            for fault in catalog.faults { settings.reportFault(fault) }
             return keys.state
         }
     }
@@ -253,7 +253,7 @@ package struct VaultSettings {
     /// Identifies a process.
     package var identify: @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity
     /// Reports a fault that was found when the vault was opened.
-    package var tellFault: @Sendable (VaultFault) -> Void
+    package var reportFault: @Sendable (VaultFault) -> Void
 
     package init(
         statePath: String,
@@ -263,14 +263,14 @@ package struct VaultSettings {
         identify: @escaping @Sendable (PeerIdentity, borrowing HeldProcess) throws -> ClientIdentity = {
             try ClientIdentity($0, $1)
         },
-        tellFault: @escaping @Sendable (VaultFault) -> Void = { _ in }
+        reportFault: @escaping @Sendable (VaultFault) -> Void = { _ in }
     ) {
         self.statePath = statePath
         self.credentialsPath = credentialsPath
         self.clock = clock
         self.fileSystem = fileSystem
         self.identify = identify
-        self.tellFault = tellFault
+        self.reportFault = reportFault
     }
 
     /// The identity of a process.

@@ -81,7 +81,7 @@ extension FrameError {
         case .payloadTooLong(let count):
             CofferError(.dataTooLarge, "the frame's payload has \(count) bytes, more than allowed")
         case .emptyJSON: CofferError(.param, "the frame has no JSON")
-        case .noRoom: .noRoomInTransit
+        case .noRoom: .buffersAreFull
         case .noMemory: .noSecretMemory
         }
     }
@@ -89,7 +89,7 @@ extension FrameError {
 
 extension CofferError {
     /// The error if the buffer quota of all connections is used up.
-    package static let noRoomInTransit = CofferError(
+    package static let buffersAreFull = CofferError(
         .notAvailable,
         "the daemon's buffers for requests and answers are full",
         hint: "try again in a moment"

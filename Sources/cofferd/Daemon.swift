@@ -24,8 +24,8 @@ enum Daemon {
                 DescriptorStore.clear(passed)
             }
             if options.tellsJournal { configuration.journal = Journal().tell }
-            configuration.tellState = ServiceManager.tellState
-            configuration.tellFault = { fault in
+            configuration.reportState = ServiceManager.reportState
+            configuration.reportFault = { fault in
                 write("warning: \(fault.what)\nhint: \(fault.hint)\n", to: STDERR_FILENO)
             }
             // Only a socket that outlives the daemon can start it again.
@@ -42,12 +42,12 @@ enum Daemon {
             logind.start { [unowned server] event in server.take(Occurrence(event)) }
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
                 if signal == SIGHUP { return reload(options, server) }
-                ServiceManager.tellStopping()
+                ServiceManager.notifyStopping()
                 server.shutDownSoon()
             }
             server.start()
             try ListeningSockets.takeAll(passed, options) { try server.serve($0, for: $1) }
-            ServiceManager.tellReady()
+            ServiceManager.notifyReady()
             server.run()
             withExtendedLifetime((signals, watchdog, logind)) {}
         } catch let error as CofferError {
@@ -67,12 +67,12 @@ enum Daemon {
     }
 
     private static func reload(_ options: Options, _ server: Server) {
-        ServiceManager.tellReloading()
+        ServiceManager.notifyReloading()
         let troubles = [
             server.reload(options.rereadConfiguration), server.reloadEntitlements(options.readEntitlements),
         ]
         for case let trouble? in troubles { report(trouble, ", and what was set before stays") }
-        ServiceManager.tellReady()
+        ServiceManager.notifyReady()
     }
 
     private static func report(_ error: CofferError, _ addition: String = "") {

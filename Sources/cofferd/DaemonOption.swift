@@ -181,20 +181,20 @@ struct DaemonOption: Sendable {
         DaemonOption(
             "--lock-on-session-lock",
             setting: "LockOnSessionLock",
-            "lock when somebody who has unlocked the vault locks a session (yes)",
+            "lock when a user who has unlocked the vault locks a session (yes)",
             .decision({ $0.presencePolicy.locksOnSessionLock = $1 })
         ),
         DaemonOption(
             "--lock-on-logout",
             setting: "LockOnLogout",
-            "lock when somebody who has unlocked the vault has logged out (yes, if cofferd itself belongs to a login)",
+            "lock when a user who has unlocked the vault has logged out (yes, if cofferd itself belongs to a login)",
             .decision({ $0.locksOnLogout = $1 })
         ),
         DaemonOption(
             "--idle-exit",
             setting: "IdleExit",
             """
-            end when nobody was connected for so long and no key is there that wants the passcode, if the service manager \
+            end when no client was connected for so long and no key that requires the passcode is in memory, if the service manager \
             passed the sockets, so that the next connection starts the daemon again (0: never)
             """,
             .seconds({ $0.idleExitSeconds = $1 == 0 ? nil : $1 })

@@ -5,12 +5,12 @@ import Glibc
 
 /// Notifies the service manager, if there is one.
 enum ServiceManager {
-    static func tellReady() { unsafe sd_notify(0, "READY=1") }
+    static func notifyReady() { unsafe sd_notify(0, "READY=1") }
 
-    static func tellStopping() { unsafe sd_notify(0, "STOPPING=1") }
+    static func notifyStopping() { unsafe sd_notify(0, "STOPPING=1") }
 
-    /// Reports the beginning of a reload, which ``tellReady()`` ends.
-    static func tellReloading() {
+    /// Reports the beginning of a reload, which ``notifyReady()`` ends.
+    static func notifyReloading() {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         unsafe sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(now.tv_sec * 1_000_000 + now.tv_nsec / 1000)")
@@ -19,7 +19,7 @@ enum ServiceManager {
     /// Reports the state of the vault, for the status line of `systemctl status`.
     ///
     /// - Parameter state: The state; `nil` if the vault can't be used.
-    @Sendable static func tellState(_ state: VaultState?) {
+    @Sendable static func reportState(_ state: VaultState?) {
         unsafe sd_notify(0, "STATUS=\(words(for: state))")
     }
 

@@ -116,14 +116,14 @@ enum CallsCampaign {
             arm()
             for _ in 0..<20 {
                 guard let error = try writer.attempt(client) else { continue }
-                if let ending = daemon.ending { return try goOn(after: ending) }
+                if let ending = daemon.ending { return try resume(after: ending) }
                 try expectRight(error)
             }
             control.endFailing()
-            try goOn(after: nil)
+            try resume(after: nil)
         }
 
-        private func goOn(after ending: DaemonProcess.Ending?) throws {
+        private func resume(after ending: DaemonProcess.Ending?) throws {
             control.endFailing()
             if let ending { try expectOrder(ending) } else { try check(isFinal: false) }
             if ending == nil { try workInPeace(5) }

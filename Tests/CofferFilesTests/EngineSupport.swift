@@ -21,7 +21,7 @@ extension OpenStore {
     func open(_ path: String, for operation: ItemOperation = .read, salvaging: Bool = false) throws -> OpenFile {
         let opening = try store.beginOpening(try #require(try find(path)), for: operation)
         // Few at a time, so that every file has several turns.
-        while try store.goOn(opening, limit: 2) {}
+        while try store.resume(opening, limit: 2) {}
         let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
         let file = try #require(finished)
         if operation == .write { try store.prepareWriting(file) }

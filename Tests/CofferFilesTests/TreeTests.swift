@@ -50,7 +50,7 @@ extension OpenStore {
         var isDone = false
         while !isDone {
             var left = step
-            isDone = try store.goOn(with: &removal) {
+            isDone = try store.resume(with: &removal) {
                 left -= 1
                 return left == 0
             }
@@ -337,7 +337,7 @@ extension OpenStore {
         for number in 0..<5 { try open.put("d/\(number)", "\(number)") }
         var removal = try #require(try open.store.beginRemoval(of: try ItemName("d"), in: "default"))
         try open.connection.beginBatch()
-        _ = try open.store.goOn(with: &removal) { false }
+        _ = try open.store.resume(with: &removal) { false }
         try open.connection.rollbackBatch()
         open.store.abandon(isCertain: true)
         open.store.settle()

@@ -26,7 +26,7 @@ import Testing
     {
         try TestServer(in: directory, graceSeconds: 0, clock: clock.clock) {
             $0.idleExitSeconds = 30
-            $0.tellState = { told.take($0) }
+            $0.reportState = { told.take($0) }
         }
     }
 

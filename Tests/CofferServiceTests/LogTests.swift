@@ -56,7 +56,7 @@ import Testing
             let told = Told()
             self.told = told
             self.directory = directory
-            server = try TestServer(in: directory, clock: ManualClock().clock) { $0.tellFault = { told.take($0) } }
+            server = try TestServer(in: directory, clock: ManualClock().clock) { $0.reportFault = { told.take($0) } }
             client = try server.connect()
         }
 

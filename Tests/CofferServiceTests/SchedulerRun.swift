@@ -42,7 +42,7 @@ struct SchedulerRun {
         case 0...2: add()
         case 3:
             if let request = live.filter({ places[$0.token] == .nowhere }).randomElement(using: &random) {
-                goOn(request)
+                resume(request)
             }
         case 4: remove()
         case 5, 6, 7: return compare(.reading, scheduler.nextReading())
@@ -79,10 +79,10 @@ struct SchedulerRun {
         live.append(request)
         places[request.token] = .nowhere
         scheduler.add(request.token, scope, kind, of: request.tenant)
-        if Int.random(in: 0..<4, using: &random) != 0 { goOn(request) }
+        if Int.random(in: 0..<4, using: &random) != 0 { resume(request) }
     }
 
-    private mutating func goOn(_ request: Request) {
+    private mutating func resume(_ request: Request) {
         scheduler.resume(request.token)
         queue(request)
     }

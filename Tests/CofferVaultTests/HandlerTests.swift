@@ -31,7 +31,7 @@ import Testing
         stepper.vault.quantum = Quantum(.zero) { false }
         func listing() throws -> Begun {
             let begun = try stepper.begin(.itemList)
-            begun.goOn()
+            begun.resume()
             return begun
         }
         let first = try (0..<Limits.slicedWorks).map { _ in try listing() }
@@ -50,7 +50,7 @@ import Testing
         #expect(stepper.vault.openCatalog?.hasChanges == false)
         let early = try stepper.perform(.itemGet, ["name": "f"])
         #expect(early.failure?.code == .itemNotFound)
-        put.goOn()
+        put.resume()
         #expect(put.wait == nil)
         #expect(put.failure == nil)
         try stepper.commit()
@@ -115,11 +115,11 @@ import Testing
         )
         guard case .claim(let claim) = one.wait else { throw CofferError(.internal, "it claims nothing") }
         #expect(two.wait == .claim(claim))
-        one.goOn()
+        one.resume()
         #expect(one.wait == .work)
-        two.goOn()
+        two.resume()
         #expect(two.wait == .claim(claim), "the first one has the file")
-        one.goOn()
+        one.resume()
         #expect(one.wait == nil)
         two.finish()
         #expect(two.failure == nil)
@@ -127,7 +127,7 @@ import Testing
         var waits: [Begun.Wait?] = []
         while sync.wait != nil {
             waits.append(sync.wait)
-            sync.goOn()
+            sync.resume()
         }
         #expect(waits == [.claim(claim), .work, .commit])
         #expect(sync.failure == nil)

@@ -26,7 +26,7 @@ final class Stepper {
             clock: ManualClock().clock,
             fileSystem: .real,
             identify: { _, _ in identity },
-            tellFault: { _ in }
+            reportFault: { _ in }
         )
         vault = CofferVault.Vault(
             settings,
@@ -96,7 +96,7 @@ final class Begun {
     }
 
     /// Does what it waits for, and carries out its next step; nothing where another one has what it claims.
-    func goOn() {
+    func resume() {
         guard let step = next, let awaited = wait else { return }
         switch awaited {
         case .work: item?.run()
@@ -113,7 +113,7 @@ final class Begun {
 
     /// Goes on to its end.
     func finish() {
-        while wait != nil { goOn() }
+        while wait != nil { resume() }
     }
 
     private func take(_ body: Step.Next) {

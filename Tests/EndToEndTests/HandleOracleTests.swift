@@ -82,13 +82,13 @@ import Testing
             #expect(create == expected("N"), "create \(protectionClass)")
             if create == .done { #expect(made == Self.content + Self.added) }
             guard survives, let file = held[protectionClass] else { continue }
-            let goOn = try Outcome {
+            let resume = try Outcome {
                 try file.put(Self.added)
                 try file.sync()
                 content = try file.get()
             }
-            #expect(goOn == expected("O"), "go on with \(protectionClass)")
-            if goOn == .done { #expect(content == Self.content + Self.added) }
+            #expect(resume == expected("O"), "go on with \(protectionClass)")
+            if resume == .done { #expect(content == Self.content + Self.added) }
         }
         if situation != .noPasscode { try client.unlock() }
         for (protectionClass, letters) in zip(ProtectionClass.allCases, try #require(Self.table[situation])) {

@@ -202,7 +202,7 @@ private struct RowCheck: ~Copyable {
         for name in names { uses.append({ try store.removeEntry(name, in: group) }) }
         uses.append({
             guard var removal = try store.beginRemoval(of: try ItemName("d"), in: group) else { return }
-            while try !store.goOn(with: &removal, until: { true }) {}
+            while try !store.resume(with: &removal, until: { true }) {}
         })
         return uses
     }
@@ -211,7 +211,7 @@ private struct RowCheck: ~Copyable {
     private static func open(_ name: ItemName, _ salvages: Bool, _ store: FileStore) throws {
         guard let file = try store.find(name, in: RowCatalog.group) else { return }
         let opening = try store.beginOpening(file, for: .read)
-        while try store.goOn(opening, limit: 1) {}
+        while try store.resume(opening, limit: 1) {}
         guard let open = try salvages ? store.finishSalvaging(opening) : store.finish(opening) else { return }
         defer { store.close(open) }
         for start in [0, max(0, open.byteCount - 10)] {

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `nothing is public but the two libraries and the values they name`() throws {
-        let conformances = "Sources/CofferCommands/Verbs/WishOptions.swift"
+        let conformances = "Sources/CofferCommands/Verbs/PlacementArguments.swift"
         for (place, line) in try codeLines()
         where line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
             let values = [

@@ -51,7 +51,7 @@ struct Audit: ParsableCommand {
         // The subscription comes first, so that no event is lost while the records are read.
         if follow { try client.watch(.audit) }
         let last = try showRecords(client, query)
-        if follow { try goOn(client, query, after: last) }
+        if follow { try resume(client, query, after: last) }
     }
 
     // MARK: Showing
@@ -86,7 +86,7 @@ struct Audit: ParsableCommand {
         return max(last, after)
     }
 
-    private func goOn(_ client: BlockingClient, _ query: AuditQuery, after last: Int64) throws {
+    private func resume(_ client: BlockingClient, _ query: AuditQuery, after last: Int64) throws {
         while Output.failure == nil {
             switch try client.nextEvent() {
             case .auditDidGrow(let records):

@@ -88,7 +88,7 @@ private struct DeviceKeyReport: Printable {
     }
 
     var text: [Line] {
-        (isPlain ? ["plain: in the state directory, for whoever gets hold of the disk"] : [])
+        (isPlain ? ["plain: in the state directory, readable by anyone who gets the disk"] : [])
             + (opens == true ? ["sealed: it opens on this machine"] : [])
     }
 }
@@ -145,7 +145,7 @@ struct SealDeviceKey: ParsableCommand {
 
     private static func words(for holder: SealedKey.Holder) -> String {
         switch holder {
-        case .auto, .host: "this machine's disk: whoever gets the whole of it has the key"
+        case .auto, .host: "this machine's disk: anyone who gets the whole of it has the key"
         case .tpm2: "this machine's chip"
         case .hostAndChip: "this machine's chip and its disk"
         }

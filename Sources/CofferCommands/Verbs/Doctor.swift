@@ -70,7 +70,7 @@ struct Doctor: ParsableCommand {
             survey.add(page)
             if !page.findings.isEmpty { progress?.finish() }
             for finding in page.findings { format.show(finding) }
-            progress?.show { _ in "looked at \(survey.checkedCount) rows" }
+            progress?.show { _ in "checked \(survey.checkedCount) rows" }
             return page.cursor
         }
         progress?.finish()
@@ -226,10 +226,10 @@ private struct Survey: Printable {
     var text: [Line] {
         let counts = CheckStage.allCases.filter { $0 != .counts }.map { "\($0.nouns.several) (\(checked[$0] ?? 0))" }
             .joined(separator: ", ")
-        var lines: [Line] = ["looked at \(counts), and the counts; not at the contents of files"]
+        var lines: [Line] = ["checked \(counts) and the counts, not the contents of files"]
         if sealedCount > 0 {
             lines.append(
-                "whether \(sealedCount) secrets open was not looked at: they are locked (unlock, and repeat it), or want a person"
+                "whether \(sealedCount) secrets open was not checked: they are locked (unlock, and repeat it), or want a person"
             )
         }
         if repairs && repairedCount > 0 {

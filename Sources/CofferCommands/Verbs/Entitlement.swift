@@ -41,7 +41,7 @@ struct CheckEntitlements: ParsableCommand {
 struct ListEntitlements: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the entitlements in force, in the order in which they are looked at."
+        abstract: "List the entitlements in force, in the order in which they apply."
     )
 
     @OptionGroup var connection: ConnectionOptions

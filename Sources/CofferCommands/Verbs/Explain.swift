@@ -8,7 +8,7 @@ struct Explain: ParsableCommand {
         abstract: "Say where an item is or would go, why, and who can read it when.",
         discussion: """
             TARGET is the name of an item that is stored, a file that might be, or - for standard input. With facts alone, \
-            such as --kind and --size, no target is needed. Nothing is stored, and nobody's rights are used: --state and \
+            such as --kind and --size, no target is needed. Nothing is stored, and no rights are checked: --state and \
             --as ask about another state of the vault and another client.
             """
     )
@@ -16,7 +16,7 @@ struct Explain: ParsableCommand {
     @Argument(help: ArgumentHelp("An item's name, a file, or -.", valueName: "target"))
     var target: String?
 
-    @OptionGroup var wishes: WishOptions
+    @OptionGroup var wishes: PlacementArguments
 
     @Option(help: ArgumentHelp("The size, in bytes.", valueName: "bytes"))
     var size: Int64?

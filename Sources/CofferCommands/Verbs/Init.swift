@@ -57,7 +57,7 @@ struct Init: ParsableCommand {
         let returned = try client.call(params, payload: typed)
         let status = returned.value
         let words = noPasscode ? "made a vault without a passcode" : "made a vault; it is unlocked"
-        let warning = noPasscode ? ": whoever has this machine can read everything in it" : ""
+        let warning = noPasscode ? ": anyone who has this machine can read everything in it" : ""
         guard let place else { return format.show(status.json, "\(words)\(warning)") }
         try place.deliver(returned.payload, after: words, status.json, warning: warning, format)
     }

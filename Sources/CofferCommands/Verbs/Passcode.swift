@@ -95,7 +95,7 @@ struct RemovePasscode: ParsableCommand {
         let (client, before) = try connection.connectToVault(passcodeOrElse: "there is none to remove")
         let lost = try LostItems(client, before)
         lost.tell(confirmation)
-        confirmation.say("without a passcode, whoever has this machine can read everything in the vault")
+        confirmation.say("without a passcode, anyone who has this machine can read everything in the vault")
         try confirmation.ask(for: "yes", orElse: "the passcode was not removed")
         let typed = try given ?? credential.ask(before)
         let status = try remove(typed, lost.count, client)

@@ -18,7 +18,7 @@ struct Put: ParsableCommand {
     @Argument(help: ArgumentHelp("The file to store.", valueName: "file"))
     var file: String?
 
-    @OptionGroup var wishes: WishOptions
+    @OptionGroup var wishes: PlacementArguments
 
     @Flag(help: "Say in words why it went there.")
     var explain = false

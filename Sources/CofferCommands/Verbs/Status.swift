@@ -45,7 +45,7 @@ private struct StatusReport: Printable {
     private var words: String {
         switch status.state {
         case .noVault: "make one with 'coffer init'"
-        case .noPasscode: "NO PASSCODE: whoever has this machine can read everything"
+        case .noPasscode: "NO PASSCODE: anyone who has this machine can read everything"
         case .beforeFirstUnlock: "only what is Always or of class none can be read"
         case .unlocked: "everything can be read"
         case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"

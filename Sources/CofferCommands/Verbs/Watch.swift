@@ -62,7 +62,7 @@ extension ItemChange {
 
 extension FailedAttempts {
     fileprivate var line: String {
-        let next = isEnded ? ", and no other is looked at" : retrySeconds.map { ", the next one in \($0) s" } ?? ""
+        let next = isEnded ? ", and no other is accepted" : retrySeconds.map { ", the next one in \($0) s" } ?? ""
         return "attemptDidFail \(count) since the last right one\(next)"
     }
 }

@@ -115,7 +115,7 @@ package enum Gate {
     private static let leaseHasEnded = CofferError(
         .missingEntitlement,
         "the lease that let you in has ended",
-        hint: "ask whoever granted it for another one"
+        hint: "ask the owner for another one"
     )
 
     private static let deviceKeyMissing = CofferError(

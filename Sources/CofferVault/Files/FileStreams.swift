@@ -82,7 +82,7 @@ extension Vault {
         var place = range.lowerBound
         var damages = Damages()
         func done() -> Step { .done(reply(place - range.lowerBound, damages)) }
-        func goOn() throws -> Step {
+        func resume() throws -> Step {
             report(place - range.lowerBound)
             guard place < range.upperBound else { return done() }
             guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
@@ -101,10 +101,10 @@ extension Vault {
             } then: { found in
                 for part in found { damages.join(part) }
                 place = plan.range.upperBound
-                return try goOn()
+                return try resume()
             }
         }
-        return try goOn()
+        return try resume()
     }
 }
 

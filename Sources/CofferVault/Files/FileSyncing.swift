@@ -22,7 +22,7 @@ extension Vault {
         call.subject = "can't sync \(handle.file.subject)"
         let close: Step.Next = { [self] in
             handles.remove(params.handle)
-            letGo(of: handle)
+            release(handle)
             return .done
         }
         guard handle.access.writes, let store = handle.store else { return try close() }
@@ -67,7 +67,7 @@ extension Vault {
     // MARK: Closing
 
     /// Releases a handle that is not registered, or no longer.
-    func letGo(of handle: OpenHandle) {
+    func release(_ handle: OpenHandle) {
         let file = handle.file
         if handle.isWriter {
             handle.isWriter = false
@@ -83,7 +83,7 @@ extension Vault {
     package func releaseHandles(of caller: Caller) {
         for handle in caller.handles.takeAll() {
             guard handle.access.writes, let store = handle.store else {
-                letGo(of: handle)
+                release(handle)
                 continue
             }
             orphanCount += 1
@@ -91,7 +91,7 @@ extension Vault {
                 Chore(tenant: caller.tenant) { [self] call in
                     call.atEnd { [self] in
                         orphanCount -= 1
-                        letGo(of: handle)
+                        release(handle)
                     }
                     return synchronize(handle.file, store, call) { .done }
                 }

@@ -199,7 +199,7 @@ private final class DirectoryRemoval: SlicedWork {
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         let isDone = try catalog.change(isRemoval: true) { changes in
             let formerCount = removal.removedCount
-            let isDone = try catalog.files.goOn(with: &removal, until: isEnough)
+            let isDone = try catalog.files.resume(with: &removal, until: isEnough)
             if isDone && removal.keptCount == 0 {
                 changes.note(ItemChange(.removed, file: name, in: group))
             } else {

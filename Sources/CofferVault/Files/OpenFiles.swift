@@ -27,7 +27,7 @@ extension Vault {
         func attempt() throws -> Step {
             try openOrMake(params, access, store, call) { file, isNew in
                 let handle = OpenHandle(file, access, appends: params.appends, in: store)
-                call.atEnd { if !handle.isRegistered { self.letGo(of: handle) } }
+                call.atEnd { if !handle.isRegistered { self.release(handle) } }
                 // The file is created or truncated durably before a client gets a handle.
                 let register: Step.Next = { .committed { try self.register(handle, isNew: isNew, call) } }
                 return try self.becomeWriter(handle, waits: params.waits, store, call, orElse: attempt) {
@@ -132,10 +132,10 @@ extension Vault {
     ) throws -> Step {
         let name = try ItemName(item.path)
         var opening = try store.beginOpening(item, for: operation)
-        func goOn() throws -> Step {
+        func resume() throws -> Step {
             try call.checkWanted()
             guard openCatalog?.files === store else { throw CofferError.vaultIsGone }
-            if try store.goOn(opening, limit: Limits.openingRows) { return .again(goOn) }
+            if try store.resume(opening, limit: Limits.openingRows) { return .again(resume) }
             let finished = try salvaging ? store.finishSalvaging(opening) : store.finish(opening)
             if let file = finished {
                 file.handleCount += 1
@@ -147,9 +147,9 @@ extension Vault {
                 throw CofferError.replacedMeanwhile(name)
             }
             opening = try store.beginOpening(item, for: operation)
-            return .again(goOn)
+            return .again(resume)
         }
-        return try goOn()
+        return try resume()
     }
 
     /// Finds a file again after it has changed.

@@ -18,7 +18,7 @@ extension Vault {
             try refuseWithoutPasscode()
             return try authenticate(credential, as: .passcode) { [self] _ in
                 // A lock that came meanwhile has ended all contexts, including this one.
-                if endCount == contextEndCount { context.showPasscode(until: deadline(params)) }
+                if endCount == contextEndCount { context.confirmPasscode(until: deadline(params)) }
                 return .done
             }
         case .applicationPassword:

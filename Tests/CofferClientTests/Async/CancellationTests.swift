@@ -92,7 +92,7 @@ import Testing
 
     @Test func `is sent to its end where it has begun to go out, and what comes behind it is whole`() async throws {
         let begun = AsyncStream.makeStream(of: Void.self)
-        let goOn = DispatchSemaphore(value: 0)
+        let resume = DispatchSemaphore(value: 0)
         let methods = Shared<[String]>([])
         let daemon = try FakeDaemon([
             { peer in
@@ -100,7 +100,7 @@ import Testing
                 var byte: UInt8 = 0
                 _ = recv(peer.number, &byte, 1, Int32(MSG_PEEK))
                 begun.continuation.yield()
-                goOn.wait()
+                resume.wait()
                 while let request = try peer.next() {
                     methods.change { $0.append(request.method) }
                     peer.answer(request, lockedStatus)
@@ -118,7 +118,7 @@ import Testing
             task.cancel()
             let error = await task.value
             #expect(error?.code == .userCanceled)
-            goOn.signal()
+            resume.signal()
             #expect(try await client.status().state == .locked)
         }
         daemon.wait()

@@ -98,7 +98,7 @@ extension FileInfo: Printable {
                 ("created", "\(Timestamp.text(created))"),
                 ("modified", "\(Timestamp.text(modified))"),
                 ("readable", isDirectory ? nil : isReadable ? "now" : "after 'coffer unlock'"),
-                ("writing", !isDirectory && isOpenForWriting ? "somebody has it open" : nil),
+                ("writing", !isDirectory && isOpenForWriting ? "another client has it open" : nil),
             ]
         )
     }

@@ -13,7 +13,7 @@ extension KeyType: ExpressibleByArgument {}
 extension KeychainOrder: ExpressibleByArgument {}
 
 /// The options that describe an item.
-struct WishOptions: ParsableArguments {
+struct PlacementArguments: ParsableArguments {
     @Option(help: "What it is.")
     var kind: ItemKind?
 
