@@ -80,13 +80,22 @@ struct UndoneCommitTests {
     private static let wait: JSONObject = ["name": "f", "access": "write", "wait": true]
 
     @Test func `an open that fails with a commit gives the writer's place to one of those who wait`() throws {
-        let place = try Place()
-        let boxes = try (0..<3).map { _ in try place.connect() }
-        try place.whileUndoing { for box in boxes { try box.raw.send(.fileOpen, Self.wait) } }
-        #expect(settles { boxes.count(where: \.hasArrival) >= 2 })
-        for _ in 0..<3 { _ = try place.client.status() }
-        let (answered, waiting) = (boxes.filter(\.hasArrival), boxes.filter { !$0.hasArrival })
-        try #require(answered.count == 2, "one at a time writes a file")
+        for _ in 0..<10 {
+            let place = try Place()
+            let boxes = try (0..<3).map { _ in try place.connect() }
+            try place.whileUndoing { for box in boxes { try box.raw.send(.fileOpen, Self.wait) } }
+            #expect(settles { boxes.contains(where: \.hasArrival) })
+            for _ in 0..<3 { _ = try place.client.status() }
+            let (answered, waiting) = (boxes.filter(\.hasArrival), boxes.filter { !$0.hasArrival })
+            // On a busy machine the quantum may end before: then they are opened by the next turn.
+            if answered.count < 2 { continue }
+            try #require(answered.count == 2, "one at a time writes a file")
+            return try expectOneWriter(place, answered, waiting)
+        }
+        Issue.record("no commit that opens a file has failed")
+    }
+
+    private func expectOneWriter(_ place: Place, _ answered: [RawBox], _ waiting: [RawBox]) throws {
         let refusals = try answered.map { try $0.raw.refusal() }
         let failed = answered[try #require(refusals.firstIndex(of: .diskFull))]
         let writer = answered[try #require(refusals.firstIndex(of: nil))]
@@ -110,23 +119,27 @@ struct UndoneCommitTests {
     }
 
     @Test func `a file that was made in a turn that is undone is not open, and can be made again`() throws {
-        let place = try Place()
-        let boxes = try (0..<2).map { _ in try place.connect() }
-        try place.whileUndoing {
-            for box in boxes {
-                try box.raw.send(.fileOpen, ["name": "new", "access": "write", "create": true, "wait": true])
+        for _ in 0..<10 {
+            let place = try Place()
+            let boxes = try (0..<2).map { _ in try place.connect() }
+            try place.whileUndoing {
+                for box in boxes {
+                    try box.raw.send(.fileOpen, ["name": "new", "access": "write", "create": true, "wait": true])
+                }
             }
+            // On a busy machine the quantum may end before: then the file is made by the next turn.
+            guard try boxes[0].raw.refusal() == .diskFull else { continue }
+            #expect(try boxes[1].raw.refusal() != nil)
+            try place.makeRoom()
+            let outcome = try Outcome { _ = try place.client.fileInfo(try ItemName("new")) }
+            #expect(outcome == .refused(.itemNotFound))
+            let file = try place.client.openFile(try ItemName("new"), for: .readWrite, [.create, .exclusive])
+            try file.put([7], at: 0)
+            try file.close()
+            #expect(try place.client.get("new") == [7])
+            return
         }
-        let refusals = try boxes.map { try $0.raw.refusal() }
-        #expect(refusals[0] == .diskFull)
-        #expect(refusals[1] != nil)
-        try place.makeRoom()
-        let outcome = try Outcome { _ = try place.client.fileInfo(try ItemName("new")) }
-        #expect(outcome == .refused(.itemNotFound))
-        let file = try place.client.openFile(try ItemName("new"), for: .readWrite, [.create, .exclusive])
-        try file.put([7], at: 0)
-        try file.close()
-        #expect(try place.client.get("new") == [7])
+        Issue.record("no commit that makes a file has failed")
     }
 
     @Test func `an open that waited for a file whose making is undone has none open`() throws {
