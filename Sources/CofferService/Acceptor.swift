@@ -50,7 +50,7 @@ final class Acceptor: ServerPart {
         listeners = []
     }
 
-    /// Accepts connections for a moment, so that other connections are served between two turns.
+    /// Accepts connections until ``Limits/acceptQuantum`` has passed: those that are accepted must be served, too.
     private func accept(from listener: Listener) {
         let end = ContinuousClock.now + Limits.acceptQuantum
         do {
