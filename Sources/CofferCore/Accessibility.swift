@@ -17,6 +17,15 @@ extension Accessibility {
         }
     }
 
+    /// Whether the item's key needs the device key, so that it can't be opened on another device.
+    public var isThisDeviceOnly: Bool {
+        switch self {
+        case .whenUnlocked, .afterFirstUnlock, .always: false
+        case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly: true
+        case .whenPasscodeSetThisDeviceOnly: true
+        }
+    }
+
     /// Whether Apple's platforms have deprecated the value.
     public var isDeprecated: Bool { self == .always || self == .alwaysThisDeviceOnly }
 }

@@ -69,6 +69,7 @@ struct FormerValueRows: SealedTable {
                 seen.damage = isAuthentic ? .exchangedSecret : .metadata
                 return seen
             }
+            if item.isLeftBehind { return seen }
             try seen.trySecret {
                 try row.withBlob(3) { wrapped in
                     try row.withBlob(4) { sealed in

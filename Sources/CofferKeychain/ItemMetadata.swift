@@ -3,8 +3,8 @@ internal import CofferCore
 /// The sealed attributes of an item, and the tag that binds them to its secret.
 struct ItemMetadata {
     /// Version 1 had only generic passwords, without any attribute except their primary key; version 2 had no access
-    /// control.
-    private static let version: UInt8 = 3
+    /// control; version 3 had no count of moves.
+    private static let version: UInt8 = 4
     static let secretTagBytes = 16
 
     let attributes: ItemAttributes
@@ -13,24 +13,28 @@ struct ItemMetadata {
     let secretByteCount: Int
     /// A tag of the sealed secret that belongs to these attributes, so that a substituted one is detected.
     let secretTag: [UInt8]
+    /// How often the vault had lost its device key when the secret's key was wrapped.
+    let moveCount: UInt32
 
     init(
         attributes: ItemAttributes,
         created: Int64,
         modified: Int64,
         secretByteCount: Int,
-        secretTag: [UInt8]
+        secretTag: [UInt8],
+        moveCount: UInt32
     ) {
         self.attributes = attributes
         self.created = created
         self.modified = modified
         self.secretByteCount = secretByteCount
         self.secretTag = secretTag
+        self.moveCount = moveCount
     }
 
     /// The size of encoded attributes, known before they are encoded.
     ///
-    /// Without the byte of the access control, so that what fitted before it was introduced still fits.
+    /// Without the access control and the count of moves, so that what fitted before they were introduced still fits.
     static func byteCount(of attributes: ItemAttributes) -> Int {
         let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
         let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count
@@ -51,6 +55,7 @@ struct ItemMetadata {
         writer.write(modified)
         writer.write(UInt32(secretByteCount))
         writer.write(raw: secretTag)
+        writer.write(moveCount)
         writer.write(UInt8(attributes.values.count))
         for (attribute, value) in attributes.values.sorted(by: { $0.key.code < $1.key.code }) {
             writer.write(attribute.code)
@@ -70,8 +75,7 @@ struct ItemMetadata {
         var reader = ByteReader(bytes)
         switch try reader.read(UInt8.self) {
         case 1: self = try Self.version1(&reader)
-        case 2: self = try Self.versions2And3(&reader, hasControl: false)
-        case Self.version: self = try Self.versions2And3(&reader, hasControl: true)
+        case let version where (2...Self.version).contains(version): self = try Self.fields(&reader, of: version)
         default: throw ByteReader.Malformed()
         }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
@@ -88,13 +92,14 @@ struct ItemMetadata {
             created: try reader.read(),
             modified: try reader.read(),
             secretByteCount: Int(try reader.read(UInt32.self)),
-            secretTag: Array(try reader.readRaw(secretTagBytes))
+            secretTag: Array(try reader.readRaw(secretTagBytes)),
+            moveCount: 0
         )
     }
 
-    private static func versions2And3(
+    private static func fields(
         _ reader: inout ByteReader,
-        hasControl: Bool
+        of version: UInt8
     ) throws(ByteReader.Malformed) -> ItemMetadata {
         guard let itemClass = ItemClass(code: try reader.read()) else { throw ByteReader.Malformed() }
         let isSynchronizable = try reader.read(UInt8.self) != 0
@@ -102,11 +107,12 @@ struct ItemMetadata {
         attributes.isSynchronizable = isSynchronizable
         attributes.kind = ItemKind(rawValue: try reader.readText())
         attributes.historyLimit = Int(try reader.read(UInt8.self))
-        if hasControl { attributes.accessControl = try AccessControl.decoded(try reader.read()) }
+        if version >= 3 { attributes.accessControl = try AccessControl.decoded(try reader.read()) }
         let created = try reader.read(Int64.self)
         let modified = try reader.read(Int64.self)
         let secretByteCount = Int(try reader.read(UInt32.self))
         let secretTag = Array(try reader.readRaw(secretTagBytes))
+        let moveCount = version >= 4 ? try reader.read(UInt32.self) : 0
         for _ in 0..<(try reader.read(UInt8.self)) {
             guard let attribute = KeychainAttribute(code: try reader.read()) else { throw ByteReader.Malformed() }
             attributes.values[attribute] = try AttributeValue(attribute.form, Array(try reader.readCounted()))
@@ -120,7 +126,8 @@ struct ItemMetadata {
             created: created,
             modified: modified,
             secretByteCount: secretByteCount,
-            secretTag: secretTag
+            secretTag: secretTag,
+            moveCount: moveCount
         )
     }
 }

@@ -48,6 +48,7 @@ struct ItemRows: SealedTable {
                 seen.damage = .name
                 return seen
             }
+            if item.isLeftBehind { return seen }
             try seen.trySecret { try store.openSecret(of: item, in: row, with: nil).count == item.secretByteCount }
         } catch let error as CofferError where error.code == .decode {
             explain(row, &seen)

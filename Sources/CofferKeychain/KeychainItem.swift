@@ -114,6 +114,10 @@ package struct KeychainItem: Sendable {
     package let modified: Int64
     /// The size of the secret.
     package let secretByteCount: Int
+    /// Whether the vault has lost the device key that the secret needs: it can never be opened again.
+    package let isLeftBehind: Bool
+    /// How often the vault had lost its device key when the secret's key was wrapped.
+    let moveCount: UInt32
 
     /// The key of a generic password in the common namespace.
     package var key: GenericPasswordKey { GenericPasswordKey(attributes) }
@@ -127,7 +131,9 @@ package struct KeychainItem: Sendable {
             accessibility: accessibility,
             created: created,
             modified: modified,
-            secretByteCount: secretByteCount
+            secretByteCount: secretByteCount,
+            isLeftBehind: isLeftBehind,
+            moveCount: moveCount
         )
     }
 
@@ -140,7 +146,9 @@ package struct KeychainItem: Sendable {
             accessibility: accessibility,
             created: created,
             modified: modified,
-            secretByteCount: secretByteCount
+            secretByteCount: secretByteCount,
+            isLeftBehind: isLeftBehind,
+            moveCount: moveCount
         )
     }
 

@@ -28,7 +28,8 @@ extension KeychainStore {
             created: created,
             modified: now,
             secretByteCount: secret.count,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
+            moveCount: keys.moveCount
         )
         let tag = primaryTag(attributes)
         let sealedMetadata = seal(metadata, of: id, accessibility, tag)
@@ -68,10 +69,15 @@ extension KeychainStore {
             created: item.created,
             modified: now,
             secretByteCount: secret.count,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
+            moveCount: keys.moveCount
         )
         try connection.transaction {
-            try keepHistory(of: item, limit: attributes.historyLimit, now: now)
+            if item.isLeftBehind {
+                try removeHistory(of: item.id)
+            } else {
+                try keepHistory(of: item, limit: attributes.historyLimit, now: now)
+            }
             try write(metadata, sealed, item, accessibility)
             if accessibility != item.accessibility { try rewrapHistory(of: item, to: accessibility) }
         }
@@ -98,7 +104,8 @@ extension KeychainStore {
             created: item.created,
             modified: now,
             secretByteCount: item.secretByteCount,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
+            moveCount: item.isLeftBehind ? item.moveCount : keys.moveCount
         )
         try connection.transaction {
             try trimHistory(of: item.id, to: attributes.historyLimit)
@@ -107,14 +114,15 @@ extension KeychainStore {
         }
     }
 
-    /// The metadata of an item and its sealed secret.
+    /// The metadata of an item and its newly sealed secret.
     func metadata(of item: KeychainItem, _ sealed: SealedSecret) -> ItemMetadata {
         ItemMetadata(
             attributes: item.attributes,
             created: item.created,
             modified: item.modified,
             secretByteCount: item.secretByteCount,
-            secretTag: secretTag(sealed.wrappedKey, sealed.secret)
+            secretTag: secretTag(sealed.wrappedKey, sealed.secret),
+            moveCount: keys.moveCount
         )
     }
 
@@ -124,6 +132,7 @@ extension KeychainStore {
         of item: KeychainItem,
         to accessibility: Accessibility
     ) throws(CofferError) -> [UInt8] {
+        if item.isLeftBehind { throw .leftBehind(item) }
         do {
             let kept = wrappedKey.dropFirst(KeyWrap.wrappedBytes)
             let rewrapped = unsafe try keys.rewrapItemKey(

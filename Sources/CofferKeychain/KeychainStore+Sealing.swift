@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
 internal import CofferKeys
@@ -87,7 +87,9 @@ extension KeychainStore {
             accessibility: accessibility,
             created: metadata.created,
             modified: metadata.modified,
-            secretByteCount: metadata.secretByteCount
+            secretByteCount: metadata.secretByteCount,
+            isLeftBehind: accessibility.isThisDeviceOnly && metadata.moveCount < keys.moveCount,
+            moveCount: metadata.moveCount
         )
     }
 
@@ -133,6 +135,7 @@ extension KeychainStore {
         of item: KeychainItem,
         for operation: ItemOperation
     ) throws(CofferError) -> SymmetricKey {
+        if item.isLeftBehind { throw .leftBehind(item) }
         do {
             return try keys.itemKey(
                 unwrapping: stored.extracting(first: KeyWrap.wrappedBytes),
@@ -164,6 +167,20 @@ extension KeychainStore {
 
     static func secretContext(_ id: ItemID) -> [UInt8] {
         Array("coffer keychain secret v1".utf8) + id.bytes
+    }
+}
+
+extension CofferError {
+    /// The error for a secret whose key needs a device key that the vault has lost.
+    package static func leftBehind(_ item: KeychainItem) -> CofferError {
+        CofferError(
+            .notAvailable,
+            """
+            \(item.attributes.quoted) was left behind: it is \(item.accessibility.rawValue), and the vault was moved \
+            without the device key that opens it
+            """,
+            hint: "it can never be opened again: remove it, or store a new secret in its place"
+        )
     }
 }
 

@@ -59,7 +59,7 @@ package struct Authentication: Sendable {
             let opened = try open(credential, &attempts)
             let granted: Granted
             switch change {
-            case .none: granted = try Self.grant(opened, slot: opened.slot)
+            case .none: granted = try grant(try upgrade(opened))
             case .some(let change):
                 granted = try make(change, of: opened)
                 if change.replacesPasscode { attempts = .none }
@@ -70,12 +70,25 @@ package struct Authentication: Sendable {
         }
     }
 
-    private static func grant(_ opened: borrowing OpenedKeybag, slot: UInt8) throws(CofferError) -> Granted {
+    private func grant(_ opened: borrowing OpenedKeybag, slot: UInt8? = nil) throws(CofferError) -> Granted {
         do throws(KeybagError) {
-            return Granted(keys: try opened.keys(), keybag: opened.keybag, slot: Int(slot))
+            return Granted(
+                keys: try opened.keys(deviceKey),
+                keybag: opened.keybag,
+                slot: Int(slot ?? opened.slot)
+            )
         } catch {
             throw .init(error, "")
         }
+    }
+
+    /// Stores a keybag that an older daemon has stored in the current version of its format.
+    private func upgrade(_ opened: consuming OpenedKeybag) throws(CofferError) -> OpenedKeybag {
+        guard opened.keybag.version < Keybag.currentVersion else { return opened }
+        let keybag: Keybag
+        do throws(KeybagError) { keybag = try opened.upgraded(deviceKey) } catch { throw .init(error, "") }
+        try keybag.store(in: directory, deviceKey: deviceKey)
+        return opened.replacingKeybag(by: keybag)
     }
 
     /// Makes the change to an opened keybag, and stores it.
@@ -95,7 +108,7 @@ package struct Authentication: Sendable {
         // The wrong passcodes were guesses at the old passcode, and are cleared once it is replaced. The change has
         // been made, so a full disk is not an error here.
         if change.replacesPasscode { try? store(.none, orSay: "") }
-        return try Self.grant(next, slot: opened.slot)
+        return try grant(next, slot: opened.slot)
     }
 
     // MARK: Opening

@@ -16,13 +16,22 @@ package enum ClassKeyName: UInt8, CaseIterable, Sendable {
     case cku = 20
     case dku = 21
     case akpu = 22
+    case bkPrivate = 23
     case store = 32
 
     /// Whether the device key wraps it as well, so that it is in memory in every state.
     package var isHeldByDeviceKey: Bool {
         switch self {
         case .d, .dk, .dku, .store: true
-        case .a, .bPrivate, .c, .cx, .ak, .ck, .aku, .cku, .akpu: false
+        case .a, .bPrivate, .c, .cx, .ak, .ck, .aku, .cku, .akpu, .bkPrivate: false
+        }
+    }
+
+    /// Whether every keyslot needs the device key for it, recovery keys included.
+    package var isThisDeviceOnly: Bool {
+        switch self {
+        case .aku, .cku, .dku, .akpu: true
+        case .a, .bPrivate, .c, .cx, .d, .ak, .ck, .dk, .bkPrivate, .store: false
         }
     }
 

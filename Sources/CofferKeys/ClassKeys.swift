@@ -48,7 +48,7 @@ struct LockedKeys: ~Copyable {
 
 /// In memory while unlocked; wiped when the grace after a lock ends.
 struct WhenUnlockedKeys: ~Copyable {
-    let a, bPrivate, ak, aku, akpu: SymmetricKey
+    let a, bPrivate, ak, aku, akpu, bkPrivate: SymmetricKey
 
     init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
         let a = try key(.a)
@@ -56,11 +56,13 @@ struct WhenUnlockedKeys: ~Copyable {
         let ak = try key(.ak)
         let aku = try key(.aku)
         let akpu = try key(.akpu)
+        let bkPrivate = try key(.bkPrivate)
         self.a = a
         self.bPrivate = bPrivate
         self.ak = ak
         self.aku = aku
         self.akpu = akpu
+        self.bkPrivate = bkPrivate
     }
 }
 
@@ -79,8 +81,14 @@ package struct UnlockedKeys: ~Copyable, Sendable {
         self.whenUnlocked = whenUnlocked
     }
 
-    /// The public half of class B.
-    var classBPublicKey: [UInt8] { KeyAgreement.publicKey(of: whenUnlocked.bPrivate) }
+    /// The public keys of the keybag, which these keys must match.
+    func publicKeys() throws(CryptoError) -> Keybag.PublicKeys {
+        try Keybag.PublicKeys(
+            classB: whenUnlocked.bPrivate,
+            deposits: whenUnlocked.bkPrivate,
+            metadata: afterFirstUnlock.c
+        )
+    }
 
     /// Drops the keys that are in memory only while unlocked, which wipes them.
     consuming func forgettingWhenUnlocked() -> LockedKeys { LockedKeys(afterFirstUnlock: afterFirstUnlock, cx: cx) }

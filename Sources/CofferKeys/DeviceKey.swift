@@ -46,6 +46,11 @@ package final class DeviceKey: Sendable {
         try KeyDerivation.subkey(of: key, for: purpose, mixing: input)
     }
 
+    /// Derives a key for one purpose from the device key and another key.
+    func subkey(for purpose: StaticString, mixing input: borrowing SymmetricKey) throws(CryptoError) -> SymmetricKey {
+        try KeyDerivation.subkey(of: key, for: purpose, mixing: input)
+    }
+
     /// A tag under a key that is derived from the device key.
     func tag(for purpose: StaticString, byteCount: Int, _ fields: [UInt8]) -> [UInt8] {
         KeyedHash.tag(under: key, for: purpose, byteCount: byteCount, fields)

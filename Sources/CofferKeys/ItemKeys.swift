@@ -25,7 +25,7 @@ extension VaultKeys {
         for accessibility: Accessibility,
         of id: ItemID
     ) throws(KeyError) -> WrappedItemKey {
-        try WrappedItemKey(wrapping: { (key) throws(KeyError) in try wrap(key, for: accessibility, of: id) })
+        try WrappedItemKey(wrapping: { (key) throws(KeyError) in try wrap(key, ClassKeyName(accessibility), of: id) })
     }
 
     /// Unwraps the key of a keychain item.
@@ -39,10 +39,7 @@ extension VaultKeys {
         for accessibility: Accessibility,
         of id: ItemID
     ) throws(KeyError) -> SymmetricKey {
-        let name = ClassKeyName(accessibility)
-        return try withKey(name) { (classKey) throws(CryptoError) in
-            try KeyWrap.unwrap(wrapped, under: classKey, context: Self.context(name, id))
-        }
+        try unwrap(wrapped, ClassKeyName(accessibility), of: id)
     }
 
     /// Creates the key of a file.
@@ -56,7 +53,7 @@ extension VaultKeys {
         for protectionClass: ProtectionClass,
         of id: ItemID
     ) throws(KeyError) -> WrappedItemKey {
-        try WrappedItemKey(wrapping: { (key) throws(KeyError) in try wrap(key, for: protectionClass, of: id) })
+        try WrappedItemKey(wrapping: { (key) throws(KeyError) in try wrap(key, ClassKeyName(protectionClass), of: id) })
     }
 
     /// Unwraps the key of a file.
@@ -70,13 +67,7 @@ extension VaultKeys {
         for protectionClass: ProtectionClass,
         of id: ItemID
     ) throws(KeyError) -> SymmetricKey {
-        let name = ClassKeyName(protectionClass)
-        let context = Self.context(name, id)
-        return try withKey(name) { (classKey) throws(CryptoError) in
-            protectionClass == .completeUnlessOpen
-                ? try KeyAgreement.unwrap(wrapped, with: classKey, for: Self.classBPurpose, context: context)
-                : try KeyWrap.unwrap(wrapped, under: classKey, context: context)
-        }
+        try unwrap(wrapped, ClassKeyName(protectionClass), of: id)
     }
 
     // MARK: Changing a protection
@@ -96,7 +87,7 @@ extension VaultKeys {
         to new: Accessibility,
         of id: ItemID
     ) throws(KeyError) -> [UInt8] {
-        try wrap(try itemKey(unwrapping: wrapped, for: old, of: id), for: new, of: id)
+        try wrap(try itemKey(unwrapping: wrapped, for: old, of: id), ClassKeyName(new), of: id)
     }
 
     /// Rewraps the key of a file for another class.
@@ -116,36 +107,53 @@ extension VaultKeys {
         to new: ProtectionClass,
         of id: ItemID
     ) throws(KeyError) -> [UInt8] {
-        try wrap(try fileKey(unwrapping: wrapped, for: old, of: id), for: new, of: id)
+        try wrap(try fileKey(unwrapping: wrapped, for: old, of: id), ClassKeyName(new), of: id)
     }
 
-    private func wrap(
-        _ key: borrowing SymmetricKey,
-        for accessibility: Accessibility,
-        of id: ItemID
-    ) throws(KeyError) -> [UInt8] {
-        let name = ClassKeyName(accessibility)
-        return try withKey(name) { classKey in KeyWrap.wrap(key, under: classKey, context: Self.context(name, id)) }
-    }
+    // MARK: Wrapping under a class key
 
+    /// Wraps the key of an item or a file; to a public key in every state.
     private func wrap(
         _ key: borrowing SymmetricKey,
-        for protectionClass: ProtectionClass,
+        _ name: ClassKeyName,
         of id: ItemID
     ) throws(KeyError) -> [UInt8] {
-        let name = ClassKeyName(protectionClass)
         let context = Self.context(name, id)
-        guard protectionClass == .completeUnlessOpen else {
+        guard let pair = publicKey(of: name) else {
             return try withKey(name) { classKey in KeyWrap.wrap(key, under: classKey, context: context) }
         }
+        // An older keybag has no key for deposits until the first unlock has replaced it.
+        guard let publicKey = pair.key else { throw .locked }
         do {
-            return try KeyAgreement.wrap(key, to: classBPublicKey, for: Self.classBPurpose, context: context)
+            return try KeyAgreement.wrap(key, to: publicKey, for: pair.purpose, context: context)
         } catch {
             throw KeyError(error)
         }
     }
 
-    private static var classBPurpose: StaticString { "coffer class B wrap v1" }
+    private func unwrap(
+        _ wrapped: RawSpan,
+        _ name: ClassKeyName,
+        of id: ItemID
+    ) throws(KeyError) -> SymmetricKey {
+        let context = Self.context(name, id)
+        let pair = publicKey(of: name)
+        return try withKey(name) { (classKey) throws(CryptoError) in
+            switch pair {
+            case .some(let pair): try KeyAgreement.unwrap(wrapped, with: classKey, for: pair.purpose, context: context)
+            case .none: try KeyWrap.unwrap(wrapped, under: classKey, context: context)
+            }
+        }
+    }
+
+    /// The public key of a class whose key is a pair, and the purpose of wrapping to it.
+    private func publicKey(of name: ClassKeyName) -> (key: [UInt8]?, purpose: StaticString)? {
+        switch name {
+        case .bPrivate: (publicKeys.classB, "coffer class B wrap v1")
+        case .bkPrivate: (publicKeys.deposits, "coffer deposit wrap v1")
+        case .a, .c, .cx, .d, .ak, .ck, .dk, .aku, .cku, .dku, .akpu, .store: nil
+        }
+    }
 
     private static func context(_ name: ClassKeyName, _ id: ItemID) -> [UInt8] {
         Array("coffer item key v1".utf8) + [name.rawValue] + id.bytes

@@ -10,21 +10,19 @@ package struct Keybag: Equatable, Sendable {
     let vaultID: ItemID
     /// Identifies the device key of this machine without using it.
     let deviceKeyCheck: [UInt8]
-    /// The public key of class B, to which new files of the class are wrapped in every state.
-    let classBPublicKey: [UInt8]
-    /// Whether the tenth wrong passcode erases the vault.
-    let erasesData: Bool
-    /// Whether the catalog records the end of its audit: if it does not, that record was lost.
-    let isWitnessed: Bool
+    /// The keys to which items and metadata are sealed in every state.
+    let publicKeys: PublicKeys
+    /// What it states besides keys.
+    let settings: Settings
     /// The first is the slot of the device key or of the passcode, the others are of recovery keys.
     let slots: [Keyslot]
-    /// The class keys under the keybag key: all of them, so that a recovery key needs no device key.
-    ///
-    /// In version 1, only those that the device key does not wrap.
-    let underKeybagKey: [ClassKeyName: [UInt8]]
-    /// The class keys that the device key wraps, under the device wrap key.
-    let underDeviceKey: [ClassKeyName: [UInt8]]
-    /// A tag under the keybag key over everything above; none in version 1.
+    /// The wrapped class keys.
+    let wrappedKeys: WrappedClassKeys
+    /// The version of its format: the current one, unless an older daemon stored it.
+    let version: UInt16
+    /// The encoding of everything above.
+    let body: [UInt8]
+    /// A tag of the body under the keybag key; none in version 1.
     var innerTag: [UInt8]?
 
     /// The slot of the device key or of the passcode.
@@ -55,19 +53,91 @@ package struct Keybag: Equatable, Sendable {
     /// Unwraps the class keys that the device key wraps.
     func deviceClassKeys(_ deviceKey: DeviceKey) throws(CryptoError) -> DeviceClassKeys {
         let wrapping = try deviceKey.wrapping()
-        return try DeviceClassKeys { (name) throws(CryptoError) in
-            try unwrap(name, from: underDeviceKey, under: wrapping)
-        }
+        return try DeviceClassKeys { (name) throws(CryptoError) in try unwrap(name, .deviceKey, under: wrapping) }
     }
 
     /// Unwraps one class key.
     func unwrap(
         _ name: ClassKeyName,
-        from wrapped: [ClassKeyName: [UInt8]],
+        _ wrapper: Wrapper,
         under wrapping: borrowing SymmetricKey
     ) throws(CryptoError) -> SymmetricKey {
-        guard let wrapped = wrapped[name] else { throw .unauthentic }
+        guard let wrapped = wrappedKeys[wrapper]?[name] else { throw .unauthentic }
         return unsafe try KeyWrap.unwrap(wrapped.span.bytes, under: wrapping, context: Self.context(vaultID, name))
+    }
+}
+
+extension Keybag {
+    /// What a keybag states besides keys.
+    struct Settings: Equatable, Sendable {
+        /// Whether the tenth wrong passcode erases the vault.
+        var erasesData: Bool
+        /// Whether the catalog records the end of its audit: if it does not, that record was lost.
+        var isWitnessed = true
+        /// How often the vault lost its device key, and its ThisDeviceOnly keys with it.
+        var moveCount: UInt32 = 0
+    }
+
+    /// The public keys to which anyone can seal; `nil` for those that an older version of the keybag does not have.
+    struct PublicKeys: Equatable, Sendable {
+        /// New files of class B are wrapped to it.
+        let classB: [UInt8]
+        /// New deposits are wrapped to it.
+        let deposits: [UInt8]?
+        /// The metadata of what is created before the first unlock is sealed to it.
+        let metadata: [UInt8]?
+
+        init(classB: [UInt8], deposits: [UInt8]? = nil, metadata: [UInt8]? = nil) {
+            self.classB = classB
+            self.deposits = deposits
+            self.metadata = metadata
+        }
+
+        /// The public halves of class keys.
+        init(
+            classB: borrowing SymmetricKey,
+            deposits: borrowing SymmetricKey,
+            metadata: borrowing SymmetricKey
+        ) throws(CryptoError) {
+            let metadata = try KeyDerivation.subkey(of: metadata, for: "coffer metadata private key v1")
+            self.init(
+                classB: KeyAgreement.publicKey(of: classB),
+                deposits: KeyAgreement.publicKey(of: deposits),
+                metadata: KeyAgreement.publicKey(of: metadata)
+            )
+        }
+
+        /// Whether none of these is other than it should be.
+        func match(_ expected: PublicKeys) -> Bool {
+            classB == expected.classB && deposits ?? expected.deposits == expected.deposits
+                && metadata ?? expected.metadata == expected.metadata
+        }
+    }
+
+    /// What wraps a class key, with its code in the keybag.
+    enum Wrapper: UInt8, CaseIterable {
+        /// The device wrap key.
+        case deviceKey = 1
+        /// The keybag key.
+        case keybagKey = 2
+        /// A key of the keybag key and the device key.
+        case both = 3
+    }
+
+    typealias WrappedClassKeys = [Wrapper: [ClassKeyName: [UInt8]]]
+}
+
+extension ClassKeyName {
+    /// What wraps it.
+    ///
+    /// A recovery key opens the keybag key without the device key, so that of a ThisDeviceOnly class wraps neither.
+    var wrappers: Set<Keybag.Wrapper> {
+        switch (isHeldByDeviceKey, isThisDeviceOnly) {
+        case (true, true): [.deviceKey]
+        case (true, false): [.deviceKey, .keybagKey]
+        case (false, true): [.both]
+        case (false, false): [.keybagKey]
+        }
     }
 }
 
@@ -116,6 +186,11 @@ extension DeviceKey {
 
     /// The key that wraps the class keys that are in memory in every state.
     func wrapping() throws(CryptoError) -> SymmetricKey { try subkey(for: "coffer device wrap v1") }
+
+    /// The key that wraps the class keys of ThisDeviceOnly: whoever opens a slot needs the device key as well.
+    func wrapping(_ keybagKey: borrowing SymmetricKey) throws(CryptoError) -> SymmetricKey {
+        try subkey(for: "coffer this device only wrap v1", mixing: keybagKey)
+    }
 }
 
 /// The slot of a recovery key, without what depends on the keybag key.
@@ -134,30 +209,17 @@ extension Keybag {
     ///   - deviceKey: The device key of this machine.
     ///   - primary: The slot of the device key or of the passcode.
     ///   - recoverySlots: The other slots.
-    ///   - erasesData: Whether the tenth wrong passcode erases the vault.
-    ///   - classKey: Returns each class key.
+    ///   - settings: What it states besides keys.
+    ///   - classKey: Returns each class key, once.
     static func make(
         of vaultID: ItemID,
         deviceKey: DeviceKey,
         primary: borrowing PrimaryLock,
         recoverySlots: [RecoverySlot],
-        erasesData: Bool,
+        settings: Settings,
         classKey: (ClassKeyName) throws(CryptoError) -> SymmetricKey
     ) throws(CryptoError) -> OpenedKeybag {
         let keybagKey = try randomKey()
-        let deviceWrapping = try deviceKey.wrapping()
-        var underKeybagKey: [ClassKeyName: [UInt8]] = [:]
-        var underDeviceKey: [ClassKeyName: [UInt8]] = [:]
-        var publicKey: [UInt8] = []
-        for name in ClassKeyName.allCases {
-            let key = try classKey(name)
-            let context = context(vaultID, name)
-            underKeybagKey[name] = KeyWrap.wrap(key, under: keybagKey, context: context)
-            if name.isHeldByDeviceKey {
-                underDeviceKey[name] = KeyWrap.wrap(key, under: deviceWrapping, context: context)
-            }
-            if name == .bPrivate { publicKey = KeyAgreement.publicKey(of: key) }
-        }
         var slots = [
             Keyslot(id: primarySlotID, primary.lock, of: vaultID, wrapping: keybagKey, under: primary.kek)
         ]
@@ -166,19 +228,56 @@ extension Keybag {
                 try Keyslot(id: slot.id, recoveryPublicKey: slot.publicKey, of: vaultID, wrapping: keybagKey)
             )
         }
+        let keybag = try sealed(of: vaultID, deviceKey, keybagKey, slots, settings, classKey)
+        return OpenedKeybag(keybag, keybagKey, slot: primarySlotID, primary: nil)
+    }
+
+    /// Wraps the class keys for a keybag, and seals it under its keybag key.
+    ///
+    /// - Parameters:
+    ///   - vaultID: The vault.
+    ///   - deviceKey: The device key of this machine.
+    ///   - keybagKey: The key that the slots have wrapped.
+    ///   - slots: The keyslots.
+    ///   - settings: What it states besides keys.
+    ///   - classKey: Returns each class key, once.
+    static func sealed(
+        of vaultID: ItemID,
+        _ deviceKey: DeviceKey,
+        _ keybagKey: borrowing SymmetricKey,
+        _ slots: [Keyslot],
+        _ settings: Settings,
+        _ classKey: (ClassKeyName) throws(CryptoError) -> SymmetricKey
+    ) throws(CryptoError) -> Keybag {
+        let deviceKeys = try DeviceClassKeys(classKey)
+        let unlockedKeys = try UnlockedKeys(classKey)
+        let deviceWrapping = try deviceKey.wrapping()
+        let jointWrapping = try deviceKey.wrapping(keybagKey)
+        var wrappedKeys: WrappedClassKeys = [:]
+        for name in ClassKeyName.allCases {
+            let context = context(vaultID, name)
+            for wrapper in name.wrappers {
+                func wrap(_ key: borrowing SymmetricKey) -> [UInt8] {
+                    switch wrapper {
+                    case .deviceKey: KeyWrap.wrap(key, under: deviceWrapping, context: context)
+                    case .keybagKey: KeyWrap.wrap(key, under: keybagKey, context: context)
+                    case .both: KeyWrap.wrap(key, under: jointWrapping, context: context)
+                    }
+                }
+                wrappedKeys[wrapper, default: [:]][name] =
+                    name.isHeldByDeviceKey ? deviceKeys.withKey(name, wrap) : unlockedKeys.withKey(name, wrap)
+            }
+        }
         var keybag = Keybag(
             vaultID: vaultID,
             deviceKeyCheck: deviceKeyCheck(deviceKey, vaultID),
-            classBPublicKey: publicKey,
-            erasesData: erasesData,
-            isWitnessed: true,
+            publicKeys: try unlockedKeys.publicKeys(),
+            settings: settings,
             slots: slots,
-            underKeybagKey: underKeybagKey,
-            underDeviceKey: underDeviceKey,
-            innerTag: nil
+            wrappedKeys: wrappedKeys
         )
         keybag.innerTag = keybag.innerTag(under: keybagKey)
-        return OpenedKeybag(keybag, keybagKey, slot: primarySlotID, primary: nil)
+        return keybag
     }
 
     /// An attacker who has the device key but can't open a slot can't add one undetected: the next unlock detects it.

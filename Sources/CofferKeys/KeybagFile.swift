@@ -8,25 +8,29 @@ extension Keybag {
     static let fileName = "keybag"
     static let maximumBytes = 64 << 10
     private static let magic = Array("COFFERKB".utf8)
-    private static let version: UInt16 = 2
+    static let currentVersion: UInt16 = 3
     private static let erasesDataFlag: UInt8 = 1
     private static let witnessedFlag: UInt8 = 2
 
-    /// The code of the key that wraps a class key.
-    private enum Wrapper: UInt8 {
-        case deviceKey = 1
-        case keybagKey = 2
-    }
-
-    /// Everything except the tags.
-    var body: [UInt8] {
+    /// Creates a keybag of the current version, without its inner tag.
+    init(
+        vaultID: ItemID,
+        deviceKeyCheck: [UInt8],
+        publicKeys: PublicKeys,
+        settings: Settings,
+        slots: [Keyslot],
+        wrappedKeys: WrappedClassKeys
+    ) {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
-        writer.write(Self.version)
+        writer.write(Self.currentVersion)
         writer.write(raw: vaultID.bytes)
         writer.write(raw: deviceKeyCheck)
-        writer.write(raw: classBPublicKey)
-        writer.write((erasesData ? Self.erasesDataFlag : 0) | (isWitnessed ? Self.witnessedFlag : 0))
+        for key in [publicKeys.classB, publicKeys.deposits ?? [], publicKeys.metadata ?? []] { writer.write(raw: key) }
+        writer.write(settings.moveCount)
+        writer.write(
+            (settings.erasesData ? Self.erasesDataFlag : 0) | (settings.isWitnessed ? Self.witnessedFlag : 0)
+        )
         writer.write(UInt8(slots.count))
         for slot in slots {
             var contents = ByteWriter()
@@ -36,16 +40,26 @@ extension Keybag {
             writer.write(slot.kind.code)
             writer.write(counted: contents.bytes)
         }
-        writer.write(UInt8(underKeybagKey.count + underDeviceKey.count))
+        writer.write(UInt8(wrappedKeys.values.map(\.count).reduce(0, +)))
         for name in ClassKeyName.allCases {
-            for (wrapper, keys) in [(Wrapper.deviceKey, underDeviceKey), (.keybagKey, underKeybagKey)] {
-                guard let key = keys[name] else { continue }
+            for wrapper in Wrapper.allCases {
+                guard let key = wrappedKeys[wrapper]?[name] else { continue }
                 writer.write(name.rawValue)
                 writer.write(wrapper.rawValue)
                 writer.write(raw: key)
             }
         }
-        return writer.bytes
+        self.init(
+            vaultID: vaultID,
+            deviceKeyCheck: deviceKeyCheck,
+            publicKeys: publicKeys,
+            settings: settings,
+            slots: slots,
+            wrappedKeys: wrappedKeys,
+            version: Self.currentVersion,
+            body: writer.bytes,
+            innerTag: nil
+        )
     }
 
     /// The file, with a tag under the keybag key and one under the device key at the end: an attacker who has only the
@@ -122,15 +136,17 @@ extension Keybag {
         var reader = ByteReader(Array(bytes.dropLast(Self.tagBytes)))
         guard try reader.readRaw(Self.magic.count).elementsEqual(Self.magic) else { throw ByteReader.Malformed() }
         let version = try reader.read(UInt16.self)
-        guard version == 1 || version == Self.version, let vaultID = ItemID(try reader.readRaw(ItemID.byteCount))
+        guard (1...Self.currentVersion).contains(version), let vaultID = ItemID(try reader.readRaw(ItemID.byteCount))
         else { throw ByteReader.Malformed() }
         let check = Array(try reader.readRaw(Self.checkBytes))
-        let publicKey = Array(try reader.readRaw(KeyAgreement.publicKeyBytes))
+        let publicKeys = try PublicKeys(reading: &reader, version)
+        let moveCount = version < 3 ? 0 : try reader.read(UInt32.self)
         let flags = version == 1 ? 0 : try reader.read(UInt8.self)
         var slots: [Keyslot] = []
         for _ in 0..<(try reader.read(UInt8.self)) { slots.append(try Keyslot(reading: &reader, version)) }
-        var wrapped: [Wrapper: [ClassKeyName: [UInt8]]] = [:]
-        for _ in 0..<(try reader.read(UInt8.self)) {
+        var wrapped: WrappedClassKeys = [:]
+        let count = Int(try reader.read(UInt8.self))
+        for _ in 0..<count {
             guard let name = ClassKeyName(rawValue: try reader.read()) else { throw ByteReader.Malformed() }
             let wrapper =
                 version == 1
@@ -142,31 +158,67 @@ extension Keybag {
         self.init(
             vaultID: vaultID,
             deviceKeyCheck: check,
-            classBPublicKey: publicKey,
-            erasesData: flags & Self.erasesDataFlag != 0,
-            isWitnessed: flags & Self.witnessedFlag != 0,
+            publicKeys: publicKeys,
+            settings: Settings(
+                erasesData: flags & Self.erasesDataFlag != 0,
+                isWitnessed: flags & Self.witnessedFlag != 0,
+                moveCount: moveCount
+            ),
             slots: slots,
-            underKeybagKey: wrapped[.keybagKey] ?? [:],
-            underDeviceKey: wrapped[.deviceKey] ?? [:],
+            wrappedKeys: wrapped,
+            version: version,
+            body: Array(bytes.dropLast(version == 1 ? Self.tagBytes : 2 * Self.tagBytes)),
             innerTag: innerTag
         )
-        guard reader.isAtEnd, flags & ~(Self.erasesDataFlag | Self.witnessedFlag) == 0, isComplete(version) else {
-            throw ByteReader.Malformed()
-        }
-        // If a keybag had two encodings, the tag under the keybag key would be right for one of them only.
-        guard version == 1 || body.elementsEqual(bytes.dropLast(2 * Self.tagBytes)) else {
-            throw ByteReader.Malformed()
-        }
+        guard reader.isAtEnd, flags & ~(Self.erasesDataFlag | Self.witnessedFlag) == 0, isComplete,
+            wrappedKeys.values.map(\.count).reduce(0, +) == count, hasOneSpelling
+        else { throw ByteReader.Malformed() }
     }
 
-    /// Whether everything that is required is present exactly once.
-    private func isComplete(_ version: UInt16) -> Bool {
-        let heldByDeviceKey = Set(ClassKeyName.allCases.filter(\.isHeldByDeviceKey))
-        let expected = Set(ClassKeyName.allCases).subtracting(version == 1 ? heldByDeviceKey : [])
-        return !slots.isEmpty && slots[0].kind != .recoveryKey
+    /// Whether a keybag of the current version is what this one would be stored as.
+    private var hasOneSpelling: Bool {
+        let again = Keybag(
+            vaultID: vaultID,
+            deviceKeyCheck: deviceKeyCheck,
+            publicKeys: publicKeys,
+            settings: settings,
+            slots: slots,
+            wrappedKeys: wrappedKeys
+        )
+        return version < Self.currentVersion || again.body == body
+    }
+
+    /// Whether it has the slots that it must have, and each class key under all that must wrap it.
+    private var isComplete: Bool {
+        !slots.isEmpty && slots[0].kind != .recoveryKey && slots.count <= Limits.keyslots
             && slots.dropFirst().allSatisfy { $0.kind == .recoveryKey }
-            && Set(slots.map(\.id)).count == slots.count && slots.count <= Limits.keyslots
-            && Set(underKeybagKey.keys) == expected && Set(underDeviceKey.keys) == heldByDeviceKey
+            && Set(slots.map(\.id)).count == slots.count
+            && Wrapper.allCases.allSatisfy { wrapper in
+                let names = ClassKeyName.allCases.filter { $0.wrappers(inVersion: version).contains(wrapper) }
+                return Set((wrappedKeys[wrapper] ?? [:]).keys) == Set(names)
+            }
+    }
+}
+
+extension Keybag.PublicKeys {
+    fileprivate init(reading reader: inout ByteReader, _ version: UInt16) throws(ByteReader.Malformed) {
+        func key() throws(ByteReader.Malformed) -> [UInt8] {
+            Array(try reader.readRaw(KeyAgreement.publicKeyBytes))
+        }
+        let classB = try key()
+        self = version < 3 ? Self(classB: classB) : Self(classB: classB, deposits: try key(), metadata: try key())
+    }
+}
+
+extension ClassKeyName {
+    /// What wraps it in a version of the keybag.
+    fileprivate func wrappers(inVersion version: UInt16) -> Set<Keybag.Wrapper> {
+        switch version {
+        case Keybag.currentVersion: wrappers
+        case _ where self == .bkPrivate: []
+        case 1: isHeldByDeviceKey ? [.deviceKey] : [.keybagKey]
+        default: isHeldByDeviceKey ? [.deviceKey, .keybagKey] : [.keybagKey]
+        }
     }
 }
 

@@ -102,6 +102,7 @@ extension UnlockedKeys {
         case .ak: try body(whenUnlocked.ak)
         case .aku: try body(whenUnlocked.aku)
         case .akpu: try body(whenUnlocked.akpu)
+        case .bkPrivate: try body(whenUnlocked.bkPrivate)
         case .cx: try body(cx)
         case .c, .ck, .cku, .d, .dk, .dku, .store: try afterFirstUnlock.withKey(name, body)
         }
@@ -126,7 +127,7 @@ extension AfterFirstUnlockKeys {
         case .c: try body(c)
         case .ck: try body(ck)
         case .cku: try body(cku)
-        case .a, .bPrivate, .cx, .ak, .aku, .akpu, .d, .dk, .dku, .store: nil
+        case .a, .bPrivate, .cx, .ak, .aku, .akpu, .bkPrivate, .d, .dk, .dku, .store: nil
         }
     }
 }
@@ -141,7 +142,7 @@ extension DeviceClassKeys {
         case .dk: try body(dk)
         case .dku: try body(dku)
         case .store: try body(store)
-        case .a, .bPrivate, .c, .cx, .ak, .ck, .aku, .cku, .akpu: nil
+        case .a, .bPrivate, .c, .cx, .ak, .ck, .aku, .cku, .akpu, .bkPrivate: nil
         }
     }
 }

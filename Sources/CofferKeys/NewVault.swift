@@ -74,7 +74,7 @@ extension VaultKeys {
             orSay: "can't store the count of wrong passcodes, so no vault is created"
         )
         try opened.keybag.store(in: directory, deviceKey: deviceKey)
-        do { return try opened.keys() } catch { throw .noSecretMemory }
+        do { return try opened.keys(deviceKey) } catch { throw .noSecretMemory }
     }
 }
 
@@ -96,7 +96,7 @@ private enum NewVault {
             recoverySlots: plan.recoveryPublicKey.map { publicKey in
                 [RecoverySlot(id: Keybag.primarySlotID + 1, publicKey: publicKey)]
             } ?? [],
-            erasesData: plan.erasesData
+            settings: Keybag.Settings(erasesData: plan.erasesData)
         ) { (_) throws(CryptoError) in try Keybag.randomKey() }
     }
 

@@ -32,19 +32,37 @@ struct OpenedKeybag: ~Copyable, Sendable {
         self.primary = primary
     }
 
-    /// The class keys that the passcode protects.
-    func keys() throws(KeybagError) -> UnlockedKeys {
-        let keys: UnlockedKeys
-        do {
-            keys = try UnlockedKeys { (name) throws(CryptoError) in
-                try keybag.unwrap(name, from: keybag.underKeybagKey, under: keybagKey)
-            }
+    /// The class keys that the passcode protects, of a keybag of the current version.
+    func keys(_ deviceKey: DeviceKey) throws(KeybagError) -> UnlockedKeys {
+        do throws(CryptoError) {
+            let keys = try UnlockedKeys { (name) throws(CryptoError) in try classKey(name, deviceKey) }
+            guard try keys.publicKeys() == keybag.publicKeys else { throw CryptoError.unauthentic }
+            return keys
         } catch {
             throw KeybagError(behindSlot: error)
         }
-        // Version 1 has no inner tag: an attacker with the device key could have inserted his own public key.
-        guard keys.classBPublicKey == keybag.classBPublicKey else { throw .damaged }
-        return keys
+    }
+
+    /// The keybag in the current version of its format, with the same keyslots.
+    ///
+    /// - Parameter deviceKey: The device key with which the keybag was made.
+    func upgraded(_ deviceKey: DeviceKey) throws(KeybagError) -> Keybag {
+        do {
+            return try Keybag.sealed(
+                of: keybag.vaultID,
+                deviceKey,
+                keybagKey,
+                keybag.slots,
+                keybag.settings
+            ) { (name) throws(CryptoError) in try classKey(name, deviceKey) }
+        } catch {
+            throw KeybagError(behindSlot: error)
+        }
+    }
+
+    /// This keybag, opened, after it was stored in the current version.
+    consuming func replacingKeybag(by keybag: Keybag) -> OpenedKeybag {
+        OpenedKeybag(keybag, keybagKey, slot: slot, primary: primary)
     }
 
     /// Creates the next keybag: the same class keys under a new keybag key.
@@ -90,23 +108,36 @@ struct OpenedKeybag: ~Copyable, Sendable {
         // removed, regardless of the rows, and whenever one is set: a key that the device key alone once opened must
         // not protect such items.
         let isOpenToDeviceKey = primary.lock.kind == .device || keybag.primarySlot.kind == .device
+        let hasMoved = !keybag.belongs(to: deviceKey)
         return try Keybag.make(
             of: keybag.vaultID,
             deviceKey: deviceKey,
             primary: primary,
             recoverySlots: recoverySlots,
-            erasesData: change.erasesData ?? keybag.erasesData
+            settings: Keybag.Settings(
+                erasesData: change.erasesData ?? keybag.settings.erasesData,
+                moveCount: keybag.settings.moveCount + (hasMoved ? 1 : 0)
+            )
         ) { (name) throws(CryptoError) in
-            isOpenToDeviceKey && name == .akpu ? try Keybag.randomKey() : try classKey(name, deviceKey)
+            let isLost = name == .akpu && isOpenToDeviceKey || name.isThisDeviceOnly && hasMoved
+            return isLost ? try Keybag.randomKey() : try classKey(name, deviceKey)
         }
     }
 
+    /// Unwraps a class key; one that the keybag's version does not have is made.
+    ///
+    /// - Parameters:
+    ///   - name: The key.
+    ///   - deviceKey: The device key of this machine: that of the keybag, unless the vault was moved.
     private func classKey(_ name: ClassKeyName, _ deviceKey: DeviceKey) throws(CryptoError) -> SymmetricKey {
-        // Version 1 has the keys that the device key wraps in one place only.
-        guard keybag.underKeybagKey[name] == nil else {
-            return try keybag.unwrap(name, from: keybag.underKeybagKey, under: keybagKey)
+        let wrapped = keybag.wrappedKeys
+        // Before version 3 the keybag key wrapped the ThisDeviceOnly keys; version 1 wrapped each key once.
+        if wrapped[.keybagKey]?[name] != nil { return try keybag.unwrap(name, .keybagKey, under: keybagKey) }
+        if wrapped[.both]?[name] != nil {
+            return try keybag.unwrap(name, .both, under: try deviceKey.wrapping(keybagKey))
         }
-        return try keybag.unwrap(name, from: keybag.underDeviceKey, under: try deviceKey.wrapping())
+        guard wrapped[.deviceKey]?[name] != nil else { return try Keybag.randomKey() }
+        return try keybag.unwrap(name, .deviceKey, under: try deviceKey.wrapping())
     }
 }
 

@@ -36,21 +36,13 @@ package final class VaultKeys {
             throw KeyError(error)
         }
         lockState = .beforeFirstUnlock
-        if !keybag.hasPasscode { lockState = .unlocked(try Self.keys(of: keybag, deviceKey)) }
-    }
-
-    private static func keys(of keybag: Keybag, _ deviceKey: DeviceKey) throws(KeyError) -> UnlockedKeys {
-        let kek: SymmetricKey
-        do { kek = try deviceKey.deviceKEK() } catch { throw KeyError(error) }
-        do throws(KeybagError) {
-            return try keybag.open(kek).keys()
-        } catch {
-            throw error == .noMemory ? .noMemory : .damaged
-        }
     }
 
     /// Whether the catalog has recorded the end of its audit ever since the keybag was created.
-    package var isWitnessed: Bool { keybag.isWitnessed }
+    package var isWitnessed: Bool { keybag.settings.isWitnessed }
+
+    /// How often the vault lost its device key: what is ThisDeviceOnly and older is left behind.
+    package var moveCount: UInt32 { keybag.settings.moveCount }
 
     /// The id of the vault, which is also in the catalog.
     package var vaultID: ItemID { keybag.vaultID }
@@ -92,12 +84,29 @@ package final class VaultKeys {
         }
         // Removes what an interrupted change left of an older keybag, before anything is opened.
         try? directory.shredLeftovers(of: Keybag.fileName)
+        let keys: VaultKeys
         do throws(KeyError) {
-            let keys = try VaultKeys(keybag, deviceKey, in: directory, at: now)
-            keys.attempts.prepareFile(in: directory, of: keybag.vaultID, deviceKey)
-            return .vault(keys)
+            keys = try VaultKeys(keybag, deviceKey, in: directory, at: now)
         } catch {
             throw error == .noMemory ? .noSecretMemory : .damagedKeybag("a wrapped key in it is not authentic")
+        }
+        keys.attempts.prepareFile(in: directory, of: keybag.vaultID, deviceKey)
+        if !keybag.hasPasscode { try keys.unlockWithoutPasscode(at: now) }
+        return .vault(keys)
+    }
+
+    private func unlockWithoutPasscode(at now: UInt64) throws(CofferError) {
+        let authentication = Authentication(
+            keybag: keybag,
+            deviceKey: deviceKey,
+            attempts: attempts,
+            directory: directory
+        )
+        do {
+            adopt(try settle(authentication.perform(.nothing), at: now).takeKeys())
+        } catch {
+            // The device key belongs to the keybag, so that its slot was tampered with.
+            throw error.code == .authFailed ? .damagedKeybag("a wrapped key in it is not authentic") : error
         }
     }
 
@@ -145,7 +154,7 @@ package final class VaultKeys {
     package var attemptsEnded: Bool { PasscodeAttempts.delay(afterFailures: failedAttempts) == .never }
 
     /// Whether the tenth wrong passcode erases the vault.
-    package var erasesData: Bool { keybag.erasesData }
+    package var erasesData: Bool { keybag.settings.erasesData }
 
     /// Whether the tenth wrong passcode was to erase the vault, and the erase was not completed.
     package var hasErasureDue: Bool { erasesData && keybag.hasPasscode && attempts.areUsedUp }
@@ -215,8 +224,8 @@ package final class VaultKeys {
 
     // MARK: Class keys
 
-    /// The public key of class B.
-    var classBPublicKey: [UInt8] { keybag.classBPublicKey }
+    /// The keys to which items and metadata are sealed in every state.
+    var publicKeys: Keybag.PublicKeys { keybag.publicKeys }
 
     /// Calls a closure with a class key.
     func withKey<Result: ~Copyable>(

@@ -4,42 +4,77 @@ import CofferTestSupport
 import Foundation
 import Testing
 
-/// The keybag of the store that version 1 of the format has left.
-@Suite struct `A keybag of version 1` {
-    private static let passcode = "frozen passcode"
-    private let vault: Vault
-
-    init() throws {
-        vault = try Vault()
+extension Vault {
+    /// The vault of the frozen store of a version, whose keybag has that version.
+    init(frozen version: UInt8) throws {
+        try self.init()
         for name in ["keybag", "device.key"] {
-            let path = "\(Project.root)/Tests/Vectors/stores/v1/\(name)"
-            try vault.temporary.write(try Data(contentsOf: URL(filePath: path)), to: name)
+            let path = "\(Project.root)/Tests/Vectors/stores/v\(version)/\(name)"
+            try temporary.write(try Data(contentsOf: URL(filePath: path)), to: name)
         }
-        let bytes = try #require(vault.temporary.contents("keybag"))
-        try #require(Array(bytes[8..<10]) == [0, 1])
+        try #require(keybagVersion == version)
     }
 
-    @Test func `opens with its passcode, and stays what it is`() throws {
-        let before = vault.temporary.contents("keybag")
+    fileprivate var keybagVersion: UInt8? { temporary.contents("keybag")?[9] }
+}
+
+private let passcode = "frozen passcode"
+
+@Suite struct `A keybag of an older version` {
+    @Test(arguments: [UInt8(1), 2])
+    func `is of the current one after its first unlock, with the same keys`(version: UInt8) throws {
+        let vault = try Vault(frozen: version)
         let keys = try vault.open()
         #expect(keys.state == .beforeFirstUnlock)
         #expect(keys.slots == [KeyslotInfo(number: 1, kind: .passcode)])
         #expect(!keys.erasesData)
         #expect(try keys.attempt("wrong") == .authFailed)
         #expect(keys.failedAttempts == 1)
-        try keys.unlock(Self.passcode)
-        #expect(Set(try Belongings(keys).lost(with: keys)) == [])
-        #expect(vault.temporary.contents("keybag") == before)
+        #expect(vault.keybagVersion == version)
+        let early = ItemID()
+        let file = TestKey(try keys.newFileKey(for: .completeUnlessOpen, of: early))
+        try keys.unlock(passcode)
+        #expect(vault.keybagVersion == 3)
+        #expect(keys.moveCount == 0)
+        let belongings = try Belongings(keys)
+        let reopened = try vault.open()
+        #expect(try reopened.attempt("wrong") == .authFailed)
+        try reopened.unlock(passcode)
+        #expect(belongings.lost(with: reopened) == [])
+        let kept = try Subject.file(.completeUnlessOpen).unwrap(file.wrapped, from: reopened, for: early)
+        #expect(kept == file.key)
     }
 
-    @Test func `is one of version 2 after a change, which a recovery key opens on any machine`() throws {
+    @Test func `stays what it is, and locked, if the current one can't be stored`() throws {
+        var step = 1
+        while true {
+            let vault = try Vault(frozen: 2)
+            let saboteur = Saboteur(failing: step)
+            let keys = try vault.open(sabotagedBy: saboteur)
+            let code = try keys.attempt(passcode)
+            if code != nil { #expect(keys.state == .beforeFirstUnlock, "step \(step)") }
+            try vault.open().unlock(passcode)
+            #expect(vault.keybagVersion == 3)
+            guard saboteur.hasStruck else { break }
+            step += 1
+        }
+        #expect(step > 6, "each step of storing a keybag was made to fail")
+    }
+}
+
+/// The keybag of the store that version 1 of the format has left.
+@Suite struct `A keybag of version 1` {
+    private static let passcode = "frozen passcode"
+    private let vault: Vault
+
+    init() throws { vault = try Vault(frozen: 1) }
+
+    @Test func `is opened on any machine by a recovery key that was added, but for ThisDeviceOnly`() throws {
         let keys = try vault.open()
         try keys.unlock(Self.passcode)
         let belongings = try Belongings(keys)
         let change = try KeybagChange.passcode("another")
         #expect(keys.refusal(of: try .passcode(Self.passcode), change) == nil)
-        let bytes = try #require(vault.temporary.contents("keybag"))
-        #expect(Array(bytes[8..<10]) == [0, 2])
 
         let reopened = try vault.open()
         try reopened.unlock("another")
@@ -55,7 +90,7 @@ import Testing
             return
         }
         _ = try moved.recover(with: try RecoveryKey(text: text), .removingPasscode())
-        #expect(belongings.lost(with: try vault.open()) == [.item(.whenPasscodeSetThisDeviceOnly)])
+        #expect(belongings.lost(with: try vault.open()) == Subject.thisDeviceOnly)
     }
 
     @Test func `gets a slot for a recovery key without a change of the passcode`() throws {

@@ -208,12 +208,14 @@ extension Vault {
 
     @Test(
         arguments: [
-            ("a newer version", 9, 3), ("version 1", 9, 1), ("an older version", 9, 0), ("an unknown flag", 74, 4),
-            ("no slots", 75, 0), ("one slot too many", 75, 2), ("a recovery key in the first slot", 77, 3),
-            ("an unknown kind of slot", 77, 4), ("a longer slot", 79, 97), ("a shorter slot", 79, 95),
-            ("no passes", 83, 0), ("too many passes", 83, 17), ("too much memory", 84, 1), ("too little memory", 85, 0),
-            ("one key less", 176, 16), ("one key more", 176, 18), ("an unknown key", 177, 99), ("a key twice", 177, 2),
-            ("an unknown wrapper", 178, 3), ("another wrapper", 178, 1),
+            ("a newer version", 9, 4), ("version 2", 9, 2), ("version 1", 9, 1), ("an older version", 9, 0),
+            ("an unknown flag", 142, 4), ("no slots", 143, 0), ("one slot too many", 143, 2),
+            ("a recovery key in the first slot", 145, 3), ("an unknown kind of slot", 145, 4),
+            ("a longer slot", 147, 97), ("a shorter slot", 147, 95), ("no passes", 151, 0),
+            ("too many passes", 151, 17), ("too much memory", 152, 1), ("too little memory", 153, 0),
+            ("one key less", 244, 16), ("one key more", 244, 18), ("an unknown key", 245, 99),
+            ("a key twice", 245, 2), ("an unknown wrapper", 246, 4), ("another wrapper", 246, 1),
+            ("the wrapper of ThisDeviceOnly", 246, 3),
         ] as [(String, Int, UInt8)]
     )
     func `is refused with a value that the format does not have, authentic or not`(
@@ -231,7 +233,7 @@ extension Vault {
 
     @Test func `gives nothing through a slot that was made cheaper`() throws {
         let vault = try Vault()
-        try vault.forge { $0[83] = 1 }
+        try vault.forge { $0[151] = 1 }
         let keys = try vault.open()
         #expect(try keys.attempt(Template.passcode) == .authFailed)
     }
@@ -240,10 +242,10 @@ extension Vault {
         let vault = try Vault()
         try vault.forge { body in
             // The wrapped keys of A and C, each after its code and its wrapper's.
-            let (a, c) = (Array(body[179..<251]), Array(body[327..<399]))
-            #expect(body[177] == 1 && body[325] == 3)
-            body.replaceSubrange(179..<251, with: c)
-            body.replaceSubrange(327..<399, with: a)
+            let (a, c) = (Array(body[247..<319]), Array(body[395..<467]))
+            #expect(body[245] == 1 && body[393] == 3)
+            body.replaceSubrange(247..<319, with: c)
+            body.replaceSubrange(395..<467, with: a)
         }
         let keys = try vault.open()
         #expect(try keys.attempt(Template.passcode) == .decode)

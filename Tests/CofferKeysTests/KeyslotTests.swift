@@ -63,7 +63,7 @@ extension VaultKeys {
             #expect(try keys.slot(of: other.text) == other.number)
         }
         let new = try #require(vault.temporary.contents("keybag"))
-        #expect(!new.contains(old[180..<212]), "its public key is gone, too")
+        #expect(!new.contains(old[248..<280]), "its public key is gone, too")
         #expect(throws: CofferError(.itemNotFound, "")) { _ = try keys.removingSlot(one.number) }
         let next = try keys.addSlot()
         #expect(next.number == one.number, "the number is free again, and not the way in")
@@ -119,25 +119,32 @@ private struct Tampering: Sendable, CustomTestStringConvertible {
 
     static let all: [Tampering] = [
         Tampering(testDescription: "another public key in a slot", withRecoveryKey: .authFailed) { body in
-            body.replaceSubrange(180..<212, with: [UInt8](repeating: 9, count: 32))
+            body.replaceSubrange(248..<280, with: [UInt8](repeating: 9, count: 32))
         },
         Tampering(testDescription: "one slot more", withRecoveryKey: .decode) { body in
-            var slot = Array(body[176..<316])
+            var slot = Array(body[244..<384])
             slot[0] = 3
             slot.replaceSubrange(4..<36, with: [UInt8](repeating: 9, count: 32))
-            body.insert(contentsOf: slot, at: 316)
-            body[75] = 3
+            body.insert(contentsOf: slot, at: 384)
+            body[143] = 3
         },
         Tampering(testDescription: "one slot less", withRecoveryKey: .authFailed) { body in
-            body.removeSubrange(176..<316)
-            body[75] = 1
+            body.removeSubrange(244..<384)
+            body[143] = 1
         },
-        Tampering(testDescription: "another number of a slot", withRecoveryKey: .authFailed) { body in body[176] = 9 },
-        Tampering(testDescription: "erasing turned on", withRecoveryKey: .decode) { body in body[74] = 1 },
+        Tampering(testDescription: "another number of a slot", withRecoveryKey: .authFailed) { body in body[244] = 9 },
+        Tampering(testDescription: "erasing turned on", withRecoveryKey: .decode) { body in body[142] = 1 },
         Tampering(testDescription: "another public key of class B", withRecoveryKey: .decode) { body in
             body.replaceSubrange(42..<74, with: [UInt8](repeating: 9, count: 32))
         },
-        Tampering(testDescription: "another wrapped key", withRecoveryKey: .decode) { body in body[400] ^= 1 },
+        Tampering(testDescription: "another public key of deposits", withRecoveryKey: .decode) { body in
+            body.replaceSubrange(74..<106, with: [UInt8](repeating: 9, count: 32))
+        },
+        Tampering(testDescription: "another public key of metadata", withRecoveryKey: .decode) { body in
+            body.replaceSubrange(106..<138, with: [UInt8](repeating: 9, count: 32))
+        },
+        Tampering(testDescription: "another count of moves", withRecoveryKey: .decode) { body in body[141] = 9 },
+        Tampering(testDescription: "another wrapped key", withRecoveryKey: .decode) { body in body[468] ^= 1 },
     ]
 }
 

@@ -46,7 +46,7 @@ extension Vault {
     }
 
     @Test(arguments: [true, false])
-    func `becomes this machine's with a recovery key, and nothing is lost`(isReplaced: Bool) throws {
+    func `becomes this machine's with a recovery key, without what is ThisDeviceOnly`(isReplaced: Bool) throws {
         let vault = try Vault(hasRecoveryKey: true)
         let belongings = try Belongings(try vault.open(.unlocked))
         let old = try #require(vault.temporary.contents("device.key"))
@@ -62,10 +62,13 @@ extension Vault {
         #expect(keys.failedAttempts == 0)
         #expect(try keys.attempt(Template.passcode) == .authFailed, "the passcode before is of no use")
         try keys.unlock("another")
-        #expect(belongings.lost(with: keys) == [])
+        #expect(keys.moveCount == 1)
+        #expect(belongings.lost(with: keys) == Subject.thisDeviceOnly)
+        let newer = try Belongings(keys)
         let again = try vault.open()
         again.adopt(try again.show(.recoveryKey(vault.recoveryKey)).takeKeys())
-        #expect(belongings.lost(with: again) == [], "the recovery key opens it as before")
+        #expect(belongings.lost(with: again) == Subject.thisDeviceOnly, "the recovery key opens it as before")
+        #expect(newer.lost(with: again) == [], "what is made here is of this device")
 
         try vault.temporary.write(old, to: "device.key")
         #expect(try vault.moved() != nil, "the device key before is of no use")
@@ -128,7 +131,7 @@ extension Vault {
                 outcomes.append("here")
             }
             let keys = try vault.open()
-            #expect(belongings.lost(with: keys) == [.item(.whenPasscodeSetThisDeviceOnly)], "step \(step)")
+            #expect(belongings.lost(with: keys) == Subject.thisDeviceOnly, "step \(step)")
             #expect(keys.refusal(of: try .recoveryKey(vault.recoveryKey)) == nil)
             #expect(try vault.temporary.names() == ["attempts", "device.key", "keybag"], "step \(step)")
             if !saboteur.hasStruck { break }

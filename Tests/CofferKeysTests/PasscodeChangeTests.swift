@@ -6,14 +6,14 @@ import Testing
 
 /// Where things are in a keybag with a slot for a recovery key.
 private enum Layout {
-    static let cost = 80..<88
-    static let recoverySlot = 176
-    static let keyCount = 316
+    static let cost = 148..<156
+    static let recoverySlot = 244
+    static let keyCount = 384
     static let wrappedKeys = 17
 
     /// Everything random or made with a key, except what must not change: the ids, the check and public keys.
     static let secret: [Range<Int>] =
-        [88..<176, 212..<316]
+        [156..<244, 280..<384]
         + (0..<wrappedKeys).map { index in
             let start = keyCount + 1 + 74 * index + 2
             return start..<(start + 72)
@@ -75,7 +75,7 @@ private func runs(of bytes: [UInt8]) -> Set<[UInt8]> {
         let new = try #require(vault.temporary.contents("keybag"))
         #expect(new.count == old.count)
         #expect(secretRuns(of: old).isDisjoint(with: runs(of: new)))
-        let publicParts = [0..<88, 176..<212]
+        let publicParts = [0..<156, 244..<280]
         for part in publicParts { #expect(new[part] == old[part]) }
         #expect(
             secretRuns(of: old).isDisjoint(

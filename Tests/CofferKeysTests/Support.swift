@@ -129,6 +129,7 @@ enum Subject: Hashable, Sendable {
     case item(Accessibility)
 
     static let all = ProtectionClass.allCases.map(Subject.file) + Accessibility.allCases.map(Subject.item)
+    static let thisDeviceOnly = Accessibility.allCases.filter(\.isThisDeviceOnly).map(Subject.item)
 
     func newKey(from keys: VaultKeys, for id: ItemID) throws(KeyError) -> TestKey {
         switch self {

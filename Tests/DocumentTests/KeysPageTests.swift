@@ -15,10 +15,19 @@ import Testing
     @Test func `every class key is in the table, with its code and what wraps it`() throws {
         let rows = try page.table(["key", "code", "wrapped by", "protects"])
         let expected = ClassKeyName.allCases.map { name in
-            ["`\(name)`", "\(name.rawValue)", name.isHeldByDeviceKey ? "keybag key, device key" : "keybag key"]
+            ["`\(name)`", "\(name.rawValue)", Self.wrappers(of: name)]
         }
         let found = rows.map { Array($0.prefix(3)) }
         #expect(found == expected)
+    }
+
+    private static func wrappers(of name: ClassKeyName) -> String {
+        switch (name.isHeldByDeviceKey, name.isThisDeviceOnly) {
+        case (true, true): "device key"
+        case (true, false): "keybag key, device key"
+        case (false, true): "both together"
+        case (false, false): "keybag key"
+        }
     }
 
     @Test func `every class and accessibility stands beside its key`() throws {
@@ -54,7 +63,7 @@ import Testing
             let slots = try #require(try VaultKeys.find(in: directory)).slots
             let keybag = try #require(temporary.contents("keybag"))
             // Two slots, from the offset that FORMATS.md gives them: number, kind, length, body.
-            for (slot, offset) in zip(slots, [76, 176]) {
+            for (slot, offset) in zip(slots, [144, 244]) {
                 #expect(Int(keybag[offset]) == slot.number)
                 codes[slot.kind] = "\(keybag[offset + 1])"
             }
@@ -93,7 +102,7 @@ import Testing
         #expect(rows == expected)
     }
 
-    private static let keyGroups = ["d, dk, dku, store", "c, ck, cku", "cx", "a, bPrivate, ak, aku, akpu"]
+    private static let keyGroups = ["d, dk, dku, store", "c, ck, cku", "cx", "a, bPrivate, ak, aku, akpu, bkPrivate"]
 
     @Test func `the groups of the table of states are all class keys`() throws {
         let named = Self.keyGroups.flatMap { $0.components(separatedBy: ", ") }.sorted()

@@ -20,7 +20,7 @@ struct KeybagReader {
 
     static let codes: [UInt8: String] = [
         1: "a", 2: "bPrivate", 3: "c", 4: "cx", 5: "d", 16: "ak", 17: "ck", 18: "dk", 19: "aku", 20: "cku", 21: "dku",
-        22: "akpu", 32: "store",
+        22: "akpu", 23: "bkPrivate", 32: "store",
     ]
 
     /// Opens the keybag of a state directory.
@@ -37,15 +37,14 @@ struct KeybagReader {
 
         #expect(take(8) == Array("COFFERKB".utf8))
         let version = number(2)
-        #expect([1, 2].contains(version))
+        #expect(version == 3)
         vaultID = take(16)
-        // The device key's check and the public key of class B.
-        _ = take(48)
-        if version == 2 { _ = take(1) }
+        // The device key's check, the public keys of class B, deposits and metadata, the count of moves and the flags.
+        _ = take(16 + 3 * 32 + 4 + 1)
         var keybagKey: [UInt8] = []
         for _ in 0..<number(1) {
             let identity = take(2)
-            var body = take(version == 2 ? number(2) : 96)[...]
+            var body = take(number(2))[...]
             guard identity[1] == 2 else { continue }
             let fields = Array(body.prefix(24))
             passes = fields[..<4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -61,21 +60,27 @@ struct KeybagReader {
         }
         let deviceWrapping = try Self.subkey(of: deviceKey, for: "coffer device wrap v1")
         keys["device wrap key"] = deviceWrapping
+        let jointWrapping = try Self.subkey(
+            of: deviceKey,
+            for: "coffer this device only wrap v1",
+            mixing: keybagKey
+        )
+        keys["this device only wrap key"] = jointWrapping
         for _ in 0..<number(1) {
             let code = number(1)
             let name = try #require(Self.codes[UInt8(code)])
-            let isByDevice = version == 2 ? number(1) == 1 : [5, 18, 21, 32].contains(code)
+            let wrapping = [deviceWrapping, keybagKey, jointWrapping][number(1) - 1]
             let key = try Self.unwrap(
                 take(72),
-                under: isByDevice ? deviceWrapping : keybagKey,
+                under: wrapping,
                 Array("coffer class key v1".utf8) + vaultID + [UInt8(code)]
             )
             #expect(keys[name] == nil || keys[name] == key)
             keys[name] = key
         }
         #expect(Set(Self.codes.values).isSubset(of: keys.keys))
-        // The closing tags: version 2 has one under the keybag key, too.
-        #expect(rest.count == (version == 2 ? 64 : 32))
+        // The closing tags, under the keybag key and under the device key.
+        #expect(rest.count == 64)
         for purpose: StaticString in [
             "coffer keychain metadata v1", "coffer file metadata v1", "coffer search v1", "coffer leases v1",
             "coffer audit v1",

@@ -11,7 +11,7 @@ import Testing
 @Suite(.enabled(if: MemoryScanner.isPermitted, "only root, with CAP_SYS_PTRACE, can read the daemon's memory"))
 struct MemoryScanTests {
     /// The keys that a lock, and at the latest the end of the grace, takes away.
-    private static let untilLock = ["a", "bPrivate", "ak", "aku", "akpu"]
+    private static let untilLock = ["a", "bPrivate", "ak", "aku", "akpu", "bkPrivate"]
     /// The keys that need no passcode.
     private static let always = [
         "d", "dk", "dku", "store", "device key", "coffer keychain metadata v1", "coffer file metadata v1",

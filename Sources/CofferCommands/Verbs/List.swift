@@ -68,8 +68,8 @@ private struct ListedItem: Printable {
     var text: [Line] {
         let columns = isLong ? columns + "  " : ""
         // Scripts get only the name.
-        let mark = item.isExpired && (isLong || isTerminal) ? "  expired" : ""
-        return ["\(columns)\(name: item.name)\(mark)"]
+        let marks = (item.isLeftBehind ? "  left behind" : "") + (item.isExpired ? "  expired" : "")
+        return ["\(columns)\(name: item.name)\(isLong || isTerminal ? marks : "")"]
     }
 
     private var columns: String {

@@ -72,8 +72,24 @@ struct ChangePasscode: ParsableCommand {
             erasesData: passcode.eraseData
         )
         let status = try client.call(params, payload: try Secret(given: typed, new: typedNew)).value
-        let move = before.state == .deviceKeyMissing ? "; the vault is this machine's now" : ""
-        format.show(status.json, "changed the passcode\(move)")
+        let hasMoved = before.state == .deviceKeyMissing
+        format.show(status.json, "changed the passcode\(hasMoved ? "; the vault is this machine's now" : "")")
+        if hasMoved { try tellLeftBehind(client) }
+    }
+
+    /// Names the ThisDeviceOnly items, which only the machine before can open.
+    private func tellLeftBehind(_ client: BlockingClient) throws(CofferError) {
+        var names: [String] = []
+        try forEachPage { (after: String?) throws(CofferError) in
+            let page = try client.call(ItemListParameters(store: .keychain, after: after)).value
+            names += page.items.filter(\.isLeftBehind).map(\.name)
+            return page.next
+        }
+        names.sortByName(\.self)
+        guard !names.isEmpty else { return }
+        Output.standardError.line("\(items(names.count)) can never be opened again without the device key before:")
+        for name in names { Output.standardError.line("  \(name: name)") }
+        Output.standardError.line("hint: remove them with 'coffer remove', or store new secrets in their place")
     }
 }
 

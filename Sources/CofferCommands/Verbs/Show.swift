@@ -27,8 +27,13 @@ extension ItemInfo: Printable {
                 ("kind", kind.map { "\($0.rawValue)" }),
                 ("created", "\(Timestamp.text(created))"),
                 ("modified", "\(Timestamp.text(modified))"),
-                ("readable", isReadable ? "now" : "after 'coffer unlock'"),
+                ("readable", isLeftBehind ? .neverReadable : isReadable ? "now" : "after 'coffer unlock'"),
             ]
         )
     }
+}
+
+extension Line {
+    /// When the secret of an item that was left behind can be read.
+    fileprivate static var neverReadable: Line { "never: the device key that opens it is lost; remove it" }
 }

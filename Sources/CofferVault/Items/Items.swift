@@ -225,9 +225,10 @@ extension ItemInfo {
             kind: item.kind,
             created: item.created,
             modified: item.modified,
-            isReadable: item.accessibility.isAvailable(in: state),
+            isReadable: !item.isLeftBehind && item.accessibility.isAvailable(in: state),
             expiryDate: item.expiryDate,
-            isExpired: item.isExpired
+            isExpired: item.isExpired,
+            isLeftBehind: item.isLeftBehind
         )
     }
 

@@ -203,7 +203,8 @@ extension KeychainItemInfo {
             byteCount: byteCount,
             accessControl: wantsAttributes ? item.attributes.accessControl : nil,
             isLocked: !item.accessibility.isAvailable(in: state),
-            isExpired: item.isExpired
+            isExpired: item.isExpired,
+            isLeftBehind: item.isLeftBehind
         )
     }
 }

@@ -27,6 +27,7 @@ final class KeychainSearch: SlicedWork {
     private var opened: [KeychainItem] = []
     private var lockedCount = 0
     private var unauthenticatedCount = 0
+    private var leftBehindCount = 0
     private var damagedCount = 0
     private var jsonBytes = 0
     private var payloadBytes = 0
@@ -82,6 +83,7 @@ final class KeychainSearch: SlicedWork {
             items: items,
             lockedCount: lockedCount,
             unauthenticatedCount: unauthenticatedCount,
+            leftBehindCount: leftBehindCount,
             damagedCount: damagedCount,
             cursor: place.map { "\($0)" }
         )
@@ -181,6 +183,11 @@ final class KeychainSearch: SlicedWork {
         }
         let wantsData = params.returns.contains(.data)
         let isLocked = [item, key].contains { $0.map { !$0.accessibility.isAvailable(in: state) } ?? false }
+        if wantsData, let lost = [item, key].compactMap(\.self).first(where: \.isLeftBehind) {
+            leftBehindCount += 1
+            refusal = .leftBehind(lost)
+            return true
+        }
         if wantsData && isLocked {
             lockedCount += 1
             return true
@@ -283,7 +290,8 @@ extension KeychainItemInfo {
             byteCount: byteCount,
             accessControl: accessControl,
             isLocked: isLocked || key.isLocked,
-            isExpired: isExpired || key.isExpired
+            isExpired: isExpired || key.isExpired,
+            isLeftBehind: isLeftBehind || key.isLeftBehind
         )
     }
 }

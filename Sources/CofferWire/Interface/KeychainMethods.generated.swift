@@ -279,6 +279,10 @@ public struct KeychainPage: Hashable, Sendable {
     public let lockedCount: Int
     /// How many items were found whose access control is not satisfied.
     public let unauthenticatedCount: Int
+    /// How many items were found whose secret can never be opened again.
+    ///
+    /// Absent means 0.
+    public let leftBehindCount: Int
     /// How many rows were skipped because they are damaged.
     public let damagedCount: Int
     /// The cursor for the next page.
@@ -290,12 +294,14 @@ public struct KeychainPage: Hashable, Sendable {
         items: [KeychainItemInfo],
         lockedCount: Int,
         unauthenticatedCount: Int = 0,
+        leftBehindCount: Int = 0,
         damagedCount: Int = 0,
         cursor: String? = nil
     ) {
         self.items = items
         self.lockedCount = lockedCount
         self.unauthenticatedCount = unauthenticatedCount
+        self.leftBehindCount = leftBehindCount
         self.damagedCount = damagedCount
         self.cursor = cursor
     }
@@ -307,6 +313,7 @@ extension KeychainPage: WireObject {
         lockedCount = Int(try reader.integer("lockedCount", in: 0...Int64.max))
         unauthenticatedCount =
             try reader.optionalInteger("unauthenticatedCount", in: 0...Int64.max).map { Int($0) } ?? 0
+        leftBehindCount = try reader.optionalInteger("leftBehindCount", in: 0...Int64.max).map { Int($0) } ?? 0
         damagedCount = try reader.optionalInteger("damagedCount", in: 0...Int64.max).map { Int($0) } ?? 0
         cursor = try reader.optionalString("cursor")
     }
@@ -316,6 +323,7 @@ extension KeychainPage: WireObject {
         object.append("items", items)
         object.append("lockedCount", lockedCount)
         object.append("unauthenticatedCount", unauthenticatedCount)
+        if leftBehindCount != 0 { object.append("leftBehindCount", leftBehindCount) }
         object.append("damagedCount", damagedCount)
         object.append("cursor", cursor)
         return object

@@ -560,6 +560,11 @@ public struct ItemInfo: Hashable, Sendable {
     ///
     /// The item remains readable. Absent means false.
     public let isExpired: Bool
+    /// Whether the vault lost the device key that a ThisDeviceOnly item needs, so that its secret can never
+    /// be opened again.
+    ///
+    /// Absent means false.
+    public let isLeftBehind: Bool
 
     package init(
         name: String,
@@ -570,7 +575,8 @@ public struct ItemInfo: Hashable, Sendable {
         modified: Int64,
         isReadable: Bool,
         expiryDate: Int64? = nil,
-        isExpired: Bool = false
+        isExpired: Bool = false,
+        isLeftBehind: Bool = false
     ) {
         self.name = name
         self.protection = protection
@@ -581,6 +587,7 @@ public struct ItemInfo: Hashable, Sendable {
         self.isReadable = isReadable
         self.expiryDate = expiryDate
         self.isExpired = isExpired
+        self.isLeftBehind = isLeftBehind
     }
 }
 
@@ -595,6 +602,7 @@ extension ItemInfo: WireObject {
         isReadable = try reader.optionalBool("readable") ?? false
         expiryDate = try reader.optionalInteger("expiryDate")
         isExpired = try reader.optionalBool("isExpired") ?? false
+        isLeftBehind = try reader.optionalBool("leftBehind") ?? false
     }
 
     package var json: JSONObject {
@@ -608,6 +616,7 @@ extension ItemInfo: WireObject {
         object.append("readable", isReadable)
         object.append("expiryDate", expiryDate)
         if isExpired { object.append("isExpired", true) }
+        if isLeftBehind { object.append("leftBehind", true) }
         return object
     }
 }
@@ -642,6 +651,11 @@ public struct KeychainItemInfo: Hashable, Sendable {
     ///
     /// The item remains readable. Absent means false.
     public let isExpired: Bool
+    /// Whether the vault lost the device key that a ThisDeviceOnly item needs, so that its secret can never
+    /// be opened again.
+    ///
+    /// Absent means false.
+    public let isLeftBehind: Bool
 
     package init(
         itemClass: ItemClass,
@@ -651,7 +665,8 @@ public struct KeychainItemInfo: Hashable, Sendable {
         byteCount: Int? = nil,
         accessControl: AccessControl? = nil,
         isLocked: Bool = false,
-        isExpired: Bool = false
+        isExpired: Bool = false,
+        isLeftBehind: Bool = false
     ) {
         self.itemClass = itemClass
         self.reference = reference
@@ -661,6 +676,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
         self.accessControl = accessControl
         self.isLocked = isLocked
         self.isExpired = isExpired
+        self.isLeftBehind = isLeftBehind
     }
 }
 
@@ -674,6 +690,7 @@ extension KeychainItemInfo: WireObject {
         accessControl = try reader.accessControl("accessControl")
         isLocked = try reader.optionalBool("isLocked") ?? false
         isExpired = try reader.optionalBool("isExpired") ?? false
+        isLeftBehind = try reader.optionalBool("leftBehind") ?? false
     }
 
     package var json: JSONObject {
@@ -686,6 +703,7 @@ extension KeychainItemInfo: WireObject {
         object.append("accessControl", accessControl)
         if isLocked { object.append("isLocked", true) }
         if isExpired { object.append("isExpired", true) }
+        if isLeftBehind { object.append("leftBehind", true) }
         return object
     }
 }

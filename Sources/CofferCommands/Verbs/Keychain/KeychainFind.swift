@@ -83,7 +83,8 @@ private struct FoundItem: Printable {
     var json: JSONObject { item.json }
 
     var text: [Line] {
-        let marks = (item.isLocked ? "  locked" : "") + (item.isExpired ? "  expired" : "")
+        let state = item.isLeftBehind ? "  left behind" : item.isLocked ? "  locked" : ""
+        let marks = state + (item.isExpired ? "  expired" : "")
         let head: Line = "\(item.reference.hexadecimal)  \(item.itemClass.kebabCase)\(item.title)\(marks)"
         return [head] + (showsAttributes ? item.lines : [])
     }
