@@ -11,8 +11,14 @@ extension AuditLog {
     ///   - number: The record after which the page begins; 0 for the oldest.
     ///   - query: The query that the records match.
     ///   - limit: The maximum number of records.
+    ///   - reader: The client that reads, and when it does: the record of this reading is left out.
     /// - Throws: ``DatabaseError``.
-    package func page(after number: Int64, _ query: AuditQuery, limit: Int) throws -> AuditPage {
+    package func page(
+        after number: Int64,
+        _ query: AuditQuery,
+        limit: Int,
+        for reader: (client: ClientIdentity, time: Int64)? = nil
+    ) throws -> AuditPage {
         var found: [AuditRecord] = []
         var byteCount = 0
         var last = number
@@ -26,7 +32,8 @@ extension AuditLog {
                 continue
             }
             for record in records where record.number > number && !isFull {
-                if query.matches(record) {
+                let isOwn = reader.map { readings.isPresent(record, of: $0.client, at: $0.time) } ?? false
+                if query.matches(record) && !isOwn {
                     byteCount += record.jsonByteCount
                     isFull = found.count == limit || byteCount > Limits.pageJSONBytes && !found.isEmpty
                     if isFull { break }

@@ -32,6 +32,7 @@ package final class AuditLog {
     private var lostCount = 0
     /// The records that are being written.
     private var writing: [AuditRecord] = []
+    private(set) var readings = AuditReadings()
 
     /// Opens the audit of a catalog after its migrations.
     ///
@@ -65,10 +66,13 @@ package final class AuditLog {
 
     /// Adds a record of this turn, to be written with the turn or later.
     ///
+    /// Readings of the audit are recorded once a minute and client.
+    ///
     /// - Parameters:
     ///   - record: The record, without a number.
     ///   - isAnswered: Whether it is valid even if the turn is rolled back.
     package func note(_ record: AuditRecord, isAnswered: Bool = false) {
+        if record.isReading && !readings.begin(record) { return }
         if isAnswered { keep(record) } else { latest.append(record) }
     }
 
@@ -210,8 +214,11 @@ package final class AuditLog {
     }
 
     /// Turns the oldest records into a summary while there are too many.
+    ///
+    /// Readings alone drop nothing: the next other record makes room for them.
     private func makeRoom() throws {
-        while head.byteCount > Limits.auditBytes {
+        let spared = writing.allSatisfy(\.isReading) ? Limits.auditReadingBytes : 0
+        while head.byteCount > Limits.auditBytes + spared {
             let oldest = try connection.row("SELECT first, sealed, chain FROM audit_blocks ORDER BY first LIMIT 1") {
                 StoredBlock(first: try $0.integer(0), sealed: try $0.blob(1), chain: try $0.blob(2))
             }

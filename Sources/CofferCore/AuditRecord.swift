@@ -50,6 +50,9 @@ public struct AuditRecord: Hashable, Sendable {
 }
 
 extension AuditRecord {
+    /// Whether it says that a client has read the audit.
+    package var isReading: Bool { refusal == nil && (action == "audit.list" || action == "audit.verify") }
+
     /// An upper bound of its bytes as JSON: one byte of text may become six.
     package var jsonByteCount: Int {
         var texts = [refusal?.message, reason, client?.unit, client?.userUnit, client?.executablePath, client?.machine]
@@ -114,7 +117,10 @@ extension AuditQuery {
         if let since, record.time < since { return false }
         if isRefused && record.refusal == nil { return false }
         if let unit, ![record.client?.unit, record.client?.userUnit].contains(unit) { return false }
-        guard let item else { return true }
-        return record.items.contains { $0.name == item || $0.reference?.hexadecimal == item }
+        if item == nil && group == nil { return true }
+        return record.items.contains { named in
+            (item == nil || named.name == item || named.reference?.hexadecimal == item)
+                && (group == nil || named.group == group)
+        }
     }
 }

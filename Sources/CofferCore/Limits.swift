@@ -133,6 +133,13 @@ public enum Limits {
     public static let auditDelayMilliseconds = 250
     /// The blocks of the audit that one request scans.
     public static let auditPageBlocks = 64
+    /// The clients whose readings of the audit are recorded once each ``auditReadingMilliseconds``; those of more
+    /// clients are recorded each time.
+    public static let auditReaders = 64
+    /// The milliseconds in which the readings of a client are one.
+    public static let auditReadingMilliseconds: Int64 = 60_000
+    /// The bytes by which records of readings may exceed ``auditBytes``, so that reading drops no older record.
+    public static let auditReadingBytes = 1 << 20
     /// The items that one record names.
     public static let auditedItems = 8
     /// The bytes of a refusal's message, and of the reason, in a record.

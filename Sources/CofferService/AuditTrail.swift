@@ -152,11 +152,19 @@ extension AuditedItem {
             named.append(AuditedItem(name: name, group: group ?? caller.groups.first))
         }
         if !named.isEmpty { return named }
+        let searched = group ?? caller.groupWithoutName(of: request.method)
         if let reference = params["reference"]?.stringValue.flatMap(ItemID.init(hexadecimal:)) {
-            return [AuditedItem(name: nil, group: group, reference: reference)]
+            return [AuditedItem(name: nil, group: searched, reference: reference)]
         }
         let attributes = params["attributes"]?.objectValue
         let parts = ["service", "server", "account", "label"].compactMap { attributes?[$0]?.stringValue }
-        return parts.isEmpty ? [] : [AuditedItem(name: parts.joined(separator: "/"), group: group)]
+        return parts.isEmpty ? [] : [AuditedItem(name: parts.joined(separator: "/"), group: searched)]
+    }
+}
+
+extension Caller {
+    /// The group of a request on the keychain that names none, if it can be only one.
+    fileprivate func groupWithoutName(of method: Method) -> String? {
+        groups.count == 1 || method == .keychainAdd ? groups.first : nil
     }
 }

@@ -69,9 +69,20 @@ extension VaultEvent {
         switch self {
         case .itemsDidChange(let changes):
             changes.filter { caller.holds($0.group) }.parts(measuredBy: \.jsonByteCount).map { .itemsDidChange($0) }
-        case .auditDidGrow(let records): records.parts(measuredBy: \.jsonByteCount).map { .auditDidGrow($0) }
+        case .auditDidGrow(let records):
+            records.filter { !caller.isReading($0) }.parts(measuredBy: \.jsonByteCount).map { .auditDidGrow($0) }
         default: [self]
         }
+    }
+}
+
+extension Caller {
+    /// Whether a record says that this connection reads the audit.
+    fileprivate func isReading(_ record: AuditRecord) -> Bool {
+        guard record.isReading, record.client == recorded, let last = subscription.lastAuditReading else {
+            return false
+        }
+        return (0..<Limits.auditReadingMilliseconds).contains(record.time - last)
     }
 }
 

@@ -103,4 +103,6 @@ extension CofferError {
 package final class EventSubscription {
     /// `nil` for none.
     package var selection: EventSelection?
+    /// When the connection has last read the audit, in milliseconds since 1970.
+    package var lastAuditReading: Int64?
 }

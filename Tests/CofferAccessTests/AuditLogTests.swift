@@ -159,6 +159,8 @@ import Testing
         #expect(try numbers(AuditQuery(since: 2)) == [2, 3])
         #expect(try numbers(AuditQuery(isRefused: true)) == [3])
         #expect(try numbers(AuditQuery(item: "a", unit: "a.service", since: 2)) == [])
+        #expect(try numbers(AuditQuery(item: "a", group: "default")) == [1])
+        #expect(try numbers(AuditQuery(group: "elsewhere")) == [])
     }
 
     // MARK: Tampering
@@ -257,6 +259,66 @@ import Testing
     }
 
     // MARK: Room
+
+    @Test func `readings of the audit are recorded once a minute and client, and left out of their answers`() throws {
+        let place = try Place()
+        let other = ClientIdentity(userID: 1, groupID: 1)
+        func read(_ client: ClientIdentity, at time: Int64) throws {
+            try place.write(AuditRecord(time: time, client: client, action: "audit.list", state: .unlocked))
+        }
+        func readings(for client: ClientIdentity, at time: Int64) throws -> [Int64] {
+            try place.log.page(after: 0, AuditQuery(), limit: 100, for: (client, time)).records.map(\.time)
+        }
+        for time in [0, 1, Limits.auditReadingMilliseconds - 1] as [Int64] { try read(Self.client, at: time) }
+        try read(other, at: 2)
+        let next = Limits.auditReadingMilliseconds
+        #expect(try readings(for: Self.client, at: next - 1) == [2])
+        #expect(try readings(for: other, at: next - 1) == [0])
+        // That of the last minute is an earlier one now.
+        #expect(try readings(for: Self.client, at: next) == [0, 2])
+        try read(Self.client, at: next)
+        #expect(try readings(for: Self.client, at: next + 1) == [0, 2])
+        // A refused one is always recorded, and a clock may be set back.
+        for _ in 0..<2 {
+            try place.write(
+                AuditRecord(
+                    time: 5,
+                    client: other,
+                    action: "audit.list",
+                    state: .locked,
+                    refusal: AuditedRefusal(.missingEntitlement, "no")
+                )
+            )
+        }
+        #expect(try readings(for: Self.client, at: next + 1) == [0, 2, 5, 5])
+        try read(Self.client, at: 3)
+        #expect(try readings(for: other, at: 10).suffix(1) == [3])
+    }
+
+    @Test func `reading a full audit drops nothing`() throws {
+        let place = try Place()
+        let name = String(repeating: "n", count: Limits.nameBytes)
+        let names = (0..<Limits.auditedItems).map { AuditedItem(name: "\($0)" + name, group: "default") }
+        var number: Int64 = 0
+        func fill() throws {
+            number += 1
+            try place.write(
+                AuditRecord(time: number, client: Self.client, action: "file.list", items: names, state: .locked)
+            )
+        }
+        func droppedCount() throws -> Int64 {
+            try place.log.page(after: 0, AuditQuery(), limit: 1).summary?.recordCount ?? 0
+        }
+        while try droppedCount() == 0 { try fill() }
+        let before = try droppedCount()
+        for minute in 0..<200 {
+            let time = Int64(minute) * Limits.auditReadingMilliseconds
+            try place.write(AuditRecord(time: time, client: Self.client, action: "audit.list", state: .locked))
+        }
+        #expect(try droppedCount() == before)
+        try fill()
+        #expect(try droppedCount() > before)
+    }
 
     @Test func `the oldest make room, and a summary tells of them`() throws {
         let place = try Place()

@@ -33,8 +33,9 @@ import Testing
         #expect(try daemon.coffer(["get", "nothing"]).status == 66)
         let user = "uid:\(geteuid())"
         let all = try lines()
-        #expect(all.contains { $0.hasSuffix(" \(user) item.put 'site/token'") })
-        #expect(all.contains { $0.hasSuffix(" \(user) item.get 'nothing' refused: there is no item 'nothing'") })
+        #expect(all.contains { $0.hasSuffix(" \(user) item.put 'site/token' in 'default'") })
+        let refused = " \(user) item.get 'nothing' in 'default' refused: there is no item 'nothing'"
+        #expect(all.contains { $0.hasSuffix(refused) })
         #expect(all.contains { $0.hasSuffix(" cofferd vault.state noPasscode") })
         let ofItem = try lines("--item", "site/token", "--since", "1h")
         #expect(ofItem.count >= 2 && ofItem.allSatisfy { $0.contains("'site/token'") })
@@ -172,5 +173,48 @@ import Testing
         wait(for: "item.put 'later'")
         #expect(text.contains("item.put 'later'"))
         #expect(text.split(separator: "\n").count { $0.contains("vault.init") } == 1)
+        #expect(!text.contains("audit.list"), "\(text)")
+    }
+
+    // MARK: Its own readings
+
+    @Test func `reading the audit does not show itself, and is recorded once a minute`() throws {
+        _ = try daemon.coffer(["put", "au/1"], input: [1])
+        _ = try daemon.coffer(["get", "au/1", "--output", "token"])
+        for _ in 0..<4 {
+            let last = try lines("--lines", "2")
+            #expect(last.count == 2 && last[0].contains("item.put") && last[1].contains("item.get"), "\(last)")
+            try expect("--verify", status: 0, " records, each as it was written")
+        }
+        // Another program sees that it was read.
+        func readings() throws -> [String] {
+            try daemon.connect().auditRecords().records.map(\.action).filter { $0.hasPrefix("audit.") }
+        }
+        #expect(try settles { try !readings().isEmpty })
+        #expect(try readings() == ["audit.list"])
+    }
+
+    @Test func `a record names the group of its item, and a group can be picked`() throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: directory.appending("e"), withIntermediateDirectories: true)
+        try directory.write(Array("[Client]\nUID=\(geteuid())\nGroups=default shared\n".utf8), to: "e/own.conf")
+        let daemon = try DaemonProcess(in: directory, ["--entitlements", directory.appending("e")])
+        func run(_ arguments: String..., input: [UInt8] = []) throws -> String {
+            let result = try daemon.coffer(arguments, input: input)
+            #expect(result.status == 0, "\(arguments): \(result.errors)")
+            return result.text
+        }
+        _ = try run("init", "--no-passcode", "--no-recovery-key")
+        for group in ["default", "shared"] { _ = try run("put", "a", "--group", group, input: [1]) }
+        _ = try run("keychain", "add", "--service", "bank", "--account", "pin", input: [1])
+        let all = try run("audit").split(separator: "\n")
+        for place in ["item.put 'a' in 'default'", "item.put 'a' in 'shared'", "keychain.add 'bank/pin' in 'default'"] {
+            #expect(all.contains { $0.hasSuffix(" " + place) }, "\(all)")
+        }
+        let shared = try run("audit", "--group", "shared").split(separator: "\n")
+        #expect(shared.count == 1 && shared[0].hasSuffix(" item.put 'a' in 'shared'"), "\(shared)")
+        let json = try run("audit", "--group", "shared", "--item", "a", "--json")
+        #expect(json.contains(#""items":[{"name":"a","group":"shared"}]"#), "\(json)")
+        #expect(try run("audit", "--group", "shared", "--item", "bank/pin") == "")
     }
 }

@@ -41,6 +41,25 @@ import Testing
         #expect(try client.get("frozen/secret") == Array("a newer one".utf8))
     }
 
+    @Test func `an audit with records that name no group is read as it was written`() throws {
+        let daemon = try daemon(on: "v2-audit")
+        let audit = try daemon.coffer(["audit"])
+        #expect(audit.status == 0, "\(audit.errors)")
+        // Without the dates.
+        let lines = audit.text.split(separator: "\n").prefix(8).map { $0.dropFirst("2026-11-23 06:44:34 ".count) }
+        #expect(
+            lines == [
+                "cofferd vault.state noPasscode", "uid:0 vault.init", "uid:0 item.put 'frozen/secret' in 'default'",
+                "uid:0 item.get 'frozen/secret' in 'default'",
+                "uid:0 item.get 'frozen/nothing' in 'default' refused: there is no item 'frozen/nothing'",
+                "uid:0 keychain.find 'nowhere' refused: no keychain item matches",
+                "uid:0 keychain.add 'bank/pin' in 'default'", "uid:0 item.remove 'frozen/secret' in 'default'",
+            ]
+        )
+        let verified = try daemon.coffer(["audit", "--verify"])
+        #expect(verified.status == 0, "\(verified.errors)")
+    }
+
     /// What `packaging/freeze-store` has written.
     private func lines(_ word: String, _ count: Int) -> [UInt8] {
         Array((1...count).map { "\(word) \(String(repeating: "0", count: 6 - "\($0)".count))\($0)\n" }.joined().utf8)

@@ -16,6 +16,8 @@ struct Audit: ParsableCommand {
     var verify = false
     @Option(help: ArgumentHelp("Only what was done with an item: its name, or its reference.", valueName: "name"))
     var item: String?
+    @Option(help: ArgumentHelp("Only what was done with items of an access group.", valueName: "group"))
+    var group: String?
     @Option(help: ArgumentHelp("Only what a unit did, such as 'backup.service'.", valueName: "unit"))
     var unit: String?
     @Option(
@@ -34,7 +36,7 @@ struct Audit: ParsableCommand {
 
     private func query() throws(CofferError) -> AuditQuery {
         let start = try since.map { (text) throws(CofferError) in try Moment.milliseconds(text, of: "--since", .ago) }
-        return AuditQuery(item: item, unit: unit, since: start, isRefused: refused)
+        return AuditQuery(item: item, group: group, unit: unit, since: start, isRefused: refused)
     }
 
     func validate() throws {
@@ -66,7 +68,7 @@ struct Audit: ParsableCommand {
         var isDamaged = false
         repeat {
             let page = try client.call(AuditListParameters(after: after, query)).value
-            if after == 0, lines == nil, query.item == nil, let summary = page.summary {
+            if after == 0, lines == nil, query.item == nil, query.group == nil, let summary = page.summary {
                 format.show(AuditSummaryReport(summary: summary))
             }
             if let lines {
@@ -159,7 +161,12 @@ extension AuditRecord: Printable {
 
     private var line: String {
         var words = [Timestamp.text(time), client?.summary ?? "cofferd", action]
-        words += items.map { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal ?? "" }
+        for (index, item) in items.enumerated() {
+            words.append(item.name.map { quotedForDisplay($0) } ?? item.reference?.hexadecimal ?? "")
+            // Once for those that follow each other.
+            let isLast = index + 1 == items.count || items[index + 1].group != item.group
+            if isLast, let group = item.group { words.append("in \(quotedForDisplay(group))") }
+        }
         if itemCount > items.count { words.append("and \(itemCount - items.count) more") }
         if client == nil || refusal != nil { words.append(client == nil ? state.rawValue : "refused") }
         if count > 1 { words.append("(\(count) times)") }

@@ -503,6 +503,10 @@ public struct AuditQuery: Hashable, Sendable {
     ///
     /// Absent means: all items.
     public var item: String?
+    /// The access group of items; only records that name one of it are reported.
+    ///
+    /// Absent means: all groups.
+    public var group: String?
     /// The unit of a client; only its records are reported.
     ///
     /// Absent means: all clients.
@@ -519,11 +523,13 @@ public struct AuditQuery: Hashable, Sendable {
     /// Makes the parameters.
     public init(
         item: String? = nil,
+        group: String? = nil,
         unit: String? = nil,
         since: Int64? = nil,
         isRefused: Bool = false
     ) {
         self.item = item
+        self.group = group
         self.unit = unit
         self.since = since
         self.isRefused = isRefused

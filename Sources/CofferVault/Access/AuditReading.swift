@@ -1,12 +1,15 @@
 internal import CofferAccess
 internal import CofferCore
+internal import CofferSystem
 package import CofferWire
 
 extension Vault {
     package func auditList(_ params: AuditListParameters, _ call: Call) throws -> Step {
         call.subject = "can't read the audit"
         let limit = min(params.limit ?? .max, Limits.pageItems)
-        return .done(Reply(try writtenAudit().page(after: params.after, params.query, limit: limit)))
+        let reader = (client: call.caller.recorded, time: wallClockMilliseconds())
+        call.caller.subscription.lastAuditReading = reader.time
+        return .done(Reply(try writtenAudit().page(after: params.after, params.query, limit: limit, for: reader)))
     }
 
     package func auditVerify(_ params: AuditVerifyParameters, _ call: Call) throws -> Step {

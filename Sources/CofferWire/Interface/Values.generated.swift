@@ -1248,15 +1248,17 @@ extension ClientLimits: WireObject {
 extension AuditQuery: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let item = try reader.optionalString("item")
+        let group = try reader.optionalString("group")
         let unit = try reader.optionalString("unit")
         let since = try reader.optionalInteger("since")
         let isRefused = try reader.optionalBool("refused") ?? false
-        self.init(item: item, unit: unit, since: since, isRefused: isRefused)
+        self.init(item: item, group: group, unit: unit, since: since, isRefused: isRefused)
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("item", item)
+        object.append("group", group)
         object.append("unit", unit)
         object.append("since", since)
         if isRefused { object.append("refused", true) }
