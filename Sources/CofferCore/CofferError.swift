@@ -107,8 +107,21 @@ extension CofferError {
             .decode,
             "\(subject) is damaged or was tampered with: \(finding)",
             hint:
-                "other items are not affected; restore this one from a backup, or free its name: 'coffer doctor --repair'"
+                "other items are not affected; 'coffer doctor --repair' moves this one into quarantine, and frees its name"
         )
+    }
+
+    /// The error for a file whose content is not authentic.
+    ///
+    /// - Parameters:
+    ///   - file: The name of the file, in quotes.
+    ///   - finding: What is wrong.
+    public static func damaged(content file: String, found finding: String) -> CofferError {
+        var error = damaged(file, found: finding)
+        error.hint =
+            "other files are not affected; save what can be read by coffer doctor --salvage \(file) --output FILE, "
+            + "then store it again, or remove it"
+        return error
     }
 
     /// The error if memory can't be locked.

@@ -179,6 +179,12 @@ public enum Limits {
     package static let entriesPerQuantum = 512
     /// Entries after which the kernel is asked who else waits.
     package static let entriesPerPoll = 8
+    /// Bytes of contents after which a check answers, at the end of a file.
+    package static let contentBytesPerCheck: Int64 = 64 << 20
+    /// Damaged contents after which a check answers.
+    package static let findingsPerCheck = 16
+    /// Damaged parts of a content that a finding names; the bytes of the others are counted.
+    package static let rangesPerFinding = 64
     /// Rows of chunks that are read in one step when a file is opened.
     package static let openingRows = 1024
     /// Chunks of an open file that were written and are not in the catalog: then they are synced.

@@ -25,6 +25,8 @@ package struct CheckSlice<Place: Sendable>: Sendable {
     package var sealedCount = 0
     /// The number of rows moved to quarantine.
     package var quarantinedCount = 0
+    /// The sizes of these rows' contents whose key is available.
+    package var byteCount: Int64 = 0
     /// The damage found.
     package var findings: [Finding] = []
     /// Where to continue; `nil` at the end.

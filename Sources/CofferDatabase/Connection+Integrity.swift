@@ -61,7 +61,7 @@ extension Connection {
     }
 
     private func finding(_ damage: Damage, _ name: String, _ isRepaired: Bool = false) -> Finding {
-        let repair: Repair = damage == .index ? .rewrite : .backup
+        let repair: Repair = damage == .index ? .rewrite : .copy
         return Finding(.database, name: name, damage, repair: repair, isRepaired: isRepaired)
     }
 

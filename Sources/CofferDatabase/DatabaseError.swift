@@ -166,10 +166,10 @@ extension DatabaseError {
         case .ioError: "look for errors of the disk in the system's log"
         case .damaged:
             """
-            'coffer doctor' shows what can still be read, and 'coffer doctor --repair' rebuilds indices; restore \
-            'vault.sqlite' from a backup if neither can open it
+            'coffer doctor --repair' rebuilds indices; if the vault can't be opened at all, put back a copy of its state \
+            directory, or make room for a new one with 'coffer erase'
             """
-        case .foreign: "stop cofferd and drop it with 'sqlite3', or restore 'vault.sqlite' from a backup"
+        case .foreign: "stop cofferd, drop it with 'sqlite3', and start cofferd again"
         case .constraint(unique: true): "change the one that is there, or remove it first"
         case .constraint(unique: false), .misuse, .other, .batchLost:
             "this is a fault of cofferd itself: please report it"

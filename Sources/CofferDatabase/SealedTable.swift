@@ -50,6 +50,9 @@ package protocol SealedTable {
     /// The name of a row, if a client with these groups may know it.
     func name(of contents: Contents, for groups: [String]) -> String?
 
+    /// The size of a row's content, if it has one whose key is available.
+    func byteCount(of contents: Contents) -> Int64
+
     /// Examines what leads to a row that is itself intact.
     func examineReferences(to number: Int64, _ seen: inout Examination<Contents>) throws
 
@@ -83,6 +86,7 @@ package protocol SealedTable {
 }
 
 extension SealedTable {
+    package func byteCount(of contents: Contents) -> Int64 { 0 }
     package func examineReferences(to number: Int64, _ seen: inout Examination<Contents>) {}
     package func examineQuarantined(_ row: borrowing Row) throws -> Examination<Contents> { try examine(row) }
     package func isInUse(_ number: Int64) -> Bool { false }
@@ -129,6 +133,7 @@ extension SealedTable {
             guard var seen = try examine(number) else { continue }
             if seen.damage == nil { try examineReferences(to: number, &seen) }
             if seen.isSealed { slice.sealedCount += 1 }
+            if let contents = seen.contents { slice.byteCount += byteCount(of: contents) }
             guard let damage = seen.damage else { continue }
             let repairs = order.repairs && !isInUse(number)
             if repairs {

@@ -1,5 +1,6 @@
 internal import CofferCore
 internal import CofferDatabase
+internal import CofferKeys
 
 /// Checks, quarantines and restores the rows of files and directories.
 ///
@@ -65,6 +66,10 @@ struct FileRows: SealedTable {
     func name(of contents: FileTree.Node, for groups: [String]) -> String? {
         let isKnown = groups.contains { $0.utf8.elementsEqual(contents.metadata.group.utf8) }
         return isKnown ? quotedForDisplay(contents.metadata.name) : nil
+    }
+
+    func byteCount(of contents: FileTree.Node) -> Int64 {
+        contents.protectionClass?.permits(.read, in: store.keys.state) == true ? contents.metadata.byteCount : 0
     }
 
     func isInUse(_ number: Int64) -> Bool { store.openFiles[number] != nil }

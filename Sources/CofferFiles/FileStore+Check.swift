@@ -53,6 +53,42 @@ extension FileStore {
         try rows.check(after: place, order)
     }
 
+    // MARK: Contents
+
+    /// The number of the first file after a row; `nil` if there is none.
+    package func nextFile(after number: Int64) throws -> Int64? {
+        try connection.row(
+            "SELECT id FROM file_nodes WHERE id > ? AND kind = 2 ORDER BY id LIMIT 1",
+            .integer(number)
+        ) { try $0.integer(0) }
+    }
+
+    /// The file with a number, with as much of its path as can be read.
+    ///
+    /// - Returns: `nil` if it was removed, or its row is damaged.
+    package func file(numbered number: Int64) throws -> FileItem? {
+        guard let node = try intactNode(number) else { return nil }
+        var components = [node.metadata.name]
+        var parent = node.parent
+        while parent != FileTree.root, components.count < Limits.nameComponents, let next = try intactNode(parent) {
+            components.append(next.metadata.name)
+            parent = next.parent
+        }
+        return FileItem(node, path: components.reversed().joined(separator: "/"))
+    }
+
+    private func intactNode(_ number: Int64) throws -> FileTree.Node? {
+        do {
+            return try tree.node(numbered: number, "a file")
+        } catch let error as CofferError where error.code == .decode {
+            return nil
+        } catch let error as DatabaseError where error.kind == .damaged {
+            return nil
+        }
+    }
+
+    // MARK: Counts
+
     /// Compares the number of files with the stored count.
     ///
     /// - Throws: ``DatabaseError``.

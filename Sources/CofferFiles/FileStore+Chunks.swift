@@ -190,7 +190,7 @@ extension FileStore {
             }
         } catch let finding as ContentFormat.Finding {
             file.undoCommit()
-            throw CofferError.damaged(file.subject, found: finding.words)
+            throw CofferError.damaged(content: file.subject, found: finding.words)
         } catch {
             file.undoCommit()
             throw error

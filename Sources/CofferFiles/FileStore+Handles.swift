@@ -189,7 +189,7 @@ extension FileStore {
         else { return nil }
         let hasItsRows = !opening.hasImpossibleRows && opening.tag == ChunksTag(node.metadata.chunksTag)
         guard salvaging || hasItsRows else {
-            throw CofferError.damaged(subject, found: "the rows of its chunks are not those that it had")
+            throw CofferError.damaged(content: subject, found: "the rows of its chunks are not those that it had")
         }
         let key: SymmetricKey
         do {
@@ -217,6 +217,7 @@ extension FileStore {
             byteCount: file.byteCount,
             visibleBaseBytes: node.metadata.visibleBaseBytes,
             usedSlots: opening.usedSlots,
+            isIntact: !salvaging,
             hasItsRows: hasItsRows
         )
     }
@@ -249,7 +250,7 @@ extension FileStore {
                 return (base, nil, false)
             }
         } catch let finding as ContentFormat.Finding {
-            throw CofferError.damaged(subject, found: finding.words)
+            throw CofferError.damaged(content: subject, found: finding.words)
         }
     }
 

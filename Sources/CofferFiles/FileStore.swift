@@ -164,7 +164,7 @@ package final class FileStore {
             throw error.cofferError(subject, in: keys.state, for: .read)
         }
         guard let content = try contents.open(file.content) else {
-            throw CofferError.damaged(subject, found: "its content is missing")
+            throw CofferError.damaged(content: subject, found: "its content is missing")
         }
         return ContentRead(
             id: file.content,
@@ -326,7 +326,7 @@ package final class FileStore {
         do {
             open.unlink(keeping: try chunks.rows(of: node, from: 0))
         } catch let finding as ContentFormat.Finding {
-            throw CofferError.damaged(open.subject, found: finding.words)
+            throw CofferError.damaged(content: open.subject, found: finding.words)
         }
         openFiles[node] = nil
         unlinking.append(open)

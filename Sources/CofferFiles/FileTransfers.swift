@@ -291,7 +291,7 @@ func transferError(
     case let error as CofferError: error
     case let error as SystemError:
         error.cofferError(operation == .read ? "can't read \(subject)" : "can't store \(subject)")
-    case let error as ContentFormat.Finding: .damaged(subject, found: error.words)
+    case let error as ContentFormat.Finding: .damaged(content: subject, found: error.words)
     case is ContentKey.Revoked: .locked(subject, in: .locked, for: operation)
     case let error as TransferError: error.cofferError
     default: .noSecretMemory

@@ -7,6 +7,8 @@ package import CofferSystem
 /// their slots already.
 package final class OpenFile {
     let node: Int64
+    /// Whether the file as a whole is as it was written: otherwise each of its chunks is authentic or not.
+    package let isIntact: Bool
     /// Whether its rows are authentic: otherwise a chunk that opens may be an earlier version of itself.
     package let hasItsRows: Bool
     /// The class that the file had when it was opened.
@@ -61,9 +63,11 @@ package final class OpenFile {
         byteCount: Int64,
         visibleBaseBytes: Int64,
         usedSlots: [Int64],
+        isIntact: Bool = true,
         hasItsRows: Bool = true
     ) {
         self.node = node
+        self.isIntact = isIntact
         self.hasItsRows = hasItsRows
         self.protectionClass = protectionClass
         self.content = content

@@ -100,13 +100,41 @@ package struct ReadPlan: Sendable {
         return damages
     }
 
+    /// Decrypts the chunks, and passes nothing on.
+    ///
+    /// - Returns: The ranges that can't be read; that of an empty file is empty. `nil` if the vault was locked meanwhile.
+    /// - Throws: As ``perform(to:)``, except `decode`.
+    package func findDamage() throws(CofferError) -> [Range<Int64>]? {
+        var damages: [Range<Int64>] = []
+        do {
+            try checkEmptiness()
+            try open(skipsHoles: true, onDamage: { damages.append($0) }, to: { _ in })
+            return damages
+        } catch is ContentFormat.Finding {
+            return [range]
+        } catch {
+            if content.key.isRevoked { return nil }
+            throw transferError(error, content.key, content.subject, for: .read)
+        }
+    }
+
+    /// Decrypts the chunk that proves that a content is empty.
+    private func checkEmptiness() throws {
+        guard range.isEmpty, let base = content.base, base.byteCount == 0 else { return }
+        var sealed = [UInt8](repeating: 0, count: CipherSuite.tagBytes)
+        var chunk = try SecretBytes(zeros: 0)
+        _ = try base.open(0, under: content.key, &sealed, &chunk)
+    }
+
     /// - Parameters:
     ///   - waits: Whether it may block on the disk; if it would have to, ``NotCached``.
+    ///   - skipsHoles: Whether nothing is passed on for holes.
     ///   - onDamage: Called for a chunk that can't be read, for which zeros are passed on; without it, damage is an
     ///     error.
     ///   - output: Called with the plaintext.
     private func open(
         waits: Bool = true,
+        skipsHoles: Bool = false,
         onDamage: ((Range<Int64>) -> Void)? = nil,
         to output: (RawSpan) throws -> Void
     ) throws {
@@ -114,7 +142,7 @@ package struct ReadPlan: Sendable {
         var chunk = try SecretBytes(zeros: Limits.chunkBytes)
         var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
         let first = range.lowerBound / Int64(Limits.chunkBytes)
-        for (offset, source) in sources.enumerated() {
+        for (offset, source) in sources.enumerated() where !(skipsHoles && source == .hole) {
             let index = first + Int64(offset)
             let start = index * Int64(Limits.chunkBytes)
             let wanted = range.clamped(to: start..<(start + Int64(Limits.chunkBytes)))

@@ -122,7 +122,11 @@ extension KeychainStore {
             .blob(item.id.bytes)
         ) { _ in true }
         if isEarlier ?? false {
-            throw CofferError.damaged(item.attributes.quoted, found: "its secret is one that it had earlier, put back")
+            throw CofferError(
+                .decode,
+                "\(item.attributes.quoted) was tampered with: its secret is one that it had earlier, put back",
+                hint: "store the present secret again"
+            )
         }
     }
 

@@ -26,7 +26,14 @@ package final class DeviceKey: Sendable {
             }
             bytes.truncate(to: count)
             guard let key = SymmetricKey(bytes) else {
-                throw CofferError.damaged("the device key", found: "'\(name)' has not exactly 32 bytes")
+                throw CofferError(
+                    .decode,
+                    "the device key is damaged: '\(name)' has not exactly 32 bytes",
+                    hint: """
+                        put back the key as it was, or move the file away: 'coffer passcode change --recovery-key' then \
+                        replaces it
+                        """
+                )
             }
             return DeviceKey(key)
         } catch let error as CofferError {

@@ -245,7 +245,10 @@ extension CofferError {
         CofferError(
             .decode,
             "the keybag is damaged or was tampered with: \(finding)",
-            hint: "restore the file 'keybag' of the state directory from a backup"
+            hint: """
+                put back a copy of the file 'keybag': without it nothing opens the vault, and 'coffer erase' makes room for \
+                a new one
+                """
         )
     }
 }

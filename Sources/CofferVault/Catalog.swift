@@ -152,7 +152,7 @@ package final class Catalog {
             throw CofferError(
                 .decode,
                 "the catalog belongs to another keybag than the one beside it",
-                hint: "restore 'keybag' and 'vault.sqlite' from the same backup"
+                hint: "put back the 'keybag' and the 'vault.sqlite' that belong together"
             )
         }
         try connection.transaction {
@@ -196,7 +196,7 @@ package final class Catalog {
     private static let missing = CofferError(
         .notAvailable,
         "the catalog of this vault is missing or was emptied",
-        hint: "restore the file 'vault.sqlite' of the state directory from a backup"
+        hint: "put back a copy of the file 'vault.sqlite', or make room for a new vault with 'coffer erase'"
     )
 
     // MARK: The one namespace

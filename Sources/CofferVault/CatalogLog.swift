@@ -111,7 +111,7 @@ final class CatalogLog {
     }
 
     private static let hint =
-        "restore the vault from a backup, or store again what is missing; 'coffer doctor --acknowledge' ends this fault"
+        "store again what is missing; 'coffer doctor --acknowledge' ends this fault"
 
     /// Removes the copies of damaged logs, and with them the faults.
     func acknowledge() throws(SystemError) {

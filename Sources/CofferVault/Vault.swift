@@ -235,7 +235,7 @@ package final class Vault {
         throw CofferError(
             .notAvailable,
             "the keybag is missing, and nothing in the catalog beside it can be opened without it",
-            hint: "restore the file 'keybag' from a backup, or move the state directory away to begin anew"
+            hint: "put back a copy of the file 'keybag', or move the state directory away to begin anew"
         )
     }
 }

@@ -63,6 +63,9 @@ import Testing
         #expect(checked(.formerValues) == 0)
         #expect(checked(.files) == 2)
         #expect(checked(.counts) == 2)
+        #expect(checked(.contents) == 1)
+        let byteCounts = pages.filter { $0.byteCount > 0 }
+        #expect(byteCounts.map(\.stage) == [.files, .contents] && byteCounts.allSatisfy { $0.byteCount == 40_000 })
         #expect(pages.allSatisfy { $0.checkedCount <= Limits.queryBatch })
         #expect(pages.map(\.stage) == pages.map(\.stage).sorted { $0.place < $1.place }, "one after the other")
     }
@@ -94,7 +97,11 @@ import Testing
         #expect(try damaged.client.status().state == .beforeFirstUnlock)
         let pages = try check(damaged.client)
         #expect(pages.flatMap(\.findings).map(\.damage) == [.exchangedSecret])
-        #expect(pages.map(\.sealedCount).reduce(0, +) == 4)
+        func sealedCount(_ stage: CheckStage) -> Int {
+            pages.filter { $0.stage == stage }.map(\.sealedCount).reduce(0, +)
+        }
+        #expect(sealedCount(.keychainItems) == 4)
+        #expect(sealedCount(.contents) == 1)
         try damaged.client.unlock()
         #expect(try check(damaged.client).map(\.sealedCount).reduce(0, +) == 0)
     }
@@ -198,6 +205,7 @@ import Testing
 
     @Test(arguments: [
         "", "x", "keychainItems", "keychainItems:x", "keychainItems:1:00", "keychainTags:1:0", "files:1:2:3",
+        "contents:x",
     ])
     func `a cursor that no page gave is refused`(cursor: String) throws {
         let server = try TestServer()

@@ -44,7 +44,16 @@ import Testing
 
     @Test func `the members of the results, and the words of the parameters, are on the page`() throws {
         let words = Set(page.text.quotedWords)
-        let finding = Finding(.files, reference: ItemID(), name: "", .row, repair: .rewrite, isRepaired: true)
+        let finding = Finding(
+            .contents,
+            reference: ItemID(),
+            name: "",
+            .content,
+            repair: .salvage,
+            isRepaired: false,
+            damaged: [DamagedRange(offset: 1, byteCount: 1)],
+            damagedByteCount: 1
+        )
         let entry = QuarantineEntry(
             store: .file,
             number: 1,
@@ -60,6 +69,7 @@ import Testing
             checkedCount: 1,
             sealedCount: 1,
             quarantinedCount: 1,
+            byteCount: 1,
             findings: [],
             cursor: ""
         )
@@ -71,5 +81,11 @@ import Testing
         let taken = Set(QuarantineAction.allCases.map(\.rawValue) + StoreName.allCases.map(\.rawValue))
         #expect(taken.isSubset(of: words))
         #expect(page.text.contains("at \(Limits.queryBatch) rows at most"))
+        let bounds = [
+            "\(Limits.contentBytesPerCheck) bytes", "\(Limits.queryBatch) files",
+            "or \(Limits.findingsPerCheck) damaged",
+        ]
+        for bound in bounds { #expect(page.text.contains(bound)) }
+        #expect(page.text.contains("the first \(Limits.rangesPerFinding)"))
     }
 }

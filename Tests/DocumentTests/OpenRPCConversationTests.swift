@@ -314,11 +314,14 @@ import Testing
     private func mend(_ talk: Conversation) throws {
         let first = try talk.succeed(.auditList, ["limit": 2, "since": 0])
         let next = try #require(first.result?["next"])
-        try talk.succeed(.auditList, ["after": next, "item": "nobody", "unit": "a.service", "refused": true])
+        let query: JSONObject = [
+            "after": next, "item": "nobody", "group": "default", "unit": "a.service", "refused": true,
+        ]
+        try talk.succeed(.auditList, query)
         try talk.fail(.param, .auditList, ["limit": 1001])
         try talk.succeed(.auditVerify, ["after": 0])
         try talk.fail(.param, .auditVerify, ["after": -1])
-        var params: JSONObject = ["repair": true]
+        var params: JSONObject = ["repair": true, "quick": false, "progress": true]
         repeat {
             let page = try talk.succeed(.vaultCheck, params)
             params.set("cursor", page.result?["cursor"] ?? .null)

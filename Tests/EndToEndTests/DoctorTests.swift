@@ -40,7 +40,7 @@ import Testing
             status: 0,
             "keychain items (3)",
             "files and directories (2)",
-            "not the contents of files",
+            "contents of files (1)",
             "all is well"
         )
         try expect("doctor", "--repair", status: 0, "all is well")

@@ -132,6 +132,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("erase", "--yes", ["vault.status", "vault.erase"]),
         HostileCase("watch", "--items --attempts", ["vault.watch", "vault.status"], requestCount: 2),
         HostileCase("doctor", "", ["vault.status", "vault.check", "vault.quarantine"]),
+        HostileCase("doctor", "--quick", ["vault.status", "vault.check", "vault.quarantine"]),
         HostileCase("doctor", "--repair", ["vault.status", "vault.check", "vault.quarantine"]),
         HostileCase("doctor", "--restore", ["vault.quarantine"]),
         HostileCase("doctor", "--discard --yes", ["vault.quarantine"]),

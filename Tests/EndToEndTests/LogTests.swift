@@ -36,7 +36,7 @@ import Testing
             String(decoding: try #require(directory.contents("errors")), as: UTF8.self).contains("warning: \(what)")
         )
         try run(daemon, "status", status: 0, what, "coffer doctor --acknowledge")
-        try run(daemon, "doctor", status: 65, "fault: \(what)", "hint: restore the vault from a backup")
+        try run(daemon, "doctor", status: 65, "fault: \(what)", "hint: store again what is missing")
         try run(daemon, "doctor", "--json", status: 65, "\"faults\":2")
         try run(daemon, "audit", "--verify", status: 65, "fault: \(what)")
         try run(daemon, "doctor", "--acknowledge", status: 64)

@@ -5,13 +5,16 @@ struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look for damage in the vault, and put it out of the way.",
         discussion: """
-            Looks at every row of the catalog, and at every secret whose key is there now; the contents of files are not read. \
+            Looks at every row of the catalog, and at every secret and every content of a file whose key is there now. \
             Without an option nothing is changed. With --salvage it reads one file instead, and saves what can be read of it.
             """
     )
 
     @Flag(help: "Repair: damaged rows go into quarantine, whole and as they are, and their names are free again.")
     var `repair` = false
+
+    @Flag(help: "Leave out the contents of files.")
+    var quick = false
 
     @Flag(help: "Put back from quarantine what is whole now.")
     var restore = false
@@ -44,6 +47,9 @@ struct Doctor: ParsableCommand {
         if [`repair`, restore, discard, acknowledge, salvage != nil].filter({ $0 }).count > 1 {
             throw ValidationError("give one of --repair, --restore, --discard, --acknowledge and --salvage")
         }
+        if quick && (restore || discard || acknowledge || salvage != nil) {
+            throw ValidationError("--quick is for a check, with or without --repair")
+        }
         if (salvage == nil) != (output == nil) { throw ValidationError("--salvage NAME and --output FILE go together") }
         if confirmation.yes && !discard && !acknowledge {
             throw ValidationError("--yes is for --discard and --acknowledge")
@@ -63,17 +69,27 @@ struct Doctor: ParsableCommand {
 
     private func check(_ client: BlockingClient) throws {
         let former = try client.status().faults
-        let progress = ProgressBar()
-        var survey = Survey()
+        var bar = ProgressBar()
+        var survey = Survey(repairs: `repair`, isQuick: quick)
         try forEachPage { (cursor: String?) throws(CofferError) in
-            let page = try client.call(VaultCheckParameters(repairs: `repair`, cursor: cursor)).value
+            let page = try client.call(
+                VaultCheckParameters(repairs: `repair`, isQuick: quick, wantsProgress: true, cursor: cursor),
+                progress: { [bar, survey] in bar?.update(survey.contentBytes + $0.done, of: survey.contentTotal) }
+            ).value
             survey.add(page)
-            if !page.findings.isEmpty { progress?.finish() }
+            if !page.findings.isEmpty { bar?.finish() }
             for finding in page.findings { format.show(finding) }
-            progress?.show { _ in "checked \(survey.checkedCount) rows" }
+            switch page.stage {
+            case .contents: bar?.update(survey.contentBytes, of: survey.contentTotal)
+            case .counts:
+                bar?.finish()
+                // Its rate is that of contents from here on.
+                bar = ProgressBar()
+            default: bar?.show { _ in "checked \(survey.checkedCount) rows" }
+            }
             return page.cursor
         }
-        progress?.finish()
+        bar?.finish()
         // The check may have found faults, and the repair may have ended some.
         let faults = try client.status().faults
         for fault in faults { format.show(fault) }
@@ -81,7 +97,6 @@ struct Doctor: ParsableCommand {
             format.say("fault: \(fault.what)")
             format.say("this fault has ended with the check")
         }
-        survey.repairs = `repair`
         survey.faultCount = faults.count
         survey.waiting = try allEntries(client)
         format.show(survey)
@@ -193,43 +208,67 @@ private struct SalvageReport: Printable {
 
 /// The number of checked rows, and the findings.
 private struct Survey: Printable {
+    let repairs: Bool
+    let isQuick: Bool
     private var checked: [CheckStage: Int] = [:]
-    private var sealedCount = 0
+    private var sealed: [CheckStage: Int] = [:]
     private var quarantinedCount = 0
     private var repairedCount = 0
-    private(set) var unrepairedCount = 0
+    private var unrepaired: [Repair: Int] = [:]
+    /// The bytes of contents that were checked, and those that there are to check.
+    private(set) var contentBytes: Int64 = 0
+    private(set) var contentTotal: Int64 = 0
     /// The entries of the quarantine.
     var waiting: [QuarantineEntry] = []
     var faultCount = 0
-    var repairs = false
+
+    init(repairs: Bool, isQuick: Bool) { (self.repairs, self.isQuick) = (repairs, isQuick) }
 
     var checkedCount: Int { checked.values.reduce(0, +) }
+    var unrepairedCount: Int { unrepaired.values.reduce(0, +) }
+    private var sealedCount: Int { sealed.values.reduce(0, +) }
+    private var sealedContentCount: Int { sealed[.contents] ?? 0 }
 
     mutating func add(_ page: CheckPage) {
         checked[page.stage, default: 0] += page.checkedCount
-        sealedCount += page.sealedCount
+        sealed[page.stage, default: 0] += page.sealedCount
         quarantinedCount += page.quarantinedCount
         repairedCount += page.findings.count { $0.isRepaired }
-        unrepairedCount += page.findings.count { !$0.isRepaired }
+        for finding in page.findings where !finding.isRepaired { unrepaired[finding.repair, default: 0] += 1 }
+        switch page.stage {
+        case .files: contentTotal += page.byteCount
+        case .contents: contentBytes += page.byteCount
+        default: break
+        }
     }
 
     var json: JSONObject {
         var stages = JSONObject()
-        for stage in CheckStage.allCases { stages.set(stage.rawValue, .integer(Int64(checked[stage] ?? 0))) }
+        for stage in CheckStage.allCases where !(isQuick && stage == .contents) {
+            stages.set(stage.rawValue, .integer(Int64(checked[stage] ?? 0)))
+        }
         return [
-            "checked": .object(stages), "sealed": .integer(Int64(sealedCount)),
+            "checked": .object(stages), "quick": .bool(isQuick), "sealed": .integer(Int64(sealedCount)),
+            "sealedContents": .integer(Int64(sealedContentCount)), "contentBytes": .integer(contentBytes),
             "damaged": .integer(Int64(unrepairedCount)), "repaired": .integer(Int64(repairedCount)),
             "inQuarantine": .integer(Int64(waiting.count)), "faults": .integer(Int64(faultCount)),
         ]
     }
 
     var text: [Line] {
-        let counts = CheckStage.allCases.filter { $0 != .counts }.map { "\($0.nouns.several) (\(checked[$0] ?? 0))" }
-            .joined(separator: ", ")
-        var lines: [Line] = ["checked \(counts) and the counts, not the contents of files"]
-        if sealedCount > 0 {
+        let stages = CheckStage.allCases.filter { $0 != .counts && !($0 == .contents && isQuick) }
+        let counts = stages.map { "\($0.nouns.several) (\(checked[$0] ?? 0))" }.joined(separator: ", ")
+        var lines: [Line] = ["checked \(counts) and the counts"]
+        if isQuick { lines.append("the contents of files were not checked: 'coffer doctor' without --quick does that") }
+        let secretCount = sealedCount - sealedContentCount
+        if secretCount > 0 {
             lines.append(
-                "whether \(sealedCount) secrets open was not checked: they are locked (unlock, and repeat it), or want a person"
+                "whether \(secretCount) secrets open was not checked: they are locked (unlock, and repeat it), or want a person"
+            )
+        }
+        if sealedContentCount > 0 {
+            lines.append(
+                "the contents of \(sealedContentCount) files were not checked: they are locked; 'coffer unlock', and repeat it"
             )
         }
         if repairs && repairedCount > 0 {
@@ -240,16 +279,29 @@ private struct Survey: Printable {
             let words = good > 0 ? "; \(good) of them can be put back by --restore" : ""
             lines.append("in quarantine: \(waiting.count)\(words)")
         }
-        if unrepairedCount > 0 {
+        return lines + outcome
+    }
+
+    /// What is left to do.
+    private var outcome: [Line] {
+        var lines: [Line] = []
+        let (fileCount, lostCount) = (unrepaired[.salvage] ?? 0, unrepaired[.copy] ?? 0)
+        let movableCount = unrepairedCount - fileCount - lostCount
+        if movableCount > 0 {
             lines.append(
-                "found \(unrepairedCount) damaged; 'coffer doctor --repair' puts them out of the way, nothing is thrown away"
+                repairs
+                    ? "\(movableCount) are damaged still: their files are open; close them, and repeat it"
+                    : "found \(movableCount) damaged; 'coffer doctor --repair' puts them out of the way, nothing is thrown away"
             )
-        } else if repairedCount > 0 {
-            lines.append("all that is left is well")
-        } else if faultCount == 0 {
-            lines.append("all is well")
         }
-        return lines
+        if lostCount > 0 { lines.append("found \(lostCount) damaged that can't be repaired") }
+        if fileCount > 0 {
+            lines.append("found \(fileCount) files with damaged contents, which --repair leaves as they are")
+        }
+        if !lines.isEmpty { return lines }
+        if repairedCount > 0 { return ["all that is left is well"] }
+        if faultCount > 0 { return [] }
+        return [isQuick || sealedCount > 0 ? "all that was checked is well" : "all is well"]
     }
 }
 
@@ -263,6 +315,7 @@ extension CheckStage {
         case .keychainTags: ("entry of the search", "entries of the search")
         case .files: ("file or directory", "files and directories")
         case .counts: ("the count of", "counts")
+        case .contents: ("file", "contents of files")
         }
     }
 }
@@ -273,7 +326,7 @@ private func title(_ stage: CheckStage, _ name: String?, _ reference: ItemID?) -
 }
 
 extension Finding: Printable {
-    /// The finding, its reason and a hint.
+    /// The finding, its reason and a hint, and the damaged parts of a content.
     var text: [Line] {
         let words: String
         switch (repair, isRepaired) {
@@ -281,11 +334,19 @@ extension Finding: Printable {
         case (.quarantine, true): words = "moved into quarantine"
         case (.rewrite, false): words = "--repair writes it anew"
         case (.rewrite, true): words = "written anew"
-        case (.backup, _): words = "copy what can be read out of the vault, and restore a backup"
+        case (.copy, _): words = "copy what can be read out of the vault; 'coffer erase' then makes room for a new one"
+        case (.salvage, _):
+            words =
+                "save what can be read by coffer doctor --salvage \(name ?? "NAME") --output FILE, "
+                + "then store it again, or remove it"
         case (.directory, false): words = "--repair makes a directory for it"
         case (.directory, true): words = "a directory 'recovered-…' was made for it"
         }
-        return ["\(title(stage, name, reference)): \(damage.words); \(words)"]
+        var lines: [Line] = ["\(title(stage, name, reference)): \(damage.words); \(words)"]
+        lines += damaged.map { "    bytes \($0.offset) to \($0.offset + $0.byteCount - 1) can't be read" }
+        let unnamed = damagedByteCount - damaged.reduce(0) { $0 + $1.byteCount }
+        if unnamed > 0 { lines.append("    and \(unnamed) bytes more, in other parts") }
+        return lines
     }
 }
 

@@ -29,26 +29,32 @@ public struct AuditSummary: Hashable, Sendable {
 /// What one step of a check found.
 public struct CheckPage: Hashable, Sendable {
     /// What this step checked.
-    public let stage: CheckStage
+    public var stage: CheckStage
     /// How many rows the step checked.
-    public let checkedCount: Int
+    public var checkedCount: Int
     /// How many of these rows have a secret that the daemon could not check, because its key is not
     /// available now or its access control requires authentication.
-    public let sealedCount: Int
+    public var sealedCount: Int
     /// How many rows the step moved to quarantine.
-    public let quarantinedCount: Int
+    public var quarantinedCount: Int
+    /// In the stage contents, how many bytes the step checked.
+    ///
+    /// In the stage files, how many bytes there are to check: the sizes of the files whose key is available
+    /// now. Absent means 0.
+    public var byteCount: Int64
     /// What is wrong.
-    public let findings: [Finding]
+    public var findings: [Finding]
     /// The cursor for the next step.
     ///
     /// It is absent after the last step.
-    public let cursor: String?
+    public var cursor: String?
 
     package init(
         stage: CheckStage,
         checkedCount: Int,
         sealedCount: Int,
         quarantinedCount: Int,
+        byteCount: Int64 = 0,
         findings: [Finding],
         cursor: String? = nil
     ) {
@@ -56,6 +62,7 @@ public struct CheckPage: Hashable, Sendable {
         self.checkedCount = checkedCount
         self.sealedCount = sealedCount
         self.quarantinedCount = quarantinedCount
+        self.byteCount = byteCount
         self.findings = findings
         self.cursor = cursor
     }
@@ -82,6 +89,19 @@ public struct CredentialAnswer: Hashable, Sendable {
         self.name = name
         self.refusal = refusal
         self.protection = protection
+    }
+}
+
+/// A part of a file that could not be read.
+public struct DamagedRange: Hashable, Sendable {
+    /// Where the part begins, in bytes.
+    public let offset: Int64
+    /// How many bytes the part has.
+    public let byteCount: Int64
+
+    package init(offset: Int64, byteCount: Int64) {
+        self.offset = offset
+        self.byteCount = byteCount
     }
 }
 
@@ -160,6 +180,14 @@ public struct Finding: Hashable, Sendable {
     public let repair: Repair
     /// Whether the repair was done.
     public let isRepaired: Bool
+    /// The parts of a content that cannot be read, in their order, at most 64 of them.
+    ///
+    /// It is absent if there are none.
+    public let damaged: [DamagedRange]
+    /// How many bytes of a content cannot be read.
+    ///
+    /// Absent means 0.
+    public let damagedByteCount: Int64
 
     package init(
         _ stage: CheckStage,
@@ -167,7 +195,9 @@ public struct Finding: Hashable, Sendable {
         name: String? = nil,
         _ damage: Damage,
         repair: Repair,
-        isRepaired: Bool
+        isRepaired: Bool,
+        damaged: [DamagedRange] = [],
+        damagedByteCount: Int64 = 0
     ) {
         self.stage = stage
         self.reference = reference
@@ -175,6 +205,8 @@ public struct Finding: Hashable, Sendable {
         self.damage = damage
         self.repair = repair
         self.isRepaired = isRepaired
+        self.damaged = damaged
+        self.damagedByteCount = damagedByteCount
     }
 }
 

@@ -129,6 +129,10 @@ public enum Damage: String, CaseIterable, Sendable {
     case missingOwner
     /// The stored number is wrong.
     case count
+    /// Parts of its content are damaged or missing.
+    case content
+    /// Its content as a whole is not as it was written, although each of its parts is authentic.
+    case contentForm
 
     /// What it is, as part of a sentence.
     public var words: String {
@@ -147,6 +151,8 @@ public enum Damage: String, CaseIterable, Sendable {
         case .otherClass: "it is of another class than its item"
         case .missingOwner: "its item or directory is missing or damaged"
         case .count: "the stored number is wrong"
+        case .content: "parts of its content are damaged or missing"
+        case .contentForm: "its content as a whole is not as it was written, although each of its parts is authentic"
         }
     }
 }
@@ -257,8 +263,10 @@ public enum Repair: String, CaseIterable, Sendable {
     case rewrite
     /// Creates a directory in place of the missing one.
     case directory
-    /// Nothing: the data must be copied out of the vault, and the vault restored from a backup.
-    case backup
+    /// Nothing: the whole parts of the file can be saved, and the file must be stored again or removed.
+    case salvage
+    /// Nothing: what can still be read must be copied out of the vault.
+    case copy
 }
 
 /// What is returned of an item.
@@ -321,6 +329,8 @@ public enum CheckStage: String, CaseIterable, Sendable {
     case files
     /// The numbers of items and files.
     case counts
+    /// The contents of files: each chunk whose key is available now.
+    case contents
 }
 
 /// The state of the vault.

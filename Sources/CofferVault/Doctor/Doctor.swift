@@ -13,10 +13,13 @@ extension Vault {
     package func vaultCheck(_ params: VaultCheckParameters, _ call: Call) throws -> Step {
         call.subject = "can't check the vault"
         let place = try CheckPlace(params.cursor)
+        if place.stage == .contents {
+            return try ContentCheck(after: place.number, of: self, wantsProgress: params.wantsProgress, call).resume()
+        }
         let order = CheckOrder(groups: call.caller.groups, repairs: params.repairs, now: wallClockMilliseconds())
         let catalog = try catalog
         if params.repairs && params.cursor == nil { catalog.acknowledgeAuditFaults() }
-        let page = try catalog.survey(from: params.cursor) {
+        var page = try catalog.survey(from: params.cursor) {
             if !params.repairs { return try place.check(catalog, order) }
             return try catalog.change { changes in
                 let page = try place.check(catalog, order)
@@ -24,6 +27,7 @@ extension Vault {
                 return page
             }
         }
+        if page.cursor == nil && !params.isQuick { page.cursor = CheckPlace(stage: .contents).cursor }
         return .done(Reply(page))
     }
 
@@ -84,7 +88,7 @@ extension Vault {
 }
 
 /// The position at which a check resumes.
-private struct CheckPlace {
+struct CheckPlace {
     let stage: CheckStage
     /// The last row that was checked; 0 at the beginning of a stage.
     var number: Int64 = 0
@@ -110,7 +114,7 @@ extension CheckPlace {
         self.init(stage: stage, number: number, tag: tag)
     }
 
-    private var cursor: String { "\(stage.rawValue):\(number)" + (tag.map { ":" + hexadecimal($0) } ?? "") }
+    var cursor: String { "\(stage.rawValue):\(number)" + (tag.map { ":" + hexadecimal($0) } ?? "") }
 
     /// The beginning of the next stage; `nil` after the last.
     private var nextStage: CheckPlace? {
@@ -130,6 +134,8 @@ extension CheckPlace {
         // The second count is that of the files.
         case .counts where number == 0: page(try catalog.keychain.checkCount(order), next: at(1))
         case .counts: page(try catalog.files.checkCount(order), next: nil)
+        // Takes several steps: ``ContentCheck``.
+        case .contents: page(CheckSlice<Int64>(), next: self)
         }
     }
 
@@ -145,6 +151,7 @@ extension CheckPlace {
             checkedCount: slice.checkedCount,
             sealedCount: slice.sealedCount,
             quarantinedCount: slice.quarantinedCount,
+            byteCount: slice.byteCount,
             findings: slice.findings,
             cursor: next?.cursor
         )

@@ -142,7 +142,7 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The credential is the payload.
     case slotTest = "slot.test"
-    /// Checks a page of rows, and repairs them if requested.
+    /// Checks a page of rows, and repairs them if requested, or the contents of some files.
     case vaultCheck = "vault.check"
     /// Destroys the keys of the vault, and then everything else.
     ///
@@ -331,7 +331,7 @@ extension Method {
     /// The notifications that it may cause.
     package var notifications: [Notification] {
         switch self {
-        case .fileProtect, .fileRemove, .fileSalvage, .itemGet, .itemPut: [.progress]
+        case .fileProtect, .fileRemove, .fileSalvage, .itemGet, .itemPut, .vaultCheck: [.progress]
         case .vaultWatch:
             [
                 .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable,

@@ -213,7 +213,7 @@ package protocol MethodHandler {
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.check`.
     ///
-    /// Checks a page of rows, and repairs them if requested.
+    /// Checks a page of rows, and repairs them if requested, or the contents of some files.
     func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.erase`.
     ///

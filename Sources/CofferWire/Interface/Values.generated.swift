@@ -86,6 +86,7 @@ extension CheckPage: WireObject {
         let checkedCount = Int(try reader.integer("checked", in: 0...Int64.max))
         let sealedCount = Int(try reader.integer("sealed", in: 0...Int64.max))
         let quarantinedCount = Int(try reader.integer("quarantined", in: 0...Int64.max))
+        let byteCount = try reader.optionalInteger("bytes", in: 0...Int64.max) ?? 0
         let findings = try reader.values("findings", of: Finding.self)
         let cursor = try reader.optionalString("cursor")
         self.init(
@@ -93,6 +94,7 @@ extension CheckPage: WireObject {
             checkedCount: checkedCount,
             sealedCount: sealedCount,
             quarantinedCount: quarantinedCount,
+            byteCount: byteCount,
             findings: findings,
             cursor: cursor
         )
@@ -104,6 +106,7 @@ extension CheckPage: WireObject {
         object.append("checked", checkedCount)
         object.append("sealed", sealedCount)
         object.append("quarantined", quarantinedCount)
+        if byteCount != 0 { object.append("bytes", byteCount) }
         object.append("findings", findings)
         object.append("cursor", cursor)
         return object
@@ -188,23 +191,11 @@ extension CredentialAnswer: WireObject {
     }
 }
 
-/// A part of a file that could not be read.
-public struct DamagedRange: Hashable, Sendable {
-    /// Where the part begins, in bytes.
-    public let offset: Int64
-    /// How many bytes the part has.
-    public let byteCount: Int64
-
-    package init(offset: Int64, byteCount: Int64) {
-        self.offset = offset
-        self.byteCount = byteCount
-    }
-}
-
 extension DamagedRange: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
-        offset = try reader.integer("offset", in: 0...Int64.max)
-        byteCount = try reader.integer("bytes", in: 0...Int64.max)
+        let offset = try reader.integer("offset", in: 0...Int64.max)
+        let byteCount = try reader.integer("bytes", in: 0...Int64.max)
+        self.init(offset: offset, byteCount: byteCount)
     }
 
     package var json: JSONObject {
@@ -428,7 +419,18 @@ extension Finding: WireObject {
         let damage = try reader.required("damage", as: Damage.self)
         let repair = try reader.required("repair", as: Repair.self)
         let isRepaired = try reader.optionalBool("isRepaired") ?? false
-        self.init(stage, reference: reference, name: name, damage, repair: repair, isRepaired: isRepaired)
+        let damaged = try reader.optionalValues("damaged", of: DamagedRange.self)
+        let damagedByteCount = try reader.optionalInteger("damagedBytes", in: 0...Int64.max) ?? 0
+        self.init(
+            stage,
+            reference: reference,
+            name: name,
+            damage,
+            repair: repair,
+            isRepaired: isRepaired,
+            damaged: damaged,
+            damagedByteCount: damagedByteCount
+        )
     }
 
     package var json: JSONObject {
@@ -440,6 +442,8 @@ extension Finding: WireObject {
         object.append("found", damage.words)
         object.append("repair", repair)
         object.append("isRepaired", isRepaired)
+        if !damaged.isEmpty { object.append("damaged", damaged) }
+        if damagedByteCount != 0 { object.append("damagedBytes", damagedByteCount) }
         return object
     }
 }

@@ -93,7 +93,7 @@ extension RequestCancelParameters: WireObject {
 
 /// The parameters of `vault.check`.
 ///
-/// Checks a page of rows, and repairs them if requested.
+/// Checks a page of rows, and repairs them if requested, or the contents of some files.
 ///
 /// - Throws: `decode`, `diskFull`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`,
 ///   `userCanceled`.
@@ -106,14 +106,30 @@ public struct VaultCheckParameters: MethodParameters {
     ///
     /// Absent means false.
     public let repairs: Bool
+    /// Whether the daemon leaves out the contents of files.
+    ///
+    /// It is the same in each step. Absent means false.
+    public let isQuick: Bool
+    /// Whether the client wants progress notifications, which count the bytes of contents that the step has
+    /// checked.
+    ///
+    /// Absent means false.
+    public let wantsProgress: Bool
     /// The cursor of the previous step.
     ///
     /// Absent means: from the beginning.
     public let cursor: String?
 
     /// Makes the parameters.
-    public init(repairs: Bool = false, cursor: String? = nil) {
+    public init(
+        repairs: Bool = false,
+        isQuick: Bool = false,
+        wantsProgress: Bool = false,
+        cursor: String? = nil
+    ) {
         self.repairs = repairs
+        self.isQuick = isQuick
+        self.wantsProgress = wantsProgress
         self.cursor = cursor
     }
 }
@@ -121,12 +137,16 @@ public struct VaultCheckParameters: MethodParameters {
 extension VaultCheckParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         repairs = try reader.optionalBool("repair") ?? false
+        isQuick = try reader.optionalBool("quick") ?? false
+        wantsProgress = try reader.optionalBool("progress") ?? false
         cursor = try reader.optionalString("cursor")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         if repairs { object.append("repair", true) }
+        if isQuick { object.append("quick", true) }
+        if wantsProgress { object.append("progress", true) }
         object.append("cursor", cursor)
         return object
     }
