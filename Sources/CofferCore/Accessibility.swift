@@ -41,12 +41,12 @@ extension Accessibility {
     /// The accessibility that is available in the same states as a file's class, for an item that moves between the
     /// stores.
     ///
-    /// The keychain has nothing that expires while locked, as class CX does: that becomes an accessibility that does
-    /// not expire.
-    public init(matching protectionClass: ProtectionClass) {
+    /// - Returns: `nil` for class CX: the keychain has nothing that expires while locked.
+    public init?(matching protectionClass: ProtectionClass) {
         switch protectionClass {
         case .complete, .completeUnlessOpen: self = .whenUnlocked
-        case .completeUntilFirstUserAuthentication, .completeWhenUserInactive: self = .afterFirstUnlock
+        case .completeUntilFirstUserAuthentication: self = .afterFirstUnlock
+        case .completeWhenUserInactive: return nil
         case .none: self = .always
         }
     }
@@ -54,11 +54,16 @@ extension Accessibility {
 
 extension ProtectionClass {
     /// The class that is available in the same states as a keychain item's accessibility.
-    public init(matching accessibility: Accessibility) {
+    ///
+    /// - Returns: `nil` for an accessibility of this device only: a file of any class goes along to another one.
+    public init?(matching accessibility: Accessibility) {
         switch accessibility {
-        case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: self = .complete
-        case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: self = .completeUntilFirstUserAuthentication
-        case .always, .alwaysThisDeviceOnly: self = .none
+        case .whenUnlocked: self = .complete
+        case .afterFirstUnlock: self = .completeUntilFirstUserAuthentication
+        case .always: self = .none
+        case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
+            .whenPasscodeSetThisDeviceOnly:
+            return nil
         }
     }
 }

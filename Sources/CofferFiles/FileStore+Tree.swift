@@ -55,6 +55,20 @@ extension FileStore {
         return found
     }
 
+    /// Whether a name lies in a directory that was created explicitly, or that has a default class, at any depth.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    package func isInMadeDirectory(_ name: ItemName, in group: String) throws -> Bool {
+        var isFound = false
+        try tree.forEachDirectory(around: name, in: group) { directory in
+            let metadata = directory.metadata
+            if metadata.flags.contains(.stays) || metadata.defaultClass != nil { isFound = true }
+        }
+        return isFound
+    }
+
     /// Whether a name is that of an explicitly created directory.
     ///
     /// - Parameters:
@@ -166,12 +180,18 @@ extension FileStore {
     ///   - entry: The file or directory.
     ///   - protectionClass: The class.
     ///   - now: Milliseconds since 1970.
+    ///   - rewrapKept: Gives what a file keeps of a keychain item the new class as well.
     /// - Returns: Whether it had another class.
     /// - Throws: `interactionNotAllowed` if a key that a file's change of class needs is not in memory.
-    package func protect(_ entry: FileEntry, as protectionClass: ProtectionClass, now: Int64) throws -> Bool {
+    package func protect(
+        _ entry: FileEntry,
+        as protectionClass: ProtectionClass,
+        now: Int64,
+        rewrapKept: ([UInt8]) throws -> [UInt8] = { $0 }
+    ) throws -> Bool {
         if entry.protectionClass == protectionClass { return false }
         if let file = entry.file {
-            try protect(file, as: protectionClass, now: now)
+            try protect(file, as: protectionClass, now: now, rewrapKept: rewrapKept)
         } else {
             try setDefaultClass(of: entry, to: protectionClass, now: now)
         }

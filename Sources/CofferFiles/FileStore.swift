@@ -118,8 +118,8 @@ package final class FileStore {
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
-    ///   - protectionClass: The class of the file. Its key must be in memory, and so must that of a file that is
-    ///     replaced.
+    ///   - protectionClass: The class of the file. Its key for creating must be in memory, and so must that of a file
+    ///     that is replaced.
     /// - Throws: `interactionNotAllowed`; `param` if a part of the path is a file.
     package func prepareWrite(
         _ name: ItemName,
@@ -127,7 +127,7 @@ package final class FileStore {
         as protectionClass: ProtectionClass
     ) throws -> ContentWrite {
         try checkPath(name, in: group)
-        if let existing = try find(name, in: group), !existing.protectionClass.permits(.write, in: keys.state) {
+        if let existing = try find(name, in: group), !existing.protectionClass.permits(.create, in: keys.state) {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
         let id = ItemID()
@@ -232,6 +232,8 @@ package final class FileStore {
     ///   - byteCount: The result of performing the write.
     ///   - kind: The kind that its owner states.
     ///   - created: The creation date of the replaced item, in milliseconds since 1970.
+    ///   - decision: The rule by which the put was decided, and what overrode it.
+    ///   - keptItem: What the file keeps of the keychain item that it replaces; `nil` if it replaces none.
     ///   - now: Milliseconds since 1970.
     /// - Throws: `interactionNotAllowed` if the vault was locked meanwhile.
     package func commit(
@@ -241,6 +243,8 @@ package final class FileStore {
         byteCount: Int64,
         kind: ItemKind?,
         created: Int64?,
+        decision: String = "",
+        keptItem: [UInt8]? = nil,
         now: Int64
     ) throws {
         try checkPath(name, in: group)
@@ -259,7 +263,7 @@ package final class FileStore {
                 try unlink(existing.node)
                 try tree.delete(existing.node, content: existing.content)
             }
-            let metadata = NodeMetadata(
+            var metadata = NodeMetadata(
                 group: group,
                 name: String(name.components[name.components.count - 1]),
                 kind: kind ?? existing?.kind,
@@ -267,6 +271,8 @@ package final class FileStore {
                 created: existing?.created ?? created ?? now,
                 modified: now
             )
+            metadata.decision = decision
+            metadata.keptItem = keptItem ?? existing?.metadata.keptItem ?? []
             _ = try tree.insert(
                 metadata,
                 under: parent,
@@ -289,10 +295,17 @@ package final class FileStore {
     ///   - file: The file.
     ///   - protectionClass: The new class.
     ///   - now: Milliseconds since 1970.
+    ///   - rewrapKept: Gives what the file keeps of a keychain item the new class as well.
     /// - Throws: `interactionNotAllowed` if the key of the old class or of the new one is not in memory; `decode` if
     ///   the wrapped key is damaged. Nothing is changed then.
-    package func protect(_ file: FileItem, as protectionClass: ProtectionClass, now: Int64) throws {
+    package func protect(
+        _ file: FileItem,
+        as protectionClass: ProtectionClass,
+        now: Int64,
+        rewrapKept: ([UInt8]) throws -> [UInt8] = { $0 }
+    ) throws {
         if protectionClass == file.protectionClass { return }
+        let kept = file.metadata.keptItem.isEmpty ? [] : try rewrapKept(file.metadata.keptItem)
         let wrappedKey: [UInt8]
         do {
             wrappedKey = unsafe try keys.rewrapFileKey(
@@ -304,7 +317,7 @@ package final class FileStore {
         } catch {
             throw error.cofferError(quotedForDisplay(file.path), in: keys.state, for: .write)
         }
-        try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, modified: now)
+        try tree.protect(file, as: protectionClass, wrappedKey: wrappedKey, keptItem: kept, modified: now)
         openContents.change(file.content, from: file.protectionClass, to: protectionClass)
     }
 

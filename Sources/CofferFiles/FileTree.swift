@@ -188,9 +188,11 @@ struct FileTree {
         _ file: FileItem,
         as protectionClass: ProtectionClass,
         wrappedKey: [UInt8],
+        keptItem: [UInt8],
         modified: Int64
     ) throws {
         var metadata = file.metadata
+        metadata.keptItem = keptItem
         metadata.modified = modified
         try update(
             Node(

@@ -3,7 +3,8 @@ internal import CofferKeys
 
 /// The sealed attributes of a node of the tree: a file or a directory.
 ///
-/// proto-docs/FORMATS.md describes them. Version 2 is written; version 1, which has no overlays, is read as well.
+/// proto-docs/FORMATS.md describes them. Version 3 is written; versions 1, which has no overlays, and 2, which keeps
+/// nothing of a put, are read as well.
 package struct NodeMetadata: Equatable, Sendable {
     /// Further properties of a node, one bit each.
     package struct Flags: OptionSet, Sendable {
@@ -48,6 +49,10 @@ package struct NodeMetadata: Equatable, Sendable {
     package var flags: Flags
     /// The default class of a directory for new files; `nil` for a file, and for a directory without one.
     package var defaultClass: ProtectionClass?
+    /// The rule by which the put that stored a file was decided, and what overrode it; "" if none was kept.
+    package var decision = ""
+    /// What a file that was a keychain item keeps of it, for when it becomes one again; empty otherwise.
+    package var keptItem: [UInt8] = []
 
     /// Creates the attributes of a directory, or of a file without an overlay.
     package init(
@@ -82,7 +87,9 @@ extension NodeMetadata {
     private enum Version: UInt8 {
         /// No overlay, no flags, no default class.
         case onePiece = 1
-        case current = 2
+        /// No decision, and no kept item.
+        case inPlace = 2
+        case current = 3
     }
 
     /// The serialised attributes.
@@ -101,6 +108,9 @@ extension NodeMetadata {
         writer.write(raw: chunksTag)
         writer.write(flags.rawValue)
         writer.write(defaultClass.map { ClassKeyName($0).rawValue } ?? 0)
+        writer.write(counted: decision.utf8)
+        writer.write(UInt32(keptItem.count))
+        writer.write(raw: keptItem)
         return writer.bytes
     }
 
@@ -123,7 +133,7 @@ extension NodeMetadata {
             chunksTag = Self.noChunks
             flags = []
             defaultClass = nil
-        case .current:
+        case .inPlace, .current:
             baseByteCount = try reader.read()
             visibleBaseBytes = try reader.read()
             chunksTag = Array(try reader.readRaw(Self.chunksTagBytes))
@@ -131,6 +141,10 @@ extension NodeMetadata {
             let code = try reader.read(UInt8.self)
             defaultClass = ProtectionClass.allCases.first { ClassKeyName($0).rawValue == code }
             guard flags.isSubset(of: .known), (code == 0) == (defaultClass == nil) else { throw ByteReader.Malformed() }
+        }
+        if version == .current {
+            decision = try reader.readText()
+            keptItem = Array(try reader.readRaw(Int(try reader.read(UInt32.self))))
         }
         guard reader.isAtEnd, (0...Limits.fileBytes).contains(byteCount),
             (0...Limits.fileBytes).contains(baseByteCount), (0...baseByteCount).contains(visibleBaseBytes)

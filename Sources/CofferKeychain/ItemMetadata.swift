@@ -3,7 +3,7 @@ internal import CofferCore
 /// The sealed attributes of an item, and the tag that binds them to its secret.
 struct ItemMetadata {
     /// Version 1 had only generic passwords, without any attribute except their primary key; version 2 had no access
-    /// control; version 3 had no count of moves.
+    /// control; version 3 had neither a decision nor a count of moves.
     private static let version: UInt8 = 4
     static let secretTagBytes = 16
 
@@ -34,7 +34,8 @@ struct ItemMetadata {
 
     /// The size of encoded attributes, known before they are encoded.
     ///
-    /// Without the access control and the count of moves, so that what fitted before they were introduced still fits.
+    /// Without the access control, the decision and the count of moves, so that what fitted before they were
+    /// introduced still fits.
     static func byteCount(of attributes: ItemAttributes) -> Int {
         let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
         let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count
@@ -51,6 +52,7 @@ struct ItemMetadata {
         writer.write(counted: (attributes.kind?.rawValue ?? "").utf8)
         writer.write(UInt8(attributes.historyLimit))
         writer.write(attributes.accessControl?.code ?? 0)
+        writer.write(counted: attributes.decision.utf8)
         writer.write(created)
         writer.write(modified)
         writer.write(UInt32(secretByteCount))
@@ -108,6 +110,7 @@ struct ItemMetadata {
         attributes.kind = ItemKind(rawValue: try reader.readText())
         attributes.historyLimit = Int(try reader.read(UInt8.self))
         if version >= 3 { attributes.accessControl = try AccessControl.decoded(try reader.read()) }
+        if version >= 4 { attributes.decision = try reader.readText() }
         let created = try reader.read(Int64.self)
         let modified = try reader.read(Int64.self)
         let secretByteCount = Int(try reader.read(UInt32.self))

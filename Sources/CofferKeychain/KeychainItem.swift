@@ -42,6 +42,8 @@ package struct ItemAttributes: Hashable, Sendable {
     package var user: [String: String] = [:]
     /// The kind that the owner stated, in the common namespace.
     package var kind: ItemKind?
+    /// The rule by which the put that stored the item was decided, and what overrode it; "" for an item that was added.
+    package var decision = ""
     /// The number of former values of the secret that are kept.
     package var historyLimit = Limits.defaultHistoryValues
     /// The authentication that is required before its secret is returned; `nil` for none.
@@ -57,6 +59,15 @@ package struct ItemAttributes: Hashable, Sendable {
     /// Creates the attributes of a generic password of the common namespace.
     package init(_ key: GenericPasswordKey) {
         self.init(.genericPassword, in: key.group, [.service: .text(key.service), .account: .text(key.account)])
+    }
+
+    /// The attributes of a generic password of the common namespace that was stored before under another name, or in
+    /// another group.
+    init(_ key: GenericPasswordKey, as former: ItemAttributes?) {
+        self = former ?? ItemAttributes(key)
+        group = key.group
+        values[.service] = .text(key.service)
+        values[.account] = .text(key.account)
     }
 
     /// The name in the common namespace of both stores; `nil` for an item that has none there.

@@ -48,30 +48,6 @@ extension KeychainStore {
         return values
     }
 
-    /// Describes what an item loses when it becomes a file: its former values, including damaged ones, and attributes.
-    package func losses(asFile item: KeychainItem) throws -> [String] {
-        var losses: [String] = []
-        let count = try connection.row(
-            "SELECT count(*) FROM keychain_history WHERE uuid = ?",
-            .blob(item.id.bytes)
-        ) { try $0.integer(0) }
-        if let count, count > 0 {
-            let values = count == 1 ? "1 former value is" : "\(count) former values are"
-            losses.append("a file has no history: \(values) gone")
-        }
-        let kept: Set<KeychainAttribute> = [.service, .account]
-        let names =
-            item.attributes.values.keys.filter { !kept.contains($0) }.map(\.rawValue)
-            + item.attributes.user.keys
-        if !names.isEmpty {
-            let quoted = names.sorted().map { quotedForDisplay($0) }.joined(separator: ", ")
-            losses.append(
-                "a file has no attributes of a keychain item: \(quoted) \(names.count == 1 ? "is" : "are") gone"
-            )
-        }
-        return losses
-    }
-
     /// Opens a former value of an item's secret.
     ///
     /// - Parameters:

@@ -15,13 +15,13 @@ extension KeychainStore {
         _ accessibility: Accessibility,
         _ created: Int64,
         _ now: Int64,
-        _ context: AuthenticationContext?
+        _ context: AuthenticationContext?,
+        as id: ItemID = ItemID()
     ) throws -> ItemID {
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
         try checkControl(attributes)
         try connection.faults.refuseNew(attributes.quoted)
-        let id = ItemID()
         let sealed = try seal(secret, of: id, as: accessibility, attributes, context?.password)
         let metadata = ItemMetadata(
             attributes: attributes,

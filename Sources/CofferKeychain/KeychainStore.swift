@@ -142,6 +142,8 @@ package final class KeychainStore {
     ///     replaced.
     ///   - kind: The kind that its owner states.
     ///   - created: The creation date of an item that comes from elsewhere; by default now.
+    ///   - decision: The rule by which the put was decided, and what overrode it.
+    ///   - keptBytes: What a file that becomes the item kept of it.
     ///   - now: Milliseconds since 1970.
     ///   - context: The authentication of the client.
     /// - Throws: As ``add(_:secret:accessibility:now:with:)`` and ``update(_:to:secret:accessibility:now:with:)``.
@@ -151,18 +153,27 @@ package final class KeychainStore {
         accessibility: Accessibility,
         kind: ItemKind?,
         created: Int64?,
+        decision: String = "",
+        kept keptBytes: [UInt8] = [],
         now: Int64,
         with context: AuthenticationContext? = nil
     ) throws {
         if let existing = try find(key) {
             var attributes = existing.attributes
             attributes.kind = kind ?? attributes.kind
+            attributes.decision = decision
             let item = try prepared(existing, for: attributes, accessibility, context)
             try replace(item, attributes, secret, accessibility, now, context)
         } else {
-            var attributes = ItemAttributes(key)
+            let kept = try kept(keptBytes, key.quoted)
+            var attributes = ItemAttributes(key, as: kept?.metadata.attributes)
             attributes.kind = kind
-            _ = try insert(attributes, secret, accessibility, created ?? now, now, context)
+            attributes.decision = decision
+            try connection.transaction {
+                let id = kept?.id ?? ItemID()
+                _ = try insert(attributes, secret, accessibility, created ?? now, now, context, as: id)
+                if let kept { try restoreHistory(kept) }
+            }
         }
     }
 

@@ -13,7 +13,7 @@ package enum Routing {
     ///   - bounds: The sizes that decide.
     /// - Returns: The verdict.
     /// - Throws: `dataTooLarge` if the item must go to the keychain and does not fit; `param` if the caller named two
-    ///   protections.
+    ///   protections, a secret kind in a directory, or a store that does not have the protection.
     package static func route(
         _ facts: RoutingFacts,
         wishes: RoutingWishes = RoutingWishes(),
@@ -21,18 +21,25 @@ package enum Routing {
     ) throws(CofferError) -> Verdict {
         let named = try wishes.named()
         let rule = Rule(for: facts, bounds)
-        guard let store = wishes.store ?? rule.store, store == .file || facts.size.fits(in: Limits.secretBytes) else {
-            throw tooLarge(facts, rule: rule, wishes: wishes)
+        if rule == .r0, wishes.store == nil, let kind = facts.kind, kind.isSecret { throw secretInDirectory(kind) }
+        let chosen = wishes.store ?? rule.store
+        let (said, source) = protection(in: chosen ?? .keychain, named: named, wishes: wishes, facts)
+        let only = said.onlyStore
+        if let only, only != chosen {
+            let isRefused = rule == .r0 && source != .existingItem
+            if wishes.store != nil || isRefused { throw notThere(said, source, in: chosen ?? .file) }
         }
-        let (said, source) = protection(in: store, named: named, wishes: wishes, scenario: facts.scenario)
+        guard let store = only ?? chosen, store == .file || facts.size.fits(in: Limits.secretBytes),
+            let protection = said.converted(to: store)
+        else { throw tooLarge(facts, rule: rule, said, wishes: wishes) }
         return Verdict(
             store: store,
-            storeSource: wishes.store == nil ? .matrix : .caller,
+            storeSource: wishes.store != nil ? .caller : store == rule.store ? .matrix : .protection,
             rule: rule,
-            protection: said.converted(to: store),
+            protection: protection,
             protectionSource: source,
-            convertedFrom: said.store == store ? nil : said,
-            signature: facts.foundKind == nil ? nil : facts.signature,
+            convertedFrom: source == .caller && said.store != store ? said : nil,
+            signature: rule == .r0 || facts.foundKind == nil ? nil : facts.signature,
             bounds: bounds
         )
     }
@@ -41,7 +48,7 @@ package enum Routing {
         in store: StoreName,
         named: Protection?,
         wishes: RoutingWishes,
-        scenario: Scenario?
+        _ facts: RoutingFacts
     ) -> (Protection, ProtectionSource) {
         if let named { return (named, .caller) }
         // Replacing a file creates a new one in its directory. An item that comes from the keychain keeps its policy.
@@ -51,11 +58,50 @@ package enum Routing {
         if let existing = wishes.existing { return (existing, .existingItem) }
         if let entitled = wishes.entitled { return (entitled, .entitlement) }
         if let configured = wishes.configured { return (configured, .configuration) }
-        if let scenario { return (scenario.protection, .scenario) }
+        if let scenario = facts.scenario { return (scenario.protection, .scenario) }
+        if let scenario = facts.kind?.scenario { return (scenario.protection, .kind) }
         return (.standard(in: store), .standard)
     }
 
-    private static func tooLarge(_ facts: RoutingFacts, rule: Rule, wishes: RoutingWishes) -> CofferError {
+    // MARK: Refusals
+
+    private static func secretInDirectory(_ kind: ItemKind) -> CofferError {
+        CofferError(
+            .param,
+            "can't store a \(kind.rawValue) in this directory: it was made for files, and a \(kind.rawValue) belongs in "
+                + "the keychain",
+            hint: "choose a name outside it, leave out '--kind', or say '--store keychain'",
+            operation: .create
+        )
+    }
+
+    /// The error if a protection can't be had in the store where the item would go.
+    private static func notThere(_ said: Protection, _ source: ProtectionSource, in store: StoreName) -> CofferError {
+        let owner = source == .existingItem ? ", the protection of the item that is there," : ""
+        return CofferError(
+            .param,
+            "can't store it as \(said.name)\(owner) in the \(store.rawValue) store: only the \(said.store.rawValue) store "
+                + "has that",
+            hint: "say '--store \(said.store.rawValue)', or name a protection of the \(store.rawValue) store",
+            operation: .create
+        )
+    }
+
+    private static func tooLarge(
+        _ facts: RoutingFacts,
+        rule: Rule,
+        _ said: Protection,
+        wishes: RoutingWishes
+    ) -> CofferError {
+        if said.onlyStore == .keychain, wishes.store == nil {
+            return CofferError(
+                .dataTooLarge,
+                "can't store it as \(said.name): only the keychain has that, the item has \(facts.size.words) bytes, and "
+                    + "the limit is \(Limits.secretBytes) (32 KiB)",
+                hint: "name a class of the file store, such as '--protection complete': it goes along in a backup",
+                operation: .create
+            )
+        }
         var remedies: [String] = []
         if rule == .r2 { remedies.append("say '--kind document'") }
         if wishes.store == .keychain { remedies.append("leave out '--store keychain'") }

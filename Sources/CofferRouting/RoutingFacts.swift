@@ -12,6 +12,8 @@ package struct RoutingFacts: Hashable, Sendable {
 
     /// The kind that its owner states.
     package let kind: ItemKind?
+    /// The kind that was stated for the item that is replaced.
+    package let formerKind: ItemKind?
     /// Its size.
     package let size: Size
     /// Whether the caller declares that it consists of named fields.
@@ -24,23 +26,29 @@ package struct RoutingFacts: Hashable, Sendable {
     package let isPresentedAsFile: Bool
     /// The stated use.
     package let scenario: Scenario?
+    /// Whether it lies in a directory that was made, or that has a class, at any depth.
+    package let isInDirectory: Bool
 
     package init(
         kind: ItemKind? = nil,
+        formerKind: ItemKind? = nil,
         size: Size,
         isDeclaredStructured: Bool = false,
         looksStructured: Bool = false,
         signature: ContentSignature? = nil,
         isPresentedAsFile: Bool = false,
-        scenario: Scenario? = nil
+        scenario: Scenario? = nil,
+        isInDirectory: Bool = false
     ) {
         self.kind = kind
+        self.formerKind = formerKind
         self.size = size
         self.isDeclaredStructured = isDeclaredStructured
         self.looksStructured = looksStructured
         self.signature = signature
         self.isPresentedAsFile = isPresentedAsFile
         self.scenario = scenario
+        self.isInDirectory = isInDirectory
     }
 
     /// The facts about a content.
@@ -49,16 +57,26 @@ package struct RoutingFacts: Hashable, Sendable {
     ///   - prefix: Its first bytes.
     ///   - size: Its total size.
     ///   - options: The options of the caller.
-    package init(_ prefix: RawSpan, size: Size, _ options: PlacementOptions) {
+    ///   - formerKind: The kind that was stated for the item that is replaced.
+    ///   - isInDirectory: Whether its name lies in a directory that was made, or that has a class.
+    package init(
+        _ prefix: RawSpan,
+        size: Size,
+        _ options: PlacementOptions,
+        formerKind: ItemKind?,
+        isInDirectory: Bool
+    ) {
         let isWhole = size == .exactly(Int64(prefix.byteCount))
         self.init(
             kind: options.kind,
+            formerKind: formerKind,
             size: size,
             isDeclaredStructured: options.isStructured,
             looksStructured: isWhole && CofferRouting.looksStructured(prefix),
             signature: ContentSignature(of: prefix, isWhole: isWhole),
             isPresentedAsFile: options.isPresentedAsFile,
-            scenario: options.scenario
+            scenario: options.scenario,
+            isInDirectory: isInDirectory
         )
     }
 
@@ -66,7 +84,7 @@ package struct RoutingFacts: Hashable, Sendable {
     ///
     /// Content that looks like a secret and is too large for the keychain has no kind, so that it is not refused.
     package var foundKind: ItemKind? {
-        guard kind == nil, !isDeclaredStructured, let found = signature?.kind else { return nil }
+        guard kind == nil, formerKind == nil, !isDeclaredStructured, let found = signature?.kind else { return nil }
         return found.isSecret && !size.fits(in: Limits.secretBytes) ? nil : found
     }
 }

@@ -4,6 +4,8 @@ package import CofferCore
 ///
 /// The matrix is in `proto-docs/ROUTING.md`; the raw value is the name there, on the wire and in the log.
 package enum Rule: String, CaseIterable, Sendable {
+    /// In a directory that holds files.
+    case r0 = "R0"
     /// A secret by its kind, within the limit.
     case r1 = "R1"
     /// A secret by its kind, beyond the limit.
@@ -25,7 +27,7 @@ package enum Rule: String, CaseIterable, Sendable {
     package var store: StoreName? {
         switch self {
         case .r1, .r3, .r6, .r7: .keychain
-        case .r4, .r5, .r8: .file
+        case .r0, .r4, .r5, .r8: .file
         case .r2: nil
         }
     }
@@ -35,6 +37,7 @@ package enum Rule: String, CaseIterable, Sendable {
     /// - Parameter bounds: The sizes by which it decided.
     package func reason(_ bounds: RoutingBounds) -> String {
         switch self {
+        case .r0: "what lies in a directory that was made, or that has a class, is a file like all that it holds"
         case .r1: "a password, token, key or certificate of at most \(Limits.secretBytes) bytes belongs in the keychain"
         case .r2:
             "a password, token, key or certificate of more than \(Limits.secretBytes) bytes does not fit in the keychain"
@@ -48,14 +51,19 @@ package enum Rule: String, CaseIterable, Sendable {
         }
     }
 
-    /// Finds the first row of the matrix that matches: the kind decides if one is stated or recognised, the size after
-    /// it.
+    /// Finds the first row of the matrix that matches: the directory, then the kind if one is stated or recognised, the
+    /// size after it.
     ///
     /// - Parameters:
     ///   - facts: The facts about the item.
     ///   - bounds: The sizes that decide.
     package init(for facts: RoutingFacts, _ bounds: RoutingBounds = RoutingBounds()) {
-        switch facts.kind ?? facts.foundKind {
+        let isSecret = facts.kind == nil && facts.formerKind?.isSecret == true
+        if facts.isInDirectory && !isSecret {
+            self = .r0
+            return
+        }
+        switch facts.kind ?? facts.formerKind ?? facts.foundKind {
         case .some(let kind) where kind.isSecret: self = facts.size.fits(in: Limits.secretBytes) ? .r1 : .r2
         case .some: self = .r4
         case nil: self.init(forUnstatedKind: facts, bounds)
@@ -85,6 +93,19 @@ extension ItemKind {
         switch self {
         case .password, .token, .key, .certificate: true
         case .document, .database, .image, .download, .cache, .temporary: false
+        }
+    }
+
+    /// The scenario of an item whose owner says nothing but its kind.
+    package var scenario: Scenario? {
+        switch self {
+        case .document: .userDocument
+        case .database: .database
+        case .image: .downloadedImage
+        case .download: .download
+        case .cache: .cache
+        case .temporary: .temporary
+        case .password, .token, .key, .certificate: nil
         }
     }
 }

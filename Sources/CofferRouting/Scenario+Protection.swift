@@ -18,13 +18,18 @@ extension Protection {
     /// The same policy in the terms of a store.
     ///
     /// - Parameter store: The store of the item.
-    /// - Returns: The value itself if the item stays in its store, so that nothing of it is lost.
-    package func converted(to store: StoreName) -> Protection {
+    /// - Returns: The value itself if the item stays in its store; `nil` if the other store has nothing that is as strict.
+    package func converted(to store: StoreName) -> Protection? {
         switch (self, store) {
         case (.keychain, .keychain), (.file, .file): self
-        case (.keychain(let accessibility), .file): .file(ProtectionClass(matching: accessibility))
-        case (.file(let protectionClass), .keychain): .keychain(Accessibility(matching: protectionClass))
+        case (.keychain(let accessibility), .file): ProtectionClass(matching: accessibility).map { .file($0) }
+        case (.file(let protectionClass), .keychain): Accessibility(matching: protectionClass).map { .keychain($0) }
         }
+    }
+
+    /// The store that alone has the protection; `nil` if both have it.
+    var onlyStore: StoreName? {
+        StoreName.allCases.allSatisfy { converted(to: $0) != nil } ? nil : store
     }
 
     /// The protection of an item without options or defaults.

@@ -8,6 +8,8 @@ package enum StoreSource: String, CaseIterable, Sendable {
     case matrix
     /// The caller, who named the store.
     case caller
+    /// The protection, which only this store has.
+    case protection
 }
 
 /// What decided the protection of an item.
@@ -26,6 +28,8 @@ package enum ProtectionSource: String, CaseIterable, Sendable {
     case configuration
     /// The scenario that the caller named.
     case scenario
+    /// The scenario that goes with the stated kind.
+    case kind
     /// None of these.
     case standard
 }
@@ -42,9 +46,7 @@ package struct Verdict: Hashable, Sendable {
     package let protection: Protection
     /// What decided the protection.
     package let protectionSource: ProtectionSource
-    /// The protection as it was stated, if that was in the terms of the other store.
-    ///
-    /// The file store has no `ThisDeviceOnly`, and the keychain no class B: a caller that asked for one must be warned.
+    /// The protection as the caller named it, if that was in the terms of the other store.
     package let convertedFrom: Protection?
     /// The recognised format, if the decision depended on it.
     package let signature: ContentSignature?
@@ -58,6 +60,42 @@ package struct Verdict: Hashable, Sendable {
         switch storeSource {
         case .matrix: return reason
         case .caller: return "the caller named the store; without that, \(rule.rawValue): \(reason)"
+        case .protection:
+            return "only the \(store.rawValue) store has \(protection.name); without that, \(rule.rawValue): \(reason)"
         }
+    }
+}
+
+// MARK: - Kept with the item
+
+extension Verdict {
+    /// The rule and the sources, as they are kept with an item: their words, with spaces between.
+    package var decision: String {
+        ([rule.rawValue, storeSource.rawValue, protectionSource.rawValue] + (signature.map { [$0.rawValue] } ?? []))
+            .joined(separator: " ")
+    }
+
+    /// The verdict of the put that stored an item.
+    ///
+    /// - Parameters:
+    ///   - decision: The ``decision`` that was kept.
+    ///   - protection: The protection that the item has.
+    ///   - bounds: The sizes by which the matrix decides today.
+    /// - Returns: `nil` if none was kept.
+    package init?(_ decision: String, of protection: Protection, _ bounds: RoutingBounds) {
+        let words = decision.split(separator: " ").map(String.init)
+        guard words.count >= 3, let rule = Rule(rawValue: words[0]), let storeSource = StoreSource(rawValue: words[1]),
+            let protectionSource = ProtectionSource(rawValue: words[2])
+        else { return nil }
+        self.init(
+            store: protection.store,
+            storeSource: storeSource,
+            rule: rule,
+            protection: protection,
+            protectionSource: protectionSource,
+            convertedFrom: nil,
+            signature: words.count > 3 ? ContentSignature(rawValue: words[3]) : nil,
+            bounds: bounds
+        )
     }
 }

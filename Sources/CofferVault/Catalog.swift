@@ -217,6 +217,12 @@ package final class Catalog {
         return try keychain.find(GenericPasswordKey(name, in: group)) != nil && secret(named: name, in: group) == nil
     }
 
+    /// Gives what a file keeps of a keychain item the protection of its class.
+    func rewrap(_ kept: [UInt8], to protectionClass: ProtectionClass) throws -> [UInt8] {
+        // The keychain has nothing that expires while locked, as class CX does.
+        try keychain.rewrap(kept: kept, to: Accessibility(matching: protectionClass) ?? .whenUnlocked)
+    }
+
     // MARK: Damage
 
     private var damage: FaultLog { connection.faults }

@@ -41,10 +41,12 @@ import Testing
         protectionClass: ProtectionClass,
         state: VaultState
     ) {
-        let accessibility = Accessibility(matching: protectionClass)
-        // What expires while locked has no like in the keychain: it becomes what stays.
-        let expires = protectionClass == .completeWhenUserInactive && state == .lockedExpired
-        #expect(accessibility.isAvailable(in: state) == (protectionClass.permits(.read, in: state) || expires))
+        guard let accessibility = Accessibility(matching: protectionClass) else {
+            #expect(protectionClass == .completeWhenUserInactive)
+            return
+        }
+        #expect(accessibility.isAvailable(in: state) == protectionClass.permits(.read, in: state))
+        #expect(ProtectionClass(matching: accessibility) == protectionClass || protectionClass == .completeUnlessOpen)
     }
 
     @Test(arguments: Accessibility.allCases, VaultState.allCases)
@@ -52,9 +54,12 @@ import Testing
         accessibility: Accessibility,
         state: VaultState
     ) {
-        let isSpecial = accessibility == .whenPasscodeSetThisDeviceOnly && state == .noPasscode
-        let isReadable = ProtectionClass(matching: accessibility).permits(.read, in: state)
-        #expect(isReadable == (accessibility.isAvailable(in: state) || isSpecial))
+        guard let protectionClass = ProtectionClass(matching: accessibility) else {
+            #expect(accessibility.rawValue.hasSuffix("ThisDeviceOnly"))
+            return
+        }
+        #expect(protectionClass.permits(.read, in: state) == accessibility.isAvailable(in: state))
+        #expect(Accessibility(matching: protectionClass) == accessibility)
     }
 
     @Test(arguments: VaultState.allCases)

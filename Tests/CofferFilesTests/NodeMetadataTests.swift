@@ -13,11 +13,14 @@ import Testing
         + [0, 0, 0, 0, 0, 0, 0, 7]  // of it visible
         + (1...16)  // tag of the chunks
         + [1, 3]  // flags, default class
+    private static let version3: [UInt8] =
+        [3] + version2.dropFirst() + [0, 2] + Array("R5".utf8)  // decision
+        + [0, 0, 0, 3, 7, 8, 9]  // kept item
     private static let version1: [UInt8] =
         [1, 0, 2] + Array("me".utf8) + [0, 3] + Array("é_".utf8) + [0, 0] + [0, 0, 0, 0, 0, 0, 0, 5]
         + [0, 0, 0, 0, 0, 0, 1, 0] + [0, 0, 0, 0, 0, 0, 1, 1]
 
-    private static func sample() -> NodeMetadata {
+    private static func sample(keeps: Bool = true) -> NodeMetadata {
         var metadata = NodeMetadata(
             group: "me",
             name: "é_",
@@ -31,12 +34,17 @@ import Testing
         metadata.baseByteCount = 9
         metadata.visibleBaseBytes = 7
         metadata.chunksTag = Array(1...16)
+        if keeps { (metadata.decision, metadata.keptItem) = ("R5", [7, 8, 9]) }
         return metadata
     }
 
     @Test func `is written as the page has it, and read back`() throws {
-        #expect(Self.sample().encoded == Self.version2)
-        #expect(try NodeMetadata(decoding: Self.version2) == Self.sample())
+        #expect(Self.sample().encoded == Self.version3)
+        #expect(try NodeMetadata(decoding: Self.version3) == Self.sample())
+    }
+
+    @Test func `of version 2 keeps nothing of a put`() throws {
+        #expect(try NodeMetadata(decoding: Self.version2) == Self.sample(keeps: false))
     }
 
     @Test func `of version 1 is that of a content in one piece`() throws {
@@ -47,7 +55,7 @@ import Testing
         #expect(read.chunksTag == [UInt8](repeating: 0, count: 16))
         #expect(read.flags == [])
         #expect(read.defaultClass == nil)
-        #expect(read.encoded.first == 2)
+        #expect(read.encoded.first == 3)
         #expect(try NodeMetadata(decoding: read.encoded) == read)
     }
 
@@ -58,7 +66,7 @@ import Testing
     }
 
     @Test func `is refused where it is cut anywhere, or goes on`() {
-        for sample in [Self.version1, Self.version2] {
+        for sample in [Self.version1, Self.version2, Self.version3] {
             for count in sample.indices {
                 #expect(throws: ByteReader.Malformed.self) { try NodeMetadata(decoding: Array(sample[..<count])) }
             }
@@ -83,7 +91,7 @@ import Testing
         #expect(throws: ByteReader.Malformed.self) { try NodeMetadata(decoding: sample) }
     }
 
-    @Test(arguments: [0, 3, 255] as [UInt8])
+    @Test(arguments: [0, 4, 255] as [UInt8])
     func `is refused in an unknown version`(version: UInt8) {
         #expect(throws: ByteReader.Malformed.self) {
             try NodeMetadata(decoding: [version] + Self.version2.dropFirst())

@@ -4,12 +4,14 @@ import Testing
 
 @Suite struct MatrixTests {
     @Test func `every combination of facts gets the rule and the store of the oracle`() throws {
-        #expect(RoutingFacts.product.count == 11 * 18 * 8)
+        #expect(RoutingFacts.product.count == 11 * 18 * 16)
         for facts in RoutingFacts.product {
             let rule = try Oracle.rule(for: facts)
             switch Oracle.stores[rule] {
             case "refused":
                 #expect(throws: CofferError(.dataTooLarge, "")) { try Routing.route(facts) }
+            case "file" where rule == "R0" && Oracle.statedKinds[facts.kind?.rawValue ?? ""] == "R1 R2":
+                #expect(throws: CofferError(.param, "")) { try Routing.route(facts) }
             case let store:
                 let verdict = try Routing.route(facts)
                 #expect(verdict.rule.rawValue == rule, "\(facts)")
@@ -97,7 +99,33 @@ import Testing
         #expect(Set(Rule.allCases.map { $0.reason(RoutingBounds()) }).count == Rule.allCases.count)
     }
 
-    @Test func `the rules are named R1 to R8`() {
-        #expect(Rule.allCases.map(\.rawValue) == ["R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8"])
+    @Test(arguments: [0, 1, 1023, 1024, 1025, 32767, 32768, 32769] as [Int64])
+    func `a directory holds what is put in it, at any size, and no password`(size: Int64) throws {
+        for kind in [nil] + ItemKind.allCases.filter({ $0.scenario != nil }) {
+            let facts = RoutingFacts(kind: kind, size: .exactly(size), isDeclaredStructured: true, isInDirectory: true)
+            let verdict = try Routing.route(facts, wishes: RoutingWishes(directory: .complete))
+            #expect(verdict.rule == .r0)
+            #expect(verdict.protection == .file(.complete))
+            #expect(verdict.protectionSource == .directory)
+        }
+        for kind in ItemKind.allCases.filter({ $0.scenario == nil }) {
+            let facts = RoutingFacts(kind: kind, size: .exactly(size), isInDirectory: true)
+            let error = try #require(throws: CofferError.self) { try Routing.route(facts) }
+            #expect(error.code == .param)
+            #expect(error.message.contains("a \(kind.rawValue) belongs in the keychain"))
+        }
+    }
+
+    @Test func `a password that is in the keychain stays there when a directory is made around it`() throws {
+        let verdict = try Routing.route(
+            RoutingFacts(formerKind: .password, size: .exactly(10), isInDirectory: true),
+            wishes: RoutingWishes(existing: .keychain(.whenUnlocked), directory: .complete)
+        )
+        #expect(verdict.rule == .r1)
+        #expect(verdict.protection == .keychain(.whenUnlocked))
+    }
+
+    @Test func `the rules are named R0 to R8`() {
+        #expect(Rule.allCases.map(\.rawValue) == ["R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8"])
     }
 }

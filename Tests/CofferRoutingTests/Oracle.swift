@@ -32,11 +32,12 @@ enum Oracle {
     ]
 
     static let stores = [
-        "R1": "keychain", "R2": "refused", "R3": "keychain", "R4": "file", "R5": "file", "R6": "keychain",
+        "R0": "file", "R1": "keychain", "R2": "refused", "R3": "keychain", "R4": "file", "R5": "file", "R6": "keychain",
         "R7": "keychain", "R8": "file",
     ]
 
     static func rule(for facts: RoutingFacts) throws -> String {
+        if facts.isInDirectory { return "R0" }
         let size = facts.size.bytesAtLeast
         let (row, column): (String?, Int)
         if let kind = facts.kind {
@@ -74,13 +75,14 @@ extension RoutingFacts {
         let kinds: [ItemKind?] = [nil] + ItemKind.allCases
         return kinds.flatMap { kind in
             sizes.flatMap { size in
-                (0..<8).map { bits in
+                (0..<16).map { bits in
                     RoutingFacts(
                         kind: kind,
                         size: size,
                         isDeclaredStructured: bits & 1 != 0,
                         looksStructured: bits & 2 != 0,
-                        isPresentedAsFile: bits & 4 != 0
+                        isPresentedAsFile: bits & 4 != 0,
+                        isInDirectory: bits & 8 != 0
                     )
                 }
             }

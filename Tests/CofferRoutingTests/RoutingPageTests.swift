@@ -40,8 +40,8 @@ import Testing
         let rows = try MarkdownTable(header: ["scenario", "file class", "keychain accessibility"]).rows
         let expected = Scenario.allCases.map { scenario in
             [
-                scenario.rawValue, scenario.protection.converted(to: .file).name,
-                scenario.protection.converted(to: .keychain).name,
+                scenario.rawValue, scenario.protection.converted(to: .file)?.name ?? "-",
+                scenario.protection.converted(to: .keychain)?.name ?? "-",
             ]
         }
         #expect(rows == expected)
@@ -52,15 +52,26 @@ import Testing
         #expect(
             toKeychain
                 == ProtectionClass.allCases.map {
-                    [$0.rawValue, Protection.file($0).converted(to: .keychain).name]
+                    [$0.rawValue, Protection.file($0).converted(to: .keychain)?.name ?? "-"]
                 }
         )
         let toFile = try MarkdownTable(header: ["accessibility", "becomes file class"]).rows
         #expect(
             Set(toFile)
-                == Set(Accessibility.allCases.map { [$0.rawValue, Protection.keychain($0).converted(to: .file).name] })
+                == Set(
+                    Accessibility.allCases.map {
+                        [$0.rawValue, Protection.keychain($0).converted(to: .file)?.name ?? "-"]
+                    }
+                )
         )
         #expect(toFile.count == Accessibility.allCases.count)
+    }
+
+    @Test func `the kinds of the page say the scenarios of the code`() throws {
+        let rows = try MarkdownTable(header: ["kind", "scenario where none is named"]).rows
+        let expected = ItemKind.allCases.compactMap { kind in kind.scenario.map { [kind.rawValue, $0.rawValue] } }
+        #expect(Set(rows) == Set(expected))
+        #expect(rows.count == expected.count)
     }
 
     @Test func `the page names every source in the order of precedence`() throws {
@@ -105,6 +116,7 @@ private enum Clause {
         case "declared structured": return facts.isDeclaredStructured
         case "looks structured": return facts.looksStructured
         case "presented as a file": return facts.isPresentedAsFile
+        case "lies in a directory": return facts.isInDirectory
         case _ where text.hasPrefix("kind "):
             return text.dropFirst(5).components(separatedBy: ", ").contains(facts.kind?.rawValue ?? "")
         case _ where text.hasPrefix("at most ") && numbers.count == 1: return fits(facts.size, numbers[0])
@@ -124,7 +136,7 @@ private struct Example {
     let wishes: RoutingWishes
 
     init(item: String, bytes: String, asked: String) throws {
-        let known = try Self.words(item, allowed: ["kind", "scenario", "signature", "declared", "looks", "presented"])
+        let known = try Self.words(item, allowed: Self.itemNames)
         let said = try Self.words(asked, allowed: Self.wishNames)
         guard let count = Int64(bytes.drop { $0 == ">" }) else { throw Unreadable(text: bytes) }
         facts = RoutingFacts(
@@ -134,7 +146,8 @@ private struct Example {
             looksStructured: known["looks"] == "structured",
             signature: try known["signature"].map { try Self.value(ContentSignature(rawValue: $0), $0) },
             isPresentedAsFile: known["presented"] == "as a file",
-            scenario: try known["scenario"].map { try Self.value(Scenario(rawValue: $0), $0) }
+            scenario: try known["scenario"].map { try Self.value(Scenario(rawValue: $0), $0) },
+            isInDirectory: known["lies"] == "in a directory"
         )
         wishes = RoutingWishes(
             store: try said["store"].map { try Self.value(StoreName(rawValue: $0), $0) },
@@ -147,6 +160,9 @@ private struct Example {
         )
     }
 
+    private static let itemNames: Set = [
+        "kind", "scenario", "signature", "declared", "looks", "presented", "lies",
+    ]
     private static let wishNames: Set = [
         "store", "class", "accessibility", "existing", "directory", "entitled", "configured",
     ]

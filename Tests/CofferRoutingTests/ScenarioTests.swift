@@ -45,7 +45,25 @@ import Testing
         #expect(verdict.convertedFrom == nil)
     }
 
-    @Test(arguments: Scenario.allCases, RoutingFacts.product.filter { $0.size == .exactly(1025) })
+    @Test(arguments: ItemKind.allCases)
+    func `a kind says a scenario where none is named`(kind: ItemKind) throws {
+        let facts = RoutingFacts(kind: kind, size: .exactly(10))
+        let verdict = try Routing.route(facts)
+        if let scenario = kind.scenario {
+            #expect(verdict.protection == scenario.protection)
+            #expect(verdict.protectionSource == .kind)
+        } else {
+            #expect(verdict.protection == .keychain(.whenUnlocked))
+            #expect(verdict.protectionSource == .standard)
+        }
+        let named = try Routing.route(RoutingFacts(kind: kind, size: .exactly(10), scenario: .cache))
+        #expect(named.protectionSource == .scenario)
+    }
+
+    @Test(
+        arguments: Scenario.allCases,
+        RoutingFacts.product.filter { $0.size == .exactly(1025) && !$0.isInDirectory }
+    )
     func `a scenario never changes the store`(scenario: Scenario, facts: RoutingFacts) throws {
         let named = RoutingFacts(
             kind: facts.kind,

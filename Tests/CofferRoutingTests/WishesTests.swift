@@ -15,7 +15,7 @@ import Testing
         #expect(verdict.store == store)
         #expect(verdict.storeSource == .caller)
         #expect(verdict.rule == Rule(for: facts))
-        #expect(verdict.protection == .standard(in: store))
+        #expect(verdict.protection == (facts.kind?.scenario?.protection ?? .standard(in: store)).converted(to: store))
         #expect(
             verdict.reason == "the caller named the store; without that, "
                 + "\(verdict.rule.rawValue): \(verdict.rule.reason(RoutingBounds()))"
@@ -132,11 +132,12 @@ import Testing
         #expect(small.protectionSource == .standard)
         for accessibility in Accessibility.allCases {
             let existing = Protection.keychain(accessibility)
+            guard let same = existing.converted(to: .file) else { continue }
             let grown = try Routing.route(
                 Self.large,
                 wishes: RoutingWishes(existing: existing, directory: ProtectionClass.none)
             )
-            #expect(grown.protection == existing.converted(to: .file))
+            #expect(grown.protection == same)
             #expect(grown.protectionSource == .existingItem)
         }
         let shrunk = try Routing.route(
@@ -150,9 +151,12 @@ import Testing
     @Test func `the sources keep their names`() {
         #expect(
             ProtectionSource.allCases.map(\.rawValue)
-                == ["caller", "directory", "existingItem", "entitlement", "configuration", "scenario", "standard"]
+                == [
+                    "caller", "directory", "existingItem", "entitlement", "configuration", "scenario", "kind",
+                    "standard",
+                ]
         )
-        #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller"])
+        #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller", "protection"])
     }
 
     // MARK: Conversion
@@ -176,22 +180,23 @@ import Testing
             (.complete, .whenUnlocked),
             (.completeUnlessOpen, .whenUnlocked),
             (.completeUntilFirstUserAuthentication, .afterFirstUnlock),
-            (.completeWhenUserInactive, .afterFirstUnlock),
             (ProtectionClass.none, .always),
         ] as [(ProtectionClass, Accessibility)]
     )
-    func `a file that shrinks into the keychain keeps its policy`(
+    func `a policy goes along into the keychain, and only who named it is told of the other word`(
         protectionClass: ProtectionClass,
         accessibility: Accessibility
     ) throws {
         for wishes in [
             RoutingWishes(existing: .file(protectionClass)), RoutingWishes(entitled: .file(protectionClass)),
-            RoutingWishes(protectionClass: protectionClass),
         ] {
             let verdict = try Routing.route(Self.small, wishes: wishes)
             #expect(verdict.protection == .keychain(accessibility))
-            #expect(verdict.convertedFrom == .file(protectionClass))
+            #expect(verdict.convertedFrom == nil)
         }
+        let named = try Routing.route(Self.small, wishes: RoutingWishes(protectionClass: protectionClass))
+        #expect(named.protection == .keychain(accessibility))
+        #expect(named.convertedFrom == .file(protectionClass))
     }
 
     @Test(
@@ -199,18 +204,20 @@ import Testing
             (.whenUnlocked, .complete),
             (.afterFirstUnlock, .completeUntilFirstUserAuthentication),
             (.always, .none),
-            (.whenUnlockedThisDeviceOnly, .complete),
-            (.afterFirstUnlockThisDeviceOnly, .completeUntilFirstUserAuthentication),
-            (.alwaysThisDeviceOnly, .none),
-            (.whenPasscodeSetThisDeviceOnly, .complete),
         ] as [(Accessibility, ProtectionClass)]
     )
-    func `an item that grows out of the keychain keeps its policy`(
+    func `a policy goes along into the file store, and only who named it is told of the other word`(
         accessibility: Accessibility,
         protectionClass: ProtectionClass
     ) throws {
         for wishes in [
             RoutingWishes(existing: .keychain(accessibility)), RoutingWishes(entitled: .keychain(accessibility)),
+        ] {
+            let verdict = try Routing.route(Self.large, wishes: wishes)
+            #expect(verdict.protection == .file(protectionClass))
+            #expect(verdict.convertedFrom == nil)
+        }
+        for wishes in [
             RoutingWishes(accessibility: accessibility), RoutingWishes(store: .file, accessibility: accessibility),
         ] {
             let verdict = try Routing.route(Self.large, wishes: wishes)
@@ -219,15 +226,104 @@ import Testing
         }
     }
 
-    // Two things lie outside the states: the expiry of class CX, and a vault that never had a passcode.
-    @Test(arguments: [VaultState.beforeFirstUnlock, .locked, .locking, .unlocked])
+    // MARK: What only one store has
+
+    private static let onlyHere = Accessibility.allCases.filter { $0.rawValue.hasSuffix("ThisDeviceOnly") }
+
+    @Test(arguments: onlyHere, [32767, 32768, 32769] as [Int64])
+    func `what stays on this device stays in the keychain up to 32 KiB, and is refused beyond`(
+        accessibility: Accessibility,
+        size: Int64
+    ) throws {
+        for wishes in [
+            RoutingWishes(accessibility: accessibility), RoutingWishes(existing: .keychain(accessibility)),
+            RoutingWishes(entitled: .keychain(accessibility)), RoutingWishes(configured: .keychain(accessibility)),
+        ] {
+            for kind in [nil, ItemKind.document] {
+                let facts = RoutingFacts(kind: kind, size: .exactly(size), isPresentedAsFile: true)
+                if size <= 32768 {
+                    let verdict = try Routing.route(facts, wishes: wishes)
+                    #expect(verdict.protection == .keychain(accessibility))
+                    #expect(verdict.storeSource == .protection)
+                    #expect(
+                        verdict.reason.hasPrefix(
+                            "only the keychain store has \(accessibility.rawValue); without that, R"
+                        )
+                    )
+                } else {
+                    let error = try #require(throws: CofferError.self) { try Routing.route(facts, wishes: wishes) }
+                    #expect(error.code == .dataTooLarge)
+                    #expect(error.hint?.contains("--protection complete") == true)
+                }
+            }
+        }
+        #expect(throws: CofferError(.param, "")) {
+            try Routing.route(Self.small, wishes: RoutingWishes(store: .file, accessibility: accessibility))
+        }
+    }
+
+    @Test(arguments: [0, 1023, 1024, 1025, 32768, 32769] as [Int64])
+    func `what expires while locked is a file of any size, also a password`(size: Int64) throws {
+        let expiring = ProtectionClass.completeWhenUserInactive
+        for wishes in [
+            RoutingWishes(protectionClass: expiring), RoutingWishes(existing: .file(expiring)),
+            RoutingWishes(entitled: .file(expiring)), RoutingWishes(configured: .file(expiring)),
+        ] {
+            for kind in [nil, ItemKind.password, .document] {
+                let verdict = try Routing.route(RoutingFacts(kind: kind, size: .exactly(size)), wishes: wishes)
+                #expect(verdict.protection == .file(expiring))
+                #expect(verdict.convertedFrom == nil)
+            }
+        }
+        #expect(throws: CofferError(.param, "")) {
+            try Routing.route(Self.small, wishes: RoutingWishes(store: .keychain, protectionClass: expiring))
+        }
+    }
+
+    @Test func `in a directory nothing new stays on this device only`() throws {
+        let facts = RoutingFacts(size: .exactly(10), isInDirectory: true)
+        for wishes in [
+            RoutingWishes(accessibility: .whenUnlockedThisDeviceOnly),
+            RoutingWishes(entitled: .keychain(.whenUnlockedThisDeviceOnly)),
+        ] {
+            #expect(throws: CofferError(.param, "")) { try Routing.route(facts, wishes: wishes) }
+        }
+        let kept = RoutingWishes(existing: .keychain(.whenUnlockedThisDeviceOnly), directory: .complete)
+        #expect(try Routing.route(facts, wishes: kept).protection == .keychain(.whenUnlockedThisDeviceOnly))
+    }
+
+    // MARK: What is kept
+
+    @Test func `a verdict that was kept says the same again`() throws {
+        for facts in RoutingFacts.product.filter({ $0.size == .exactly(1024) || $0.size == .exactly(4097) }) {
+            for wishes in [RoutingWishes(), RoutingWishes(store: .file), RoutingWishes(protectionClass: .complete)] {
+                guard let verdict = try? Routing.route(facts, wishes: wishes) else { continue }
+                let again = try #require(Verdict(verdict.decision, of: verdict.protection, RoutingBounds()))
+                #expect(again.reason == verdict.reason)
+                #expect([again.rule.rawValue, again.protectionSource.rawValue] == verdict.words)
+            }
+        }
+        let found = try Routing.route(RoutingFacts(size: .exactly(300), signature: .pemKey))
+        #expect(found.decision == "R1 matrix standard pemKey")
+        #expect(Verdict(found.decision, of: found.protection, RoutingBounds())?.signature == .pemKey)
+        for text in ["", "R9 matrix standard", "R1 matrix", "R1 nothing standard"] {
+            #expect(Verdict(text, of: found.protection, RoutingBounds()) == nil)
+        }
+    }
+
+    // A vault that never had a passcode lies outside the states.
+    @Test(arguments: [VaultState.beforeFirstUnlock, .locked, .lockedExpired, .locking, .unlocked])
     func `a converted item is readable in the same states`(state: VaultState) {
         let files = ProtectionClass.allCases.map { Protection.file($0) }
         let items = Accessibility.allCases.map { Protection.keychain($0) }
         for original in files + items {
-            for store in StoreName.allCases {
-                #expect(original.converted(to: store).isReadable(in: state) == original.isReadable(in: state))
+            for converted in StoreName.allCases.compactMap({ original.converted(to: $0) }) {
+                #expect(converted.isReadable(in: state) == original.isReadable(in: state))
             }
         }
     }
+}
+
+extension Verdict {
+    fileprivate var words: [String] { [rule.rawValue, protectionSource.rawValue] }
 }

@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferMemory
 import CofferTestSupport
 import CofferWire
 import Testing
@@ -47,24 +48,34 @@ import Testing
         #expect(try client.get("a/item") == [2])
     }
 
-    @Test func `what a file can't have is named when it goes`() throws {
+    @Test func `history, expiry and attributes survive in the file store, and come back`() throws {
         let attributes: [KeychainAttribute: AttributeValue] = [
             .service: .text("s"), .account: .text("a"), .comment: .text("mine"), .expiryDate: .date(4_000_000_000_000),
         ]
         try client.add(.genericPassword, attributes)
-        for value in 1...3 { try client.put("s/a", [UInt8(value)]) }
-        let small = try client.put("s/a", [9])
-        #expect(small.warnings.isEmpty)
-        let grown = try client.put("s/a", Self.large)
-        #expect(grown.warnings.contains("a file has no history: 4 former values are gone"))
-        let named = "a file has no attributes of a keychain item: 'comment', 'expiryDate' are gone"
-        #expect(grown.warnings.contains(named), "\(grown.warnings)")
-        let again = try client.put("s/a", Self.large + [1])
-        #expect(again.warnings.isEmpty)
-        try client.put("s/a", [1])
-        try client.put("s/a", [2])
         let query = KeychainQuery(.genericPassword, [.service: .text("s"), .account: .text("a")])
-        #expect(try client.keychainHistory(of: query).count == 1)
+        func former() throws -> [[UInt8]?] {
+            try client.keychainHistory(of: query).map { try client.formerValue($0.number, of: query)?.exposeBytes() }
+        }
+        for value in 1...3 { try client.put("s/a", [UInt8(value)]) }
+        let returns: Set<KeychainReturn> = [.reference, .attributes]
+        let reference = try #require(try client.find(query, returns: returns).page.items.first?.reference)
+        let grown = try client.put("s/a", Self.large)
+        #expect(grown.warnings.isEmpty)
+        #expect(try show("s/a").expiryDate == 4_000_000_000_000)
+        #expect(try client.list().items == [try show("s/a")])
+        try client.put("s/a", Self.large + [1])
+        _ = try client.protect(try ItemName("s/a"), as: .file(.complete))
+        _ = try client.move(try ItemName("s/a"), to: try ItemName("t/b"))
+        _ = try client.move(try ItemName("t/b"), to: try ItemName("s/a"))
+        try client.put("s/a", [4])
+        #expect(try former().prefix(3) == [[3], [2], [1]])
+        #expect(try show("s/a").expiryDate == 4_000_000_000_000)
+        let item = try #require(try client.find(query, returns: returns).page.items.first)
+        #expect(item.reference == reference)
+        #expect(item.attributes?[.comment] == .text("mine"))
+        try client.put("s/a", [5])
+        #expect(try former().prefix(2) == [[4], [3]])
     }
 
     @Test func `of puts at once, of whatever sizes, one wins whole, and one item is there at any time`() throws {
@@ -117,7 +128,7 @@ import Testing
         try client.put("created", Self.large) { $0.protectionClass = .completeUnlessOpen }
         let before = try client.list().items.map { [$0.created, $0.modified, $0.byteCount] }
         _ = try client.lock(graceSeconds: 0)
-        for name in ["small", "large", "created"] {
+        for name in ["small", "large"] {
             for content in [[3], Self.large + [3]] {
                 let outcome = try Outcome { try client.put(name, content) }
                 #expect(outcome == .locked, "\(name), \(content.count) bytes")
@@ -130,6 +141,9 @@ import Testing
         let new = try Outcome { try client.put("new", [3]) }
         #expect(new == .locked)
         #expect(try client.list().items.map { [$0.created, $0.modified, $0.byteCount] } == before)
+        // To replace all of what can be created is to create it.
+        try client.put("created", Self.large + [4])
+        #expect(try !show("created").isReadable)
         let recorded = try client.put("recording", Self.large) { $0.protectionClass = .completeUnlessOpen }
         #expect(recorded.protection == .file(.completeUnlessOpen))
         let grown = try client.put("background", Self.large) { $0.protectionClass = .completeUnlessOpen }
@@ -137,6 +151,7 @@ import Testing
         #expect(try !show("background").isReadable)
         try client.unlock()
         #expect(try client.get("small") == [1])
-        for name in ["large", "created", "recording", "background"] { #expect(try client.get(name) == Self.large) }
+        for name in ["large", "recording", "background"] { #expect(try client.get(name) == Self.large) }
+        #expect(try client.get("created") == Self.large + [4])
     }
 }

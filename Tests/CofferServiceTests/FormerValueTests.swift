@@ -59,15 +59,13 @@ import Testing
         #expect(try findings() == [])
     }
 
-    @Test func `an item that went through the file store begins a new history, and nothing of the old one is left`()
-        throws
-    {
+    @Test func `an item that went through the file store has its whole history`() throws {
         try put("1", .whenUnlocked)
         try put("2", .afterFirstUnlock)
         try client.put("tok", pseudoRandomBytes(5000)) { $0.store = .file }
         try put("3", .whenUnlocked)
         try put("4", .afterFirstUnlock)
-        #expect(try former() == ["3"])
+        #expect(try former() == ["3", "2", "1"])
         #expect(try findings() == [])
     }
 

@@ -99,7 +99,7 @@ import Testing
     @Test func `facts by hand are enough, and nothing at all is not`() throws {
         let daemon = try vault()
         let facts = try daemon.coffer(["explain", "--kind", "document", "--size", "1"])
-        #expect(facts.text.hasPrefix("it would go to the file store as completeUntilFirstUserAuthentication\nR4: "))
+        #expect(facts.text.hasPrefix("it would go to the file store as complete\nR4: "))
         #expect(facts.text.hasSuffix("now, the vault is unlocked: put works\n"))
         #expect(try daemon.coffer(["explain"]).status == 64)
         #expect(try daemon.coffer(["explain", "neither/item/nor/file"]).status == 66)

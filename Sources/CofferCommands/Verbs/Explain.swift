@@ -125,10 +125,8 @@ private struct ExplanationReport: Printable {
         let target = explanation.placement.protection
         let place = "\(target.store.words) as \(target.name)"
         guard let stored = explanation.stored?.protection else { return ["\(subject) would go to the \(place)"] }
-        return [
-            "\(subject) is in the \(stored.store.words) as \(stored.name)",
-            "a put of it now would go to the \(place):",
-        ]
+        let stand: Line = "\(subject) is in the \(stored.store.words) as \(stored.name)"
+        return explanation.isKept ? [stand] : [stand, "a put of it now would go to the \(place):"]
     }
 
     private static func words(for access: ItemAccess) -> String {

@@ -103,6 +103,7 @@ extension Placement {
             case "entitlement": "the client's entitlement says so"
             case "configuration": "'cofferd.conf' says so"
             case "scenario": "the scenario says so"
+            case "kind": "its kind says so"
             default: "nothing else was asked for"
             }
         return "\(rule): \(reason)\n\(protection.name): \(source)"

@@ -174,7 +174,9 @@ extension Catalog {
         now: Int64
     ) throws -> Bool {
         try change { changes in
-            let isChanged = try files.protect(entry, as: protectionClass, now: now)
+            let isChanged = try files.protect(entry, as: protectionClass, now: now) { kept in
+                try rewrap(kept, to: protectionClass)
+            }
             if isChanged { changes.note(ItemChange(.changed, in: .file, group: group, name: entry.path)) }
             return isChanged
         }

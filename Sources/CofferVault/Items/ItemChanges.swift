@@ -88,7 +88,14 @@ extension Vault {
         }
         let located = try require(params.name, in: group)
         let store = located.info.protection.store
-        let protection = named.converted(to: store)
+        guard let protection = named.converted(to: store) else {
+            throw CofferError(
+                .param,
+                "can't protect \(params.name.quoted) as \(named.name): it is in the \(store.rawValue) store, and only the "
+                    + "\(named.store.rawValue) store has that",
+                hint: "store it again under that protection"
+            )
+        }
         let catalog = try catalog
         let now = wallClockMilliseconds()
         let item = try catalog.change { changes in
@@ -96,7 +103,9 @@ extension Vault {
             case (.keychain(let item), .keychain(let accessibility)):
                 try catalog.keychain.protect(item, as: accessibility, now: now, with: call.caller.context)
             case (.file(let file), .file(let protectionClass)):
-                try catalog.files.protect(file, as: protectionClass, now: now)
+                try catalog.files.protect(file, as: protectionClass, now: now) { kept in
+                    try catalog.rewrap(kept, to: protectionClass)
+                }
             case (.keychain, .file), (.file, .keychain):
                 preconditionFailure("a protection is converted to the store of its item")
             }

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
 internal import CofferMemory
@@ -12,23 +13,34 @@ extension Vault {
         let group = try caller.group(params.wishes.group)
         let located = try params.name.flatMap { try stored($0, in: group) }
         let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.count)
-        var options = params.wishes
-        options.kind = options.kind ?? located?.info.kind
-        let facts = sample.withBytes { RoutingFacts($0, size: .exactly(byteCount), options) }
         let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
-        let verdict = try route(
-            params.name,
-            in: group,
-            over: located?.info,
-            options,
-            facts,
-            for: client,
-            entitled: (try? access.rights(of: client))?.protection
-        )
+        let kept = params.isOnlyName && sample.count == 0 ? located.flatMap(keptVerdict) : nil
+        let verdict =
+            try kept
+            ?? sample.withBytes { content in
+                try route(
+                    params.name,
+                    in: group,
+                    over: located?.info,
+                    params.wishes,
+                    content,
+                    size: .exactly(byteCount),
+                    for: client,
+                    entitled: (try? self.access.rights(of: client))?.protection
+                )
+            }
         let present = try keys.state
         let state = params.state ?? present
         let access = access(to: located?.item, orTo: verdict.protection, of: group, by: client, in: state)
-        return .done(Reply(Explanation(placement: Placement(verdict), stored: located?.info, access: access)))
+        let placement = Placement(verdict)
+        return .done(
+            Reply(Explanation(placement: placement, stored: located?.info, isKept: kept != nil, access: access))
+        )
+    }
+
+    /// The verdict of the put that stored an item.
+    private func keptVerdict(of located: Located) -> Verdict? {
+        Verdict(located.item.decision, of: located.info.protection, routing.bounds)
     }
 
     /// The access of a client to an item, or to one that would be stored.
@@ -58,7 +70,7 @@ extension Vault {
         return ItemAccess(
             state: state,
             read: answer(.itemGet, keyRefusal(item.protection, for: .read) ?? wantsPresence),
-            write: answer(.itemPut, keyRefusal(item.protection, for: .write) ?? protectedWrites),
+            write: answer(.itemPut, keyRefusal(item.protection, for: .create) ?? protectedWrites),
             remove: answer(.itemRemove, protectedWrites),
             readable: readable
         )
@@ -76,7 +88,21 @@ extension Vault {
     }
 }
 
+extension ItemExplainParameters {
+    /// Whether nothing is asked about a put, only why an item is where it is.
+    fileprivate var isOnlyName: Bool {
+        byteCount == nil && wishes == PlacementOptions(group: wishes.group)
+    }
+}
+
 extension StoredItem {
+    fileprivate var decision: String {
+        switch self {
+        case .keychain(let item): item.attributes.decision
+        case .file(let file): file.metadata.decision
+        }
+    }
+
     fileprivate var accessControl: AccessControl? {
         if case .keychain(let item) = self { item.attributes.accessControl } else { nil }
     }

@@ -36,12 +36,16 @@ final class ItemListing: SlicedWork {
         position = former
     }
 
-    /// Files have no expiry date.
-    private var wantsFiles: Bool { params.store != .keychain && params.expiringBefore == nil }
+    private var wantsFiles: Bool { params.store != .keychain }
 
     private func isWanted(_ name: String) -> Bool {
         if let prefix = params.prefix, !name.utf8.starts(with: prefix.utf8) { return false }
         return params.pattern?.matches(name) ?? true
+    }
+
+    private func expiresInTime(_ file: FileItem) -> Bool {
+        guard let end = params.expiringBefore else { return true }
+        return file.expiryDate.map { $0 < end } ?? false
     }
 
     var doneCount: Int { quota.rowCount }
@@ -141,7 +145,7 @@ final class ItemListing: SlicedWork {
         switch visit {
         case .entry(let entry):
             quota.addRows(1)
-            guard let file = entry.file, isWanted(file.path) else { return true }
+            guard let file = entry.file, isWanted(file.path), expiresInTime(file) else { return true }
             quota.add(file.path)
             take(ItemInfo(file, in: keys.state))
         case .damaged:

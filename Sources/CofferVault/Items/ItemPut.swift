@@ -53,6 +53,7 @@ private struct FileTarget {
     let name: ItemName
     let group: String
     let kind: ItemKind?
+    let decision: String
     /// The protection of the item that was stored when the put began.
     let replacing: Protection?
 }
@@ -84,26 +85,33 @@ extension Vault {
         _ call: Call
     ) throws -> Step {
         let before = try stored(params.name, in: group)?.info
-        var wishes = params.wishes
-        wishes.kind = wishes.kind ?? before?.kind
         let size = intake.size
-        let verdict = try route(
-            params.name,
-            in: group,
-            over: before,
-            wishes,
-            intake.prefix.withBytes { RoutingFacts($0, size: size, wishes) },
-            for: call.caller.identity,
-            entitled: call.caller.rights.protection
-        )
+        let verdict = try intake.prefix.withBytes { content in
+            try route(
+                params.name,
+                in: group,
+                over: before,
+                params.wishes,
+                content,
+                size: size,
+                for: call.caller.identity,
+                entitled: call.caller.rights.protection
+            )
+        }
         switch verdict.protection {
         case .keychain(let accessibility):
-            try putInKeychain(params, intake.prefix, accessibility, group, call.caller.context)
+            try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, call.caller.context)
             return .done(Reply(Placement(verdict)))
         case .file(let protectionClass):
-            let target = FileTarget(name: params.name, group: group, kind: wishes.kind, replacing: before?.protection)
-            return try putInFileStore(target, intake, protectionClass, params.wantsProgress, call) { losses in
-                Reply(Placement(verdict, besides: losses))
+            let target = FileTarget(
+                name: params.name,
+                group: group,
+                kind: params.wishes.kind ?? before?.kind,
+                decision: verdict.decision,
+                replacing: before?.protection
+            )
+            return try putInFileStore(target, intake, protectionClass, params.wantsProgress, call) {
+                Reply(Placement(verdict))
             }
         }
     }
@@ -115,7 +123,8 @@ extension Vault {
     ///   - group: Its access group.
     ///   - existing: The item that is stored under the name.
     ///   - wishes: The wishes of the caller.
-    ///   - facts: The facts about it.
+    ///   - content: Its first bytes.
+    ///   - size: Its size.
     ///   - client: The client that stores it.
     ///   - entitled: The protection that the client's entitlement prescribes.
     func route(
@@ -123,12 +132,19 @@ extension Vault {
         in group: String,
         over existing: ItemInfo?,
         _ wishes: PlacementOptions,
-        _ facts: RoutingFacts,
+        _ content: RawSpan,
+        size: RoutingFacts.Size,
         for client: ClientIdentity,
         entitled: Protection?
     ) throws -> Verdict {
         try Routing.route(
-            facts,
+            RoutingFacts(
+                content,
+                size: size,
+                wishes,
+                formerKind: existing?.kind,
+                isInDirectory: try name.map { try catalog.files.isInMadeDirectory($0, in: group) } ?? false
+            ),
             wishes: RoutingWishes(
                 store: wishes.store,
                 protectionClass: wishes.protectionClass,
@@ -146,6 +162,7 @@ extension Vault {
         _ params: ItemPutParameters,
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
+        _ decision: String,
         _ group: String,
         _ context: AuthenticationContext
     ) throws {
@@ -162,6 +179,8 @@ extension Vault {
                 accessibility: accessibility,
                 kind: params.wishes.kind ?? file?.kind,
                 created: file?.created,
+                decision: decision,
+                kept: file?.metadata.keptItem ?? [],
                 now: wallClockMilliseconds(),
                 with: context
             )
@@ -176,7 +195,7 @@ extension Vault {
         _ protectionClass: ProtectionClass,
         _ wantsProgress: Bool,
         _ call: Call,
-        _ reply: @escaping ([String]) -> Reply
+        _ reply: @escaping () -> Reply
     ) throws -> Step {
         let vaultID = try keys.vaultID
         _ = try secret(toReplace: target)
@@ -190,7 +209,8 @@ extension Vault {
             do {
                 try call.checkSender()
                 guard try self.keys.vaultID == vaultID else { throw CofferError.vaultIsGone }
-                return .done(reply(try self.commit(write, byteCount, target)))
+                try self.commit(write, byteCount, target)
+                return .done(reply())
             } catch {
                 self.openCatalog?.files.discard(write)
                 throw error
@@ -198,8 +218,7 @@ extension Vault {
         }
     }
 
-    /// Returns warnings about what a keychain item has lost by becoming a file.
-    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws -> [String] {
+    private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws {
         // The content was sealed under the class that was right when the transfer began. If another client has stored
         // an item with another protection meanwhile, that item stays.
         let replaced = try stored(target.name, in: target.group)?.info
@@ -211,10 +230,9 @@ extension Vault {
             )
         }
         let catalog = try catalog
-        return try catalog.change { changes in
+        let now = wallClockMilliseconds()
+        try catalog.change { changes in
             let item = try secret(toReplace: target)
-            let losses = try item.map { try catalog.keychain.losses(asFile: $0) } ?? []
-            if let item { try catalog.keychain.remove(item) }
             try catalog.files.commit(
                 write,
                 at: target.name,
@@ -222,10 +240,11 @@ extension Vault {
                 byteCount: byteCount,
                 kind: target.kind,
                 created: item?.created,
-                now: wallClockMilliseconds()
+                decision: target.decision,
+                keptItem: try item.map { try catalog.keychain.setAside($0, now: now) },
+                now: now
             )
             changes.note(ItemChange(replaced == nil ? .added : .changed, file: target.name, in: target.group))
-            return losses
         }
     }
 
@@ -270,15 +289,16 @@ extension Protection {
 }
 
 extension Placement {
-    /// - Parameter warnings: Further warnings.
-    init(_ verdict: Verdict, besides warnings: [String] = []) {
+    init(_ verdict: Verdict) {
+        // What the caller has not named does not surprise it.
+        let isNamed = verdict.protectionSource == .caller
         self.init(
             protection: verdict.protection,
             rule: verdict.rule.rawValue,
             reason: verdict.reason,
             protectionSource: verdict.protectionSource.rawValue,
             signature: verdict.signature?.rawValue,
-            warnings: verdict.protection.warnings(convertedFrom: verdict.convertedFrom) + warnings
+            warnings: isNamed ? verdict.protection.warnings(convertedFrom: verdict.convertedFrom) : []
         )
     }
 }

@@ -191,10 +191,10 @@ extension Vault {
         return .done
     }
 
-    /// Refuses to replace an item unless its key is available: replacing is writing.
+    /// Refuses to replace an item unless its key is available: replacing all of it is creating it.
     func checkReplacing(_ item: StoredItem?) throws(CofferError) {
         let state = try keys.state
-        if let item, !item.protection.permits(.write, in: state) {
+        if let item, !item.protection.permits(.create, in: state) {
             throw .locked(quotedForDisplay(item.path), in: state, for: .write)
         }
     }
@@ -240,8 +240,17 @@ extension ItemInfo {
             kind: file.kind,
             created: file.created,
             modified: file.modified,
-            isReadable: file.protectionClass.permits(.read, in: state)
+            isReadable: file.protectionClass.permits(.read, in: state),
+            expiryDate: file.expiryDate,
+            isExpired: file.expiryDate.map { $0 < wallClockMilliseconds() } ?? false
         )
+    }
+}
+
+extension FileItem {
+    /// The expiry date that it has from the time when it was a keychain item, in milliseconds since 1970.
+    var expiryDate: Int64? {
+        metadata.keptItem.isEmpty ? nil : (try? KeptItem(decoding: metadata.keptItem))?.expiryDate
     }
 }
 

@@ -260,12 +260,22 @@ public struct Explanation: Hashable, Sendable {
     ///
     /// It is absent if nothing is.
     public let stored: ItemInfo?
+    /// Whether the placement is that of the put that stored the item, and not that of one now.
+    ///
+    /// Absent means false.
+    public let isKept: Bool
     /// What the client may do with it.
     public let access: ItemAccess
 
-    package init(placement: Placement, stored: ItemInfo? = nil, access: ItemAccess) {
+    package init(
+        placement: Placement,
+        stored: ItemInfo? = nil,
+        isKept: Bool = false,
+        access: ItemAccess
+    ) {
         self.placement = placement
         self.stored = stored
+        self.isKept = isKept
         self.access = access
     }
 }
@@ -274,6 +284,7 @@ extension Explanation: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         placement = try Placement(reading: &reader)
         stored = try reader.value("stored", of: ItemInfo.self)
+        isKept = try reader.optionalBool("isKept") ?? false
         access = try reader.required("access", of: ItemAccess.self)
     }
 
@@ -281,6 +292,7 @@ extension Explanation: WireObject {
         var object = JSONObject()
         object.append(placement.json)
         object.append("stored", stored)
+        if isKept { object.append("isKept", true) }
         object.append("access", access)
         return object
     }
@@ -803,8 +815,8 @@ public struct Placement: Hashable, Sendable {
     public let rule: String
     /// The rule in words.
     public let reason: String
-    /// What decided the protection: caller, directory, existingItem, entitlement, configuration, scenario
-    /// or standard.
+    /// What decided the protection: caller, directory, existingItem, entitlement, configuration, scenario,
+    /// kind or standard.
     public let protectionSource: String
     /// The format that the daemon recognised in the content.
     ///

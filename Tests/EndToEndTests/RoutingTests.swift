@@ -1,0 +1,184 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// Where `coffer put` stores things, through the real programs: what a directory holds, what crosses the boundary
+/// between the stores, and what was asked for in so many words.
+@Suite struct RoutingTests {
+    private let daemon: DaemonProcess
+
+    init() throws {
+        daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+    }
+
+    private func coffer(_ line: String, _ input: [UInt8] = []) throws -> CommandResult {
+        try daemon.coffer(line.split(separator: " ").map(String.init), input: input)
+    }
+
+    private func bytes(_ count: Int) -> [UInt8] { pseudoRandomBytes(count) }
+
+    private func object(_ line: String) throws -> [String: Any] {
+        let result = try coffer(line + " --json")
+        #expect(result.status == 0, "\(result.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(result.output)) as? [String: Any])
+    }
+
+    // MARK: Directories
+
+    @Test(arguments: [1, 1023, 1024, 1025, 32768, 32769])
+    func `a directory holds what is put in it, with its class, and is removed with it`(count: Int) throws {
+        #expect(try coffer("file mkdir app --class completeUntilFirstUserAuthentication").status == 0)
+        let put = try coffer("put app/deep/s.json", bytes(count))
+        #expect(put.text.contains("file store as completeUntilFirstUserAuthentication (R0)"), "\(put.text)")
+        #expect(try coffer("file list app --recursive").text.contains("s.json"))
+        #expect(try coffer("file read app/deep/s.json").output == bytes(count))
+        #expect(try coffer("explain app/deep/s.json").text.contains("\nR0: "))
+        #expect(try coffer("lock --now").status == 0)
+        #expect(try coffer("get app/deep/s.json").output == bytes(count))
+        #expect(try coffer("file remove app --recursive").status == 0)
+        #expect(try coffer("get app/deep/s.json").status == 66)
+        #expect(try coffer("list").text.isEmpty)
+    }
+
+    @Test func `a directory without a class holds files as well, and one that a put made holds none`() throws {
+        #expect(try coffer("file mkdir plain").status == 0)
+        #expect(try coffer("put plain/a", [1]).text.contains("completeUntilFirstUserAuthentication (R0)"))
+        #expect(try coffer("put made/large", bytes(5000)).status == 0)
+        #expect(try coffer("put made/small", [1]).text.contains("keychain as WhenUnlocked (R6)"))
+        #expect(try coffer("file protect made complete --default").status == 0)
+        #expect(try coffer("put made/other", [1]).text.contains("file store as complete (R0)"))
+    }
+
+    @Test(arguments: ["password", "token", "key", "certificate"])
+    func `a password is refused where files belong, with a way out`(kind: String) throws {
+        #expect(try coffer("file mkdir app").status == 0)
+        let refused = try coffer("put app/p --kind \(kind)", [1])
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("a \(kind) belongs in the keychain"), "\(refused.errors)")
+        #expect(try coffer("put app/p --kind \(kind) --store keychain", [1]).status == 0)
+        #expect(try coffer("put p --kind \(kind)", [1]).status == 0)
+    }
+
+    // MARK: The boundary
+
+    @Test(arguments: [
+        "WhenUnlockedThisDeviceOnly", "AfterFirstUnlockThisDeviceOnly", "AlwaysThisDeviceOnly",
+        "WhenPasscodeSetThisDeviceOnly",
+    ])
+    func `what is of this device only stays in the keychain up to 32 KiB, and is refused beyond`(name: String) throws {
+        #expect(try coffer("put a --accessible \(name)", [1]).status == 0)
+        for count in [1025, 32767, 32768] {
+            let put = try coffer("put a", bytes(count))
+            #expect(put.text.contains("keychain as \(name)"), "\(put.text)\(put.errors)")
+            #expect(put.errors.isEmpty)
+        }
+        let refused = try coffer("put a", bytes(32769))
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("only the keychain has that"), "\(refused.errors)")
+        #expect(try coffer("get a").output == bytes(32768))
+        #expect(try coffer("put a", [2]).text.contains("keychain as \(name)"))
+        #expect(try coffer("put b --accessible \(name) --store file", [1]).status == 64)
+    }
+
+    @Test(arguments: [0, 1, 1024, 1025, 32769])
+    func `what expires while locked is a file of any size, and stays one`(count: Int) throws {
+        let put = try coffer("put cx --protection completeWhenUserInactive", bytes(count))
+        #expect(put.text.contains("file store as completeWhenUserInactive"), "\(put.text)")
+        #expect(put.errors.isEmpty)
+        #expect(try coffer("put cx", [1]).text.contains("file store as completeWhenUserInactive"))
+        #expect(try coffer("get cx").output == [1])
+        #expect(try coffer("put k --protection completeWhenUserInactive --store keychain", [1]).status == 64)
+        #expect(try coffer("put k", [1]).status == 0)
+        #expect(try coffer("protect k completeWhenUserInactive").status == 64)
+    }
+
+    @Test func `what grows and shrinks keeps protection, kind, history, expiry, comment and reference`() throws {
+        let added = try coffer(
+            "keychain add --service s --account a --accessible AfterFirstUnlock --expires 2099-01-01 --other comment=mine",
+            [1]
+        )
+        #expect(added.status == 0, "\(added.errors)")
+        #expect(try coffer("put s/a", [2]).status == 0)
+        let before = try object("show s/a")
+        let grown = try coffer("put s/a", bytes(40_000))
+        #expect(grown.errors.isEmpty, "\(grown.errors)")
+        let file = try object("show s/a")
+        #expect(file["protection"] as? String == "completeUntilFirstUserAuthentication")
+        #expect(file["expiryDate"] as? Int == before["expiryDate"] as? Int)
+        #expect(try coffer("list --expiring 2100-01-01").text.contains("s/a"))
+        #expect(try coffer("list --expiring 2098-01-01").text.isEmpty)
+        try daemon.restart()
+        try daemon.connect().unlock()
+        #expect(try coffer("put s/a", [3]).errors.isEmpty)
+        let after = try object("show s/a")
+        for member in ["accessible", "created", "expiryDate"] {
+            #expect("\(after[member] ?? "")" == "\(before[member] ?? "-")", "\(member)")
+        }
+        let found = try coffer("keychain find --service s --account a --attributes")
+        #expect(found.text.contains("mine"), "\(found.text)")
+        let history = try coffer("keychain history --service s --account a --json")
+        #expect(history.text.split(separator: "\n").count == 2, "\(history.text)")
+        #expect(try coffer("doctor").status == 0)
+    }
+
+    @Test func `nothing of what a file kept is left when it is removed`() throws {
+        #expect(try coffer("put a", Array("the former value".utf8)).status == 0)
+        #expect(try coffer("put a", bytes(40_000)).status == 0)
+        #expect(try coffer("remove a").status == 0)
+        #expect(try coffer("put a", [1]).status == 0)
+        #expect(try coffer("keychain history --account a --json").text.isEmpty)
+        #expect(try coffer("doctor").status == 0)
+    }
+
+    @Test(arguments: [
+        ("put f", 2000, "R8"), ("put f --kind token", 20, "R1"), ("put f --kind cache", 20, "R4"), ("put f", 20, "R6"),
+    ])
+    func `explain of what is stored says the rule that its put said`(line: String, count: Int, rule: String) throws {
+        #expect(try coffer(line, bytes(count)).text.contains("(\(rule))"))
+        let explained = try coffer("explain f")
+        #expect(explained.text.contains("\n\(rule): "), "\(explained.text)")
+        try daemon.directory.write(bytes(3000), to: "content")
+        #expect(try coffer("put g content").text.contains("(R5)"))
+        let file = try coffer("explain g")
+        #expect(file.text.contains("'g' is in the file store") && file.text.contains("\nR5: "), "\(file.text)")
+        #expect(!file.text.contains("a put of it now"))
+        #expect(try coffer("explain g --size 10").text.contains("a put of it now would go to the keychain"))
+    }
+
+    @Test(arguments: [
+        ("document", "complete"), ("download", "completeUnlessOpen"), ("cache", "none"), ("temporary", "none"),
+        ("image", "completeUntilFirstUserAuthentication"), ("database", "completeUntilFirstUserAuthentication"),
+    ])
+    func `a kind says the protection of its scenario`(kind: String, name: String) throws {
+        let put = try coffer("put f --kind \(kind) --explain", bytes(5000))
+        #expect(put.text.contains("file store as \(name) (R4)"), "\(put.text)")
+        #expect(put.text.contains("\n\(name): its kind says so"))
+        #expect(put.errors.isEmpty)
+    }
+
+    @Test func `only who named what is converted is warned`() throws {
+        for line in ["put a --scenario health", "put b --scenario cache", "put a", "put b"] {
+            #expect(try coffer(line, [1]).errors.isEmpty, "\(line)")
+        }
+        let named = try coffer("put c --protection complete", [1])
+        #expect(named.errors.contains("complete is a protection of the file store: here it becomes WhenUnlocked"))
+    }
+
+    // MARK: While locked
+
+    @Test func `a file of class B is replaced in every state, and read while unlocked`() throws {
+        #expect(try coffer("put in/box --protection completeUnlessOpen", bytes(5000)).status == 0)
+        #expect(try coffer("lock --now").status == 0)
+        for count in [5001, 40_000] {
+            let put = try coffer("put in/box", bytes(count))
+            #expect(put.status == 0, "\(put.errors)")
+            #expect(try coffer("get in/box").status == 75)
+        }
+        try daemon.restart()
+        #expect(try coffer("put in/box", bytes(5003)).status == 0)
+        #expect(try coffer("get in/box").status == 75)
+        try daemon.connect().unlock()
+        #expect(try coffer("get in/box").output == bytes(5003))
+    }
+}
