@@ -25,7 +25,13 @@ public struct FileOpenOptions: OptionSet, Sendable {
 
 extension FileOpenParameters {
     /// The parameters that open a file with these options.
-    init(_ name: ItemName, _ access: FileAccess, _ options: FileOpenOptions, _ protectionClass: ProtectionClass?) {
+    init(
+        _ name: ItemName,
+        in group: String?,
+        _ access: FileAccess,
+        _ options: FileOpenOptions,
+        _ protectionClass: ProtectionClass?
+    ) {
         self.init(
             name: name,
             access: access,
@@ -34,7 +40,8 @@ extension FileOpenParameters {
             truncates: options.contains(.truncate),
             appends: options.contains(.append),
             protectionClass: protectionClass,
-            waits: options.contains(.wait)
+            waits: options.contains(.wait),
+            group: group
         )
     }
 }
@@ -45,6 +52,7 @@ extension FileProtectParameters {
         _ name: ItemName,
         _ protectionClass: ProtectionClass,
         _ scope: FileProtectionScope = .file,
+        in group: String? = nil,
         wantsProgress: Bool = false
     ) {
         self.init(
@@ -52,7 +60,8 @@ extension FileProtectParameters {
             protectionClass: protectionClass,
             isRecursive: scope == .everything,
             isDefaultOnly: scope == .newFiles,
-            wantsProgress: wantsProgress
+            wantsProgress: wantsProgress,
+            group: group
         )
     }
 }

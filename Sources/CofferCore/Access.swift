@@ -2,6 +2,10 @@
 package struct AccessRights: Hashable, Sendable {
     /// The access groups that it holds; the first is the default.
     package let groups: [String]
+    /// The access groups that it may name.
+    package let reach: AccessGroups
+    /// The group of its own program, if it may use that.
+    package let programGroup: String?
     /// The permissions.
     package let verbs: Set<Verb>
     /// The default protection of what it stores.
@@ -15,6 +19,8 @@ package struct AccessRights: Hashable, Sendable {
 
     package init(
         groups: [String],
+        reach: AccessGroups? = nil,
+        programGroup: String? = nil,
         verbs: Set<Verb>,
         protection: Protection? = nil,
         restOnProgram: Bool = false,
@@ -22,6 +28,8 @@ package struct AccessRights: Hashable, Sendable {
         reason: String
     ) {
         self.groups = groups
+        self.reach = reach ?? .only(groups)
+        self.programGroup = programGroup
         self.verbs = verbs
         self.protection = protection
         self.restOnProgram = restOnProgram
@@ -29,17 +37,12 @@ package struct AccessRights: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The group of the vault's owner.
-    package static let ownersGroup = "default"
-
     /// Whether two sets of rights are the same, regardless of the reason.
     package func isSame(as other: AccessRights) -> Bool {
-        groups == other.groups && verbs == other.verbs && protection == other.protection
-            && restOnProgram == other.restOnProgram && limits == other.limits
+        groups == other.groups && reach == other.reach && programGroup == other.programGroup
+            && verbs == other.verbs && protection == other.protection && restOnProgram == other.restOnProgram
+            && limits == other.limits
     }
-
-    /// Whether the client holds a group: names are compared as bytes.
-    package func hold(_ group: String) -> Bool { groups.contains { $0.utf8.elementsEqual(group.utf8) } }
 }
 
 /// The access policy: a total function from a client to its rights.
@@ -82,7 +85,7 @@ package struct AccessPolicy: Sendable {
                     hint: "there, an entitlement applies only if it also names the unit"
                 )
             }
-            return entitlement.rights
+            return entitlement.rights(of: client)
         }
         let isOwner = client.userID == daemon.userID
         if let service = client.service, service != daemon.service, isOwner || admits(service) {
@@ -94,7 +97,9 @@ package struct AccessPolicy: Sendable {
         }
         if isOwner && !client.isContained {
             return AccessRights(
-                groups: [AccessRights.ownersGroup],
+                groups: [AccessGroup.owners],
+                reach: .all,
+                programGroup: AccessGroup.program(at: client.executablePath),
                 verbs: Set(Verb.allCases),
                 reason: "it is the vault's owner"
             )

@@ -31,6 +31,8 @@ extension AccessPolicy {
             reason: rights.reason,
             isRefused: isRefused,
             groups: rights.groups,
+            reachesAllGroups: rights.reach == .all,
+            programGroup: rights.programGroup,
             verbs: rights.verbs,
             protection: rights.protection,
             limits: rights.limits,

@@ -8,13 +8,16 @@ extension Entitlement {
     /// The file and the line, in words.
     public var place: String { "\(quotedForDisplay(path)), line \(line)" }
 
-    /// The rights that it gives.
-    package var rights: AccessRights {
-        AccessRights(
-            groups: groups,
+    /// The rights that it gives a client.
+    package func rights(of client: ClientIdentity) -> AccessRights {
+        let namesOwnProgram = groups.contains(AccessGroup.ownProgram)
+        let programGroup = namesOwnProgram ? AccessGroup.program(at: client.executablePath) : nil
+        return AccessRights(
+            groups: groups.compactMap { $0 == AccessGroup.ownProgram ? programGroup : $0 },
+            programGroup: programGroup,
             verbs: verbs,
             protection: protection,
-            restOnProgram: clients.contains(where: \.isExecutable),
+            restOnProgram: namesOwnProgram || clients.contains(where: \.isExecutable),
             limits: limits,
             reason: "it is what \(place), says"
         )
@@ -170,16 +173,19 @@ private struct EntitlementDraft {
         return text
     }
 
+    /// Reads groups; a program's own is named by ``AccessGroup/ownProgram``.
     private static func groups(_ text: String) throws(CofferError) -> [String] {
         let groups = try words(text)
         guard groups.count <= Limits.groups else {
             throw CofferError(.param, "\(groups.count) groups are too many", hint: "at most \(Limits.groups)")
         }
-        for group in groups where !group.isMadeOfUnitCharacters || group.utf8.count > Limits.groupBytes {
+        for group in groups {
+            try AccessGroup.check(group)
+            guard group.hasPrefix(AccessGroup.ownProgram), group != AccessGroup.ownProgram else { continue }
             throw CofferError(
                 .param,
-                "\(quotedForDisplay(group)) is not an access group",
-                hint: "a group has at most \(Limits.groupBytes) bytes, of the characters that are valid in unit names"
+                "\(quotedForDisplay(group)) is the group of a program, which only that program holds",
+                hint: "'\(AccessGroup.ownProgram)' alone gives each client the group of its own program"
             )
         }
         return groups
@@ -245,16 +251,6 @@ extension ClientPattern {
 extension String {
     fileprivate var isMadeOfDigits: Bool { utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
 
-    /// Whether it has only characters that systemd allows in unit names, so that every unit's own group can be written.
-    fileprivate var isMadeOfUnitCharacters: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: #":-_.\@"#.utf8.contains(byte)
-                }
-            }
-    }
+    /// Whether it has only characters that systemd allows in unit names.
+    fileprivate var isMadeOfUnitCharacters: Bool { !isEmpty && utf8.allSatisfy(\.isUnitCharacter) }
 }

@@ -110,8 +110,9 @@ public enum Limits {
     public static let openFiles = 2048
     /// The bytes of a configuration file: far more than anybody writes by hand.
     public static let configurationBytes = 1 << 20
-    /// The bytes of an access group's name: that of the longest unit name, with its prefix.
-    public static let groupBytes = 266
+    /// The bytes of an access group's name: that of a program has the program's path, with four bytes for some of its
+    /// bytes.
+    public static let groupBytes = 1024
     /// The access groups of one client: a query searches all of them.
     public static let groups = 64
     /// The greatest rate that an entitlement can set for an identity: more than the daemon can serve.

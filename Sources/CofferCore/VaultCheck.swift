@@ -1,7 +1,7 @@
 /// The parameters of a store's check of itself.
 package struct CheckOrder: Sendable {
     /// The access groups whose names may be reported.
-    package let groups: [String]
+    package let groups: AccessGroups
     /// Whether to repair.
     package let repairs: Bool
     /// Milliseconds since 1970.
@@ -9,7 +9,7 @@ package struct CheckOrder: Sendable {
     /// The maximum number of rows to check.
     package let limit: Int
 
-    package init(groups: [String], repairs: Bool, now: Int64, limit: Int = Limits.queryBatch) {
+    package init(groups: AccessGroups, repairs: Bool, now: Int64, limit: Int = Limits.queryBatch) {
         self.groups = groups
         self.repairs = repairs
         self.now = now

@@ -48,7 +48,7 @@ package protocol SealedTable {
     func examine(_ row: borrowing Row) throws -> Examination<Contents>
 
     /// The name of a row, if a client with these groups may know it.
-    func name(of contents: Contents, for groups: [String]) -> String?
+    func name(of contents: Contents, for groups: AccessGroups) -> String?
 
     /// The size of a row's content, if it has one whose key is available.
     func byteCount(of contents: Contents) -> Int64

@@ -63,9 +63,8 @@ struct FileRows: SealedTable {
         return seen
     }
 
-    func name(of contents: FileTree.Node, for groups: [String]) -> String? {
-        let isKnown = groups.contains { $0.utf8.elementsEqual(contents.metadata.group.utf8) }
-        return isKnown ? quotedForDisplay(contents.metadata.name) : nil
+    func name(of contents: FileTree.Node, for groups: AccessGroups) -> String? {
+        groups.contains(contents.metadata.group) ? quotedForDisplay(contents.metadata.name) : nil
     }
 
     func byteCount(of contents: FileTree.Node) -> Int64 {

@@ -83,10 +83,10 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - directory: The directory; `nil` for the root.
-    ///   - group: The caller's group.
+    ///   - groups: The groups of the entries.
     ///   - isRecursive: Whether to descend into its directories.
-    package func walk(below directory: FileEntry?, in group: String, isRecursive: Bool) -> TreeWalk {
-        TreeWalk(tree, below: tree.start(at: directory), in: group, isRecursive: isRecursive)
+    package func walk(below directory: FileEntry?, in groups: AccessGroups, isRecursive: Bool) -> TreeWalk {
+        TreeWalk(tree, below: tree.start(at: directory), in: groups, isRecursive: isRecursive)
     }
 
     // MARK: Directories
@@ -280,7 +280,7 @@ extension FileStore {
         // Most trees are so flat that no name has to be read.
         let isShort = byteCount + height * (Limits.nameComponentBytes + 1) <= Limits.nameBytes
         if depth + height <= Limits.nameComponents && isShort { return }
-        var walk = walk(below: directory, in: directory.metadata.group, isRecursive: true)
+        var walk = walk(below: directory, in: [directory.metadata.group], isRecursive: true)
         let growth = byteCount - directory.path.utf8.count
         while let visit = try walk.next() {
             guard case .entry(let entry) = visit else { continue }
@@ -322,7 +322,7 @@ extension FileStore {
         guard let found = try tree.rawNode(at: name, in: group) else { throw CofferError.noEntry(name) }
         guard found.kind == FileTree.Kind.directory.rawValue else { return nil }
         let start = TreeWalk.Start(id: found.id, parent: found.parent, tag: found.tag, path: name.path)
-        let walk = TreeWalk(tree, below: start, in: group, isRecursive: true, entersDamaged: true)
+        let walk = TreeWalk(tree, below: start, in: [group], isRecursive: true, entersDamaged: true)
         return TreeRemoval(top: found.id, parent: found.parent, walk: walk)
     }
 

@@ -49,18 +49,18 @@ package struct TreeWalk {
     private let isRecursive: Bool
     /// Whether to descend into directories that can't be decrypted.
     private let entersDamaged: Bool
-    private let group: String
+    private let groups: AccessGroups
     private var levels: [Level]
 
     init(
         _ tree: FileTree,
         below directory: Start?,
-        in group: String,
+        in groups: AccessGroups,
         isRecursive: Bool,
         entersDamaged: Bool = false
     ) {
         self.tree = tree
-        self.group = group
+        self.groups = groups
         self.isRecursive = isRecursive
         self.entersDamaged = entersDamaged
         levels = [
@@ -143,7 +143,7 @@ package struct TreeWalk {
         guard let row = try tree.rawNode(tagged: tag, under: level.id) else { return nil }
         switch row.node {
         case .success(let node):
-            guard node.metadata.group.utf8.elementsEqual(group.utf8) else { return nil }
+            guard groups.contains(node.metadata.group) else { return nil }
             let prefix = level.path.isEmpty ? "" : level.path + "/"
             let entry = FileEntry(node: node, path: prefix + node.metadata.name)
             if node.kind == .directory { try enter(node.id, level.id, tag, entry.path) }

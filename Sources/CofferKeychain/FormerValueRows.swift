@@ -92,7 +92,7 @@ struct FormerValueRows: SealedTable {
         return seen
     }
 
-    func name(of contents: ItemAttributes, for groups: [String]) -> String? { contents.name(for: groups) }
+    func name(of contents: ItemAttributes, for groups: AccessGroups) -> String? { contents.name(for: groups) }
 
     func examineQuarantined(_ row: borrowing Row) throws -> Examination<ItemAttributes> {
         var seen = try examine(row)

@@ -78,7 +78,7 @@ struct ItemRows: SealedTable {
         seen.damage = .exchangedSecret
     }
 
-    func name(of contents: ItemAttributes, for groups: [String]) -> String? { contents.name(for: groups) }
+    func name(of contents: ItemAttributes, for groups: AccessGroups) -> String? { contents.name(for: groups) }
 
     func examineReferences(to number: Int64, _ seen: inout Examination<ItemAttributes>) throws {
         guard let attributes = seen.contents, try !hasTags(of: attributes, number) else { return }
@@ -172,8 +172,8 @@ struct ItemRows: SealedTable {
 
 extension ItemAttributes {
     /// The name of the item, if a client with these groups may know it.
-    func name(for groups: [String]) -> String? {
-        groups.contains { ItemTags.isSame($0, group) } ? quoted : nil
+    func name(for groups: AccessGroups) -> String? {
+        groups.contains(group) ? quoted : nil
     }
 }
 

@@ -6,7 +6,7 @@ internal import CofferMemory
 /// A query of items.
 package struct ItemQuery: Sendable {
     /// The access groups to search: those that the caller holds.
-    package var groups: [String]
+    package var groups: AccessGroups
     /// The class; `nil` for all.
     package var itemClass: ItemClass?
     /// Attributes with exactly these values.
@@ -23,13 +23,14 @@ package struct ItemQuery: Sendable {
     package var expiringBefore: Int64?
 
     /// Creates a query for every item of some groups.
-    package init(groups: [String]) { self.groups = groups }
+    package init(groups: AccessGroups) { self.groups = groups }
 
-    /// The query of a client, restricted to the groups that it may search.
-    package init(_ query: KeychainQuery, groups: [String]) {
+    /// The query of a client, restricted to the groups that it may search: to the one that it names, if it names one.
+    package init(_ query: KeychainQuery, groups: AccessGroups) {
         self.init(groups: groups)
         itemClass = query.itemClass
         exact = query.attributes
+        exact[.accessGroup] = nil
         user = query.user
         prefixes = query.prefix
         substrings = query.contains
@@ -53,7 +54,7 @@ package struct ItemQuery: Sendable {
         // An identity is a certificate; the caller looks for its key.
         let wanted = itemClass == .identity ? .certificate : itemClass
         guard wanted == nil || item.attributes.itemClass == wanted,
-            groups.contains(where: { ItemTags.isSame($0, item.attributes.group) }),
+            groups.contains(item.attributes.group),
             reference == nil || item.id == reference
         else { return false }
         if let expiringBefore {
@@ -180,7 +181,7 @@ extension KeychainStore {
     /// - Throws: ``DatabaseError``.
     package func privateKey(
         of certificate: KeychainItem,
-        in groups: [String],
+        in groups: AccessGroups,
         with attributes: [KeychainAttribute: AttributeValue] = [:]
     ) throws -> KeychainItem? {
         guard let hash = certificate.attributes.values[.publicKeyHash] else { return nil }
@@ -211,7 +212,7 @@ extension KeychainStore {
                 each: each
             )
         }
-        guard query.groups.count == 1, let tag = selectiveTag(of: query, in: query.groups[0]) else {
+        guard let group = query.groups.single, let tag = selectiveTag(of: query, in: group) else {
             return try connection.rows(
                 """
                 SELECT id, uuid, class_key, primary_tag, metadata, wrapped_key, secret FROM keychain_items

@@ -145,7 +145,8 @@ extension AuditedItem {
     fileprivate static func all(of request: PendingRequest, from caller: Caller) -> [AuditedItem] {
         if let terms = request.lease?.terms { return [AuditedItem(name: terms.name.path, group: terms.group)] }
         let params = request.params
-        let group = params["group"]?.stringValue ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
+        let said = params["group"]?.stringValue ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
+        let group = said == AccessGroup.ownProgram ? caller.rights.programGroup ?? said : said
         var named: [AuditedItem] = []
         for key in request.method.auditedNames {
             guard let name = params[key]?.stringValue else { continue }

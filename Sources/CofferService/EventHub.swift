@@ -68,7 +68,8 @@ extension VaultEvent {
     fileprivate func parts(for caller: Caller) -> [VaultEvent] {
         switch self {
         case .itemsDidChange(let changes):
-            changes.filter { caller.holds($0.group) }.parts(measuredBy: \.jsonByteCount).map { .itemsDidChange($0) }
+            changes.filter { caller.subscription.groups.contains($0.group) }
+                .parts(measuredBy: \.jsonByteCount).map { .itemsDidChange($0) }
         case .auditDidGrow(let records):
             records.filter { !caller.isReading($0) }.parts(measuredBy: \.jsonByteCount).map { .auditDidGrow($0) }
         default: [self]

@@ -44,7 +44,7 @@ final class Responder: ServerPart {
         if running.kind == .changing { connection.sendsAtTurnEnd = true }
         if isOpen {
             if let failure {
-                fail(failure, request.id, connection)
+                fail(failure, request.id, connection, in: request.params["group"]?.stringValue)
             } else if let reply = running.takeReply() {
                 send(reply, request.id, connection)
             }
@@ -95,12 +95,14 @@ final class Responder: ServerPart {
     }
 
     /// Answers a request with an error.
-    func fail(_ error: CofferError, _ id: RequestID?, _ connection: Connection) {
+    ///
+    /// - Parameter group: The access group that the request named, if any.
+    func fail(_ error: CofferError, _ id: RequestID?, _ connection: Connection, in group: String? = nil) {
         connections.noteRefusal(of: connection, error)
         if connection.credential != nil {
             refuseCredential(connection, error)
         } else if let id {
-            connection.send(OutgoingFrame(connection.caller.explained(error), to: id))
+            connection.send(OutgoingFrame(connection.caller.explained(error, in: group), to: id))
         }
     }
 }

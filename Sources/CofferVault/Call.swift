@@ -39,12 +39,10 @@ package final class Call {
         self.isConnected = isConnected
     }
 
-    /// The access group of the request: that of its lease, or the caller's default.
-    var group: String {
-        get throws(CofferError) {
-            if let lease { return lease.terms.group }
-            return try caller.group(nil)
-        }
+    /// The access group of the request: that of its lease, or the one that it names, or the caller's default.
+    func group(_ named: String?) throws(CofferError) -> String {
+        if let lease { return lease.terms.group }
+        return try caller.group(named)
     }
 
     // MARK: Its end

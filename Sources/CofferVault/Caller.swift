@@ -22,6 +22,8 @@ package struct Caller {
     package let handles = OpenHandles()
     /// The events that the connection has subscribed to.
     package let subscription = EventSubscription()
+    /// The group that the connection has chosen.
+    package let choice = GroupChoice()
 
     package init(_ identity: ClientIdentity, _ rights: AccessRights, of tenant: Int = 0, program: HeldProgram? = nil) {
         self.identity = identity
@@ -31,34 +33,52 @@ package struct Caller {
         self.tenant = tenant
     }
 
-    /// The access groups that the caller holds; the first is the default.
-    package var groups: [String] { rights.groups }
-
-    /// Whether the caller holds an access group; names are compared as bytes.
-    package func holds(_ group: String) -> Bool { rights.hold(group) }
+    /// The access groups of requests that name none: those that the caller holds, or the one that it has chosen; the
+    /// first is the default.
+    package var groups: [String] { choice.group.map { [$0] } ?? rights.groups }
 
     /// The group that a request is about.
     ///
     /// - Parameter named: The group that the request names, if any.
-    /// - Throws: `missingEntitlement` if the caller does not hold the group.
+    /// - Throws: `missingEntitlement` if the caller may not name the group; `param` if no group has such a name.
     package func group(_ named: String?) throws(CofferError) -> String {
+        if named == AccessGroup.ownProgram { return try ownProgramGroup() }
         guard let group = named ?? groups.first else {
             throw CofferError(.missingEntitlement, "you hold no access group")
         }
-        guard holds(group) else {
+        guard rights.reach.contains(group) else {
             throw CofferError(
                 .missingEntitlement,
                 "you don't hold the access group \(quotedForDisplay(group))",
-                hint: "you hold " + groups.map { quotedForDisplay($0) }.joined(separator: ", ")
+                hint: "you hold " + rights.groups.map { quotedForDisplay($0) }.joined(separator: ", ")
             )
         }
+        if named != nil { try AccessGroup.check(group) }
         return group
     }
 
-    /// Adds the caller's groups to the hint if nothing was found, unless the caller has the owner's group only.
-    package func explained(_ error: CofferError) -> CofferError {
-        guard error.code == .itemNotFound, !groups.isEmpty, groups != [AccessRights.ownersGroup] else { return error }
-        let place = "you see " + groups.map { quotedForDisplay($0) }.joined(separator: ", ") + " only"
+    /// The group of the caller's program; a service and what an entitlement names have one only if that says so, and
+    /// otherwise the first group stands for it.
+    private func ownProgramGroup() throws(CofferError) -> String {
+        if let group = rights.programGroup { return group }
+        guard rights.reach == .all else { return try group(nil) }
+        throw CofferError(
+            .missingEntitlement,
+            "the daemon does not know the path of your program, which would name its access group",
+            hint: "start the program again if it was replaced since it was started, or name a group"
+        )
+    }
+
+    /// Adds to the hint in which groups nothing was found, unless that is the owner's group.
+    ///
+    /// - Parameter named: The group that the request named, if any.
+    package func explained(_ error: CofferError, in named: String?) -> CofferError {
+        guard error.code == .itemNotFound, !groups.isEmpty, (named.map { [$0] } ?? groups) != [AccessGroup.owners]
+        else { return error }
+        let place =
+            named.map { "it was looked for in the group \(quotedForDisplay($0))" }
+            ?? "you see " + groups.map { quotedForDisplay($0) }.joined(separator: ", ") + " only"
+            + (groups.count == 1 ? "" : ", and the first of them if you name none")
         var explained = error
         explained.hint = error.hint.map { "\($0); \(place)" } ?? place
         return explained
@@ -105,4 +125,12 @@ package final class EventSubscription {
     package var selection: EventSelection?
     /// When the connection has last read the audit, in milliseconds since 1970.
     package var lastAuditReading: Int64?
+    /// The groups whose items it is about.
+    package var groups: AccessGroups = []
+}
+
+/// The group that a connection has chosen for the requests that name none.
+package final class GroupChoice {
+    /// `nil` for the groups that the client holds.
+    package var group: String?
 }

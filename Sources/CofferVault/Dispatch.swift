@@ -33,8 +33,14 @@ extension Vault: MethodHandler {
                 hint: "bring the client up to date"
             )
         }
+        if let group = params.group { call.caller.choice.group = try call.caller.group(group) }
         // A newer client also speaks this protocol: it understands the answer.
-        return .done(Reply(HelloResult(protocolNumber: Int64(Version.protocolNumber), version: Version.program)))
+        let result = HelloResult(
+            protocolNumber: Int64(Version.protocolNumber),
+            version: Version.program,
+            group: call.caller.groups.first
+        )
+        return .done(Reply(result))
     }
 
     package func requestCancel(_ params: RequestCancelParameters, _ call: Call) throws(CofferError) -> Step {
@@ -43,7 +49,10 @@ extension Vault: MethodHandler {
     }
 
     package func vaultWatch(_ params: VaultWatchParameters, _ call: Call) throws(CofferError) -> Step {
-        call.caller.subscription.selection = params.selection
+        let caller = call.caller
+        let group = try params.group.map { (named) throws(CofferError) in try caller.group(named) }
+        caller.subscription.groups = group.map { [$0] } ?? .only(caller.groups)
+        caller.subscription.selection = params.selection
         observer?.subscriptionsDidChange()
         return .done
     }

@@ -90,10 +90,10 @@ extension LeaseGrantParameters {
 }
 
 extension ItemProtectParameters {
-    package init(name: ItemName, protection: Protection) {
+    package init(name: ItemName, protection: Protection, group: String? = nil) {
         switch protection {
-        case .file(let protectionClass): self.init(name: name, protectionClass: protectionClass)
-        case .keychain(let accessibility): self.init(name: name, accessibility: accessibility)
+        case .file(let protectionClass): self.init(name: name, protectionClass: protectionClass, group: group)
+        case .keychain(let accessibility): self.init(name: name, accessibility: accessibility, group: group)
         }
     }
 }

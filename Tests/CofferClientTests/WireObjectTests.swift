@@ -42,8 +42,19 @@ private struct Sample: CustomStringConvertible {
         wishes.isStructured = true
         wishes.isPresentedAsFile = true
         wishes.group = "a group"
-        let lease = LeaseInfo(number: 5, name: "a", client: .unit("b"), seconds: 9, uses: nil, reason: nil, granted: -1)
-        let lent = #"{"leases":[{"lease":5,"name":"a","to":"unit:b","seconds":9,"granted":-1}],"next":5,"damaged":[4]}"#
+        let lease = LeaseInfo(
+            number: 5,
+            name: "a",
+            group: "g",
+            client: .unit("b"),
+            seconds: 9,
+            uses: nil,
+            reason: nil,
+            granted: -1
+        )
+        let lent = """
+            {"leases":[{"lease":5,"name":"a","group":"g","to":"unit:b","seconds":9,"granted":-1}],"next":5,"damaged":[4]}
+            """
         let wished = """
             "kind":"token","scenario":"backgroundToken","protection":"completeUnlessOpen",\
             "accessible":"AfterFirstUnlockThisDeviceOnly","store":"keychain","structured":true,"asFile":true,\
@@ -51,6 +62,7 @@ private struct Sample: CustomStringConvertible {
             """
         let item = ItemInfo(
             name: "a/b",
+            group: "g",
             protection: .file(.complete),
             byteCount: 1 << 40,
             kind: .document,
@@ -62,6 +74,7 @@ private struct Sample: CustomStringConvertible {
         )
         let bare = ItemInfo(
             name: "c",
+            group: "default",
             protection: .keychain(.always),
             byteCount: 0,
             kind: nil,
@@ -70,17 +83,22 @@ private struct Sample: CustomStringConvertible {
             isReadable: false
         )
         let itemText = """
-            {"name":"a/b","store":"file","protection":"complete","size":1099511627776,"kind":"document","created":1,\
+            {"name":"a/b","group":"g","store":"file","protection":"complete","size":1099511627776,"kind":"document","created":1,\
             "modified":-2,"readable":true,"expiryDate":3,"isExpired":true}
             """
         let bareText = """
-            {"name":"c","store":"keychain","accessible":"Always","size":0,"created":0,"modified":0,"readable":false}
+            {"name":"c","group":"default","store":"keychain","accessible":"Always","size":0,"created":0,"modified":0,"readable":false}
             """
         let vault = try #require(ItemID(hexadecimal: "00112233445566778899aabbccddeeff"))
         return [
             Sample(Empty(), "{}"),
             Sample(HelloParameters(protocolNumber: 1), #"{"protocol":1}"#),
+            Sample(HelloParameters(protocolNumber: 1, group: "a"), #"{"protocol":1,"group":"a"}"#),
             Sample(HelloResult(protocolNumber: 1, version: "1.2"), #"{"protocol":1,"version":"1.2"}"#),
+            Sample(
+                HelloResult(protocolNumber: 1, version: "1.2", group: "a"),
+                #"{"protocol":1,"version":"1.2","group":"a"}"#
+            ),
             Sample(
                 VaultInitParameters(kdf: .sensitive, hasNoPasscode: false),
                 #"{"kdf":"sensitive","noPasscode":false}"#

@@ -119,3 +119,33 @@ import Testing
         #expect(system != own)
     }
 }
+
+/// The names of access groups.
+@Suite struct AccessGroupTests {
+    @Test(arguments: [
+        ("/usr/bin/mail", "program:/usr/bin/mail"), ("/opt/My App/a\\b", #"program:/opt/My\x20App/a\x5cb"#),
+        ("/ä\u{1}", #"program:/\xc3\xa4\x01"#),
+    ])
+    func `a program's group is its path, with what no group may contain escaped`(path: String, group: String) throws {
+        #expect(AccessGroup.program(at: path) == group)
+        try AccessGroup.check(group)
+    }
+
+    @Test func `a program without a path, or with one that is too long, has no group`() {
+        #expect(AccessGroup.program(at: nil) == nil)
+        let longest = "/" + String(repeating: "a", count: Limits.groupBytes - "program:/".utf8.count)
+        #expect(AccessGroup.program(at: longest)?.utf8.count == Limits.groupBytes)
+        #expect(AccessGroup.program(at: longest + "a") == nil)
+        #expect(AccessGroup.program(at: "/" + String(repeating: "ä", count: 200)) == nil)
+    }
+
+    @Test func `the owner may name every group, has that of its program, and searches its own`() throws {
+        let daemon = ClientIdentity(userID: 1000, groupID: 1000)
+        let owner = ClientIdentity(userID: 1000, groupID: 1000, executablePath: "/bin/a")
+        let rights = try AccessPolicy(daemon: daemon).rights(of: owner)
+        #expect(rights.reach == .all && rights.programGroup == "program:/bin/a" && rights.groups == ["default"])
+        let service = ClientIdentity(userID: 1000, groupID: 1000, userUnit: "a.service", executablePath: "/bin/a")
+        let others = try AccessPolicy(daemon: daemon).rights(of: service)
+        #expect(others.reach == ["user-unit:a.service"] && others.programGroup == nil)
+    }
+}

@@ -46,10 +46,11 @@ import Testing
         #expect(
             found.clients == [.unit("backup.service"), .user(1000), .executable("/usr/bin/restic")]
         )
-        #expect(found.rights.groups == ["unit:backup.service", "default"])
-        #expect(found.rights.verbs == [.read, .audit])
-        #expect(found.rights.protection == .keychain(.afterFirstUnlock))
-        #expect(found.rights.reason == "it is what '0.conf', line 2, says")
+        let rights = found.rights(of: Self.client())
+        #expect(rights.groups == ["unit:backup.service", "default"])
+        #expect(rights.verbs == [.read, .audit])
+        #expect(rights.protection == .keychain(.afterFirstUnlock))
+        #expect(rights.reason == "it is what '0.conf', line 2, says")
         let file = try Self.read("[Client]\nUID=1\nGroups=a\nVerbs=read\nDefaultProtection=complete")
         #expect(file.first?.protection == .file(.complete))
     }

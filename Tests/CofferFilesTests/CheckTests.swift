@@ -7,7 +7,7 @@ import Testing
 
 extension FileStore {
     /// Checks all of it, some rows at a time.
-    fileprivate func check(repairs: Bool = false, groups: [String] = ["default"]) throws -> [Finding] {
+    fileprivate func check(repairs: Bool = false, groups: AccessGroups = ["default"]) throws -> [Finding] {
         let order = CheckOrder(groups: groups, repairs: repairs, now: 5000, limit: 2)
         var findings: [Finding] = []
         var place: Int64? = 0

@@ -122,7 +122,7 @@ final class OpenStore {
     func survey() throws -> (paths: [String], damaged: Int) {
         var paths: [String] = []
         var damaged = 0
-        var walk = store.walk(below: nil, in: "default", isRecursive: true)
+        var walk = store.walk(below: nil, in: ["default"], isRecursive: true)
         while let visit = try walk.next() {
             switch visit {
             case .entry(let entry): if !entry.isDirectory { paths.append(entry.path) }

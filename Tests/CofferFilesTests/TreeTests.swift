@@ -30,7 +30,7 @@ extension OpenStore {
     /// The paths below a directory, directories closed by a slash, sorted; and how many rows are damaged.
     func tree(_ path: String? = nil, isRecursive: Bool = true) throws -> [String] {
         let directory = try path.flatMap { try entry($0) }
-        var walk = store.walk(below: directory, in: "default", isRecursive: isRecursive)
+        var walk = store.walk(below: directory, in: ["default"], isRecursive: isRecursive)
         var paths: [String] = []
         while let visit = try walk.next() {
             switch visit {

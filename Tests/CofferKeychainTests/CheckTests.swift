@@ -10,7 +10,7 @@ extension KeychainStore {
     /// Checks all of it, some rows at a time.
     fileprivate func check(
         repairs: Bool = false,
-        groups: [String] = ["default"],
+        groups: AccessGroups = ["default"],
         limit: Int = 3
     ) throws -> [Finding] {
         let order = CheckOrder(groups: groups, repairs: repairs, now: 5000, limit: limit)

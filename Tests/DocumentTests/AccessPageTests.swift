@@ -114,6 +114,8 @@ import Testing
                     reason: "",
                     isRefused: true,
                     groups: [],
+                    reachesAllGroups: true,
+                    programGroup: "",
                     verbs: [],
                     protection: .file(.complete),
                     credential: CredentialAnswer(name: "", refusal: AuditedRefusal(.io, ""), protection: nil)

@@ -34,7 +34,16 @@ import Testing
 
     @Test func `the members of the results are on the page`() throws {
         let rows = try page.table(["method", "parameters", "result"])
-        let info = LeaseInfo(number: 1, name: "a", client: .user(1), seconds: 1, uses: 1, reason: "b", granted: 1)
+        let info = LeaseInfo(
+            number: 1,
+            name: "a",
+            group: "c",
+            client: .user(1),
+            seconds: 1,
+            uses: 1,
+            reason: "b",
+            granted: 1
+        )
         let results: [(Method, [JSONObject])] = [
             (.leaseGrant, [LeaseGrantResult(number: 1).json]),
             (.leaseList, [LeasePage(leases: [], next: 1, damaged: []).json, info.json]),

@@ -58,6 +58,7 @@ import Testing
     @Test func `the members of each result are on the page`() throws {
         let info = ItemInfo(
             name: "a",
+            group: "b",
             protection: .file(.complete),
             byteCount: 1,
             kind: .key,
@@ -84,7 +85,7 @@ import Testing
             warnings: []
         )
         let results: [(Method, JSONObject)] = [
-            (.hello, HelloResult(protocolNumber: 1, version: "").json),
+            (.hello, HelloResult(protocolNumber: 1, version: "", group: "").json),
             (.itemPut, placement.json),
             (.itemGet, ItemGetResult(store: .file, byteCount: 1, delivery: .payload).json),
             (.itemShow, info.json),

@@ -163,7 +163,7 @@ private struct RowCheck: ~Copyable {
         var uses: [() throws -> Void] = [
             { _ = try store.count() },
             {
-                var walk = store.walk(below: nil, in: group, isRecursive: true)
+                var walk = store.walk(below: nil, in: [group], isRecursive: true)
                 while try walk.next() != nil {}
             },
             {

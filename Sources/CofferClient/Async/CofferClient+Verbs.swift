@@ -118,17 +118,19 @@ extension CofferClient {
     ///
     /// - Parameters:
     ///   - name: The name of the item.
+    ///   - group: Its access group; `nil` takes the client's first.
     ///   - offset: The first byte.
     ///   - length: The maximum number of bytes. For more than ``CofferCore/Limits/framePayloadBytes``, use
-    ///     ``content(of:offset:length:)``.
+    ///     ``content(of:in:offset:length:)``.
     /// - Throws: `itemNotFound`; `interactionNotAllowed` if its key is not in memory; `dataTooLarge`;
     ///   `decode`.
     public func get(
         _ name: ItemName,
+        in group: String? = nil,
         offset: Int64? = nil,
         length: Int64? = nil
     ) async throws(CofferError) -> Secret {
-        let params = ItemGetParameters(name: name, offset: offset, length: length)
+        let params = ItemGetParameters(name: name, offset: offset, length: length, group: group)
         let returned = try await call(params)
         return try returned.payload(of: returned.value.byteCount)
     }
@@ -137,11 +139,17 @@ extension CofferClient {
     ///
     /// - Parameters:
     ///   - name: The name of the item.
+    ///   - group: Its access group; `nil` takes the client's first.
     ///   - offset: The first byte.
     ///   - length: The maximum number of bytes.
     /// - Returns: The content, which is fetched when it is iterated.
-    public func content(of name: ItemName, offset: Int64? = nil, length: Int64? = nil) -> ItemContent {
-        ItemContent(ItemGetParameters(name: name, offset: offset, length: length), of: self)
+    public func content(
+        of name: ItemName,
+        in group: String? = nil,
+        offset: Int64? = nil,
+        length: Int64? = nil
+    ) -> ItemContent {
+        ItemContent(ItemGetParameters(name: name, offset: offset, length: length, group: group), of: self)
     }
 
     // MARK: Items
@@ -153,12 +161,14 @@ extension CofferClient {
     ///   - pattern: Only names that match it.
     ///   - store: Only items of that store.
     ///   - expiringBefore: Only items that expire before that time, in milliseconds since 1970.
+    ///   - group: Only items of that access group; `nil` takes the client's first.
     /// - Returns: The items, which are fetched page by page while they are iterated.
     public func list(
         prefix: String? = nil,
         pattern: NamePattern? = nil,
         store: StoreName? = nil,
-        expiringBefore: Int64? = nil
+        expiringBefore: Int64? = nil,
+        in group: String? = nil
     ) -> Pages<ItemInfo> {
         Pages { (after) async throws(CofferError) in
             let params = ItemListParameters(
@@ -166,7 +176,8 @@ extension CofferClient {
                 pattern: pattern,
                 store: store,
                 after: after,
-                expiringBefore: expiringBefore
+                expiringBefore: expiringBefore,
+                group: group
             )
             let page = try await self.call(params).value
             return (page.items, page.next)

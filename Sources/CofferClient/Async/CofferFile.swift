@@ -120,20 +120,22 @@ extension CofferClient {
     ///
     /// - Parameters:
     ///   - name: The name of the file.
+    ///   - group: Its access group; `nil` takes the client's first.
     ///   - access: Whether it is read, written or both.
     ///   - options: Whether it is created, truncated and so on.
     ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
     /// - Returns: The file. Close it, or it stays open as long as its connection;
-    ///   ``withFile(_:for:_:protectionClass:_:)`` closes it.
+    ///   ``withFile(_:in:for:_:protectionClass:_:)`` closes it.
     /// - Throws: `itemNotFound`; `duplicateItem` if it must be new and exists; `interactionNotAllowed` if its
     ///   key is not in memory; `notAvailable` if another handle writes it.
     public func openFile(
         _ name: ItemName,
+        in group: String? = nil,
         for access: FileAccess = .read,
         _ options: FileOpenOptions = [],
         protectionClass: ProtectionClass? = nil
     ) async throws(CofferError) -> CofferFile {
-        let params = FileOpenParameters(name, access, options, protectionClass)
+        let params = FileOpenParameters(name, in: group, access, options, protectionClass)
         let returned = try await call(params)
         return CofferFile(name, returned.value, of: self, on: returned.epoch)
     }
@@ -142,6 +144,7 @@ extension CofferClient {
     ///
     /// - Parameters:
     ///   - name: The name of the file.
+    ///   - group: Its access group; `nil` takes the client's first.
     ///   - access: Whether it is read, written or both.
     ///   - options: Whether it is created, truncated and so on.
     ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
@@ -151,12 +154,13 @@ extension CofferClient {
     @discardableResult
     public nonisolated(nonsending) func withFile<Value>(
         _ name: ItemName,
+        in group: String? = nil,
         for access: FileAccess = .read,
         _ options: FileOpenOptions = [],
         protectionClass: ProtectionClass? = nil,
         _ body: nonisolated(nonsending) (CofferFile) async throws -> Value
     ) async throws -> Value {
-        let file = try await openFile(name, for: access, options, protectionClass: protectionClass)
+        let file = try await openFile(name, in: group, for: access, options, protectionClass: protectionClass)
         do {
             let value = try await body(file)
             try await file.close()

@@ -106,10 +106,12 @@ public final class BlockingClient {
 
     /// Subscribes to the events of the vault, which ``nextEvent()`` returns.
     ///
-    /// - Parameter selection: The events in addition to lock and unlock.
+    /// - Parameters:
+    ///   - selection: The events in addition to lock and unlock.
+    ///   - group: The access group whose items they are about; `nil` for those that the client holds.
     /// - Throws: `notAvailable` if the daemon can't be reached.
-    public func watch(_ selection: EventSelection = []) throws(CofferError) {
-        try call(VaultWatchParameters(selection))
+    public func watch(_ selection: EventSelection = [], in group: String? = nil) throws(CofferError) {
+        try call(VaultWatchParameters(selection, group: group))
     }
 
     /// Waits for the next event, which may already have arrived during another call.

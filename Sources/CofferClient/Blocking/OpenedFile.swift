@@ -97,6 +97,7 @@ extension BlockingClient {
     ///
     /// - Parameters:
     ///   - name: The name of the file.
+    ///   - group: Its access group; `nil` takes the client's first.
     ///   - access: Whether it is read, written or both.
     ///   - options: Whether it is created, truncated and so on.
     ///   - protectionClass: The class of a new file; `nil` takes that of its directory, or else the default.
@@ -105,11 +106,12 @@ extension BlockingClient {
     ///   key is not in memory; `notAvailable` if another handle writes it.
     public func openFile(
         _ name: ItemName,
+        in group: String? = nil,
         for access: FileAccess = .read,
         _ options: FileOpenOptions = [],
         protectionClass: ProtectionClass? = nil
     ) throws(CofferError) -> OpenedFile {
-        let params = FileOpenParameters(name, access, options, protectionClass)
+        let params = FileOpenParameters(name, in: group, access, options, protectionClass)
         return OpenedFile(name, try call(params).value, of: self)
     }
 }

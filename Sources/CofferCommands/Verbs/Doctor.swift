@@ -40,6 +40,7 @@ struct Doctor: ParsableCommand {
     var output: String?
 
     @OptionGroup var confirmation: ConfirmationOptions
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -50,6 +51,7 @@ struct Doctor: ParsableCommand {
         if quick && (restore || discard || acknowledge || salvage != nil) {
             throw ValidationError("--quick is for a check, with or without --repair")
         }
+        if salvage == nil && access.group != nil { throw ValidationError("--group is for --salvage") }
         if (salvage == nil) != (output == nil) { throw ValidationError("--salvage NAME and --output FILE go together") }
         if confirmation.yes && !discard && !acknowledge {
             throw ValidationError("--yes is for --discard and --acknowledge")
@@ -165,7 +167,7 @@ struct Doctor: ParsableCommand {
         let file = try OutputFile(new: path)
         let bar = ProgressBar()
         let salvage = try client.call(
-            FileSalvageParameters(name: name, wantsProgress: bar != nil),
+            FileSalvageParameters(name: name, wantsProgress: bar != nil, group: access.group),
             passing: file.number,
             progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         ).value

@@ -55,7 +55,7 @@ struct ListEntitlements: ParsableCommand {
         }
         if page.entitlements.isEmpty && !format.json {
             return Output.standardOutput.line(
-                "there are none: the owner holds 'default', and each service its own group"
+                "there are none: the owner holds 'default' and reaches every other group, and each service holds its own"
             )
         }
         var count = 0
@@ -125,7 +125,9 @@ extension AccessExplanation: Printable {
             ("refused", isRefused ? "\(reason)" : nil),
             ("because", !isRefused && place == nil ? "\(reason)" : nil),
         ]
-        return [Line](width: 13, decision + (isRefused ? [] : fields(groups, verbs, protection, limits)))
+        let others = reachesAllGroups ? ["any other by its name"] : []
+        let rights = fields(groups + others, verbs, protection, limits) + [("program", programGroup.map { "\($0)" })]
+        return [Line](width: 13, decision + (isRefused ? [] : rights))
     }
 }
 

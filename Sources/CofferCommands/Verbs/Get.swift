@@ -10,6 +10,7 @@ struct Get: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var output: BytesOutputOptions
 
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
@@ -24,7 +25,8 @@ struct Get: ParsableCommand {
             name: itemName,
             offset: part?.offset,
             length: part?.length,
-            wantsProgress: Output.standardError.isTerminal
+            wantsProgress: Output.standardError.isTerminal,
+            group: access.group
         )
         let session = try authentication.connect()
         try output.write(

@@ -33,6 +33,7 @@ struct Grant: ParsableCommand {
     @Option(help: "What it is for, kept with it.")
     var reason: String?
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -45,7 +46,8 @@ struct Grant: ParsableCommand {
             client: client,
             seconds: Int64(seconds),
             uses: uses.map { Int64($0) },
-            reason: reason
+            reason: reason,
+            group: access.group
         )
         let lease = try connection.connect().call(params).value
         format.show(lease.json, "granted lease \(lease.number)")

@@ -41,7 +41,8 @@ extension LeaseInfo: Printable {
         let uses = uses.map { $0 == 1 ? ", once" : ", \($0) times" } ?? ""
         let reason = reason.map { "  \(quotedForDisplay($0))" } ?? ""
         let end = durationForDisplay(seconds: Int(seconds))
-        return ["\(number)  \(name: name)  to \(client)  for \(end)\(uses)\(reason)"]
+        let place = group == AccessGroup.owners ? "" : " of \(group)"
+        return ["\(number)  \(name: name)\(place)  to \(client)  for \(end)\(uses)\(reason)"]
     }
 }
 

@@ -21,8 +21,17 @@ struct List: ParsableCommand {
     @Option(help: ArgumentHelp("Items that expire within that time, such as 30d, or before a date.", valueName: "time"))
     var expiring: String?
 
+    @OptionGroup var access: GroupOptions
+
+    @Flag(help: "List the items of all access groups that you may name, and show the group of each.")
+    var allGroups = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
+
+    func validate() throws {
+        if allGroups && access.group != nil { throw ValidationError("give either --group or --all-groups") }
+    }
 
     func run() throws {
         let isPattern = prefix?.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") } ?? false
@@ -37,16 +46,20 @@ struct List: ParsableCommand {
                 pattern: pattern,
                 store: store,
                 after: after,
-                expiringBefore: before
+                expiringBefore: before,
+                group: access.group,
+                isOfAllGroups: allGroups
             )
             let page = try client.call(params).value
             items += page.items
             damagedCount += page.damagedCount
             return page.next
         }
-        items.sortByName(\.name)
+        items.sortByName(\.name, in: \.group)
         let isTerminal = Output.standardOutput.isTerminal
-        for item in items { format.show(ListedItem(item: item, isLong: long, isTerminal: isTerminal)) }
+        for item in items {
+            format.show(ListedItem(item: item, isLong: long, showsGroup: allGroups, isTerminal: isTerminal))
+        }
         if damagedCount > 0 {
             throw CofferError(
                 .decode,
@@ -61,6 +74,7 @@ struct List: ParsableCommand {
 private struct ListedItem: Printable {
     let item: ItemInfo
     let isLong: Bool
+    let showsGroup: Bool
     let isTerminal: Bool
 
     var json: JSONObject { item.json }
@@ -69,7 +83,8 @@ private struct ListedItem: Printable {
         let columns = isLong ? columns + "  " : ""
         // Scripts get only the name.
         let marks = (item.isLeftBehind ? "  left behind" : "") + (item.isExpired ? "  expired" : "")
-        return ["\(columns)\(name: item.name)\(isLong || isTerminal ? marks : "")"]
+        let group = showsGroup ? item.group + "  " : ""
+        return ["\(columns)\(group)\(name: item.name)\(isLong || isTerminal ? marks : "")"]
     }
 
     private var columns: String {
@@ -86,13 +101,20 @@ private struct ListedItem: Printable {
 extension Array {
     /// Sorts a listing by the bytes of the names, and removes duplicates.
     ///
-    /// - Parameter name: Returns the name of an entry. An item that moved between the stores during the
-    ///   listing may be listed twice.
-    mutating func sortByName(_ name: (Element) -> String) {
-        let sorted = sorted { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
+    /// - Parameters:
+    ///   - name: Returns the name of an entry. An item that moved between the stores during the listing may be listed
+    ///     twice.
+    ///   - group: Returns its access group, if the entries may be of several.
+    mutating func sortByName(_ name: (Element) -> String, in group: (Element) -> String = { _ in "" }) {
+        func isSame(_ one: Element, _ other: Element) -> Bool { name(one).utf8.elementsEqual(name(other).utf8) }
+        let sorted = sorted { one, other in
+            isSame(one, other)
+                ? group(one).utf8.lexicographicallyPrecedes(group(other).utf8)
+                : name(one).utf8.lexicographicallyPrecedes(name(other).utf8)
+        }
         self = []
         for entry in sorted {
-            if let last, name(last).utf8.elementsEqual(name(entry).utf8) { continue }
+            if let last, isSame(last, entry), group(last).utf8.elementsEqual(group(entry).utf8) { continue }
             append(entry)
         }
     }

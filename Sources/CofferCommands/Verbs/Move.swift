@@ -16,13 +16,14 @@ struct Move: ParsableCommand {
     @Flag(help: "Replace an item that is there.")
     var replace = false
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
-        let params = ItemMoveParameters(name: name, target: target, replaces: replace)
+        let params = ItemMoveParameters(name: name, target: target, replaces: replace, group: access.group)
         format.show(try authentication.connect().call(params).value.json)
     }
 }

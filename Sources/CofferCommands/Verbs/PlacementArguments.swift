@@ -26,8 +26,7 @@ struct PlacementArguments: ParsableArguments {
     @Option(help: "Its accessibility in the keychain.")
     var accessible: Accessibility?
 
-    @Option(help: "The access group.")
-    var group: String?
+    @OptionGroup var access: GroupOptions
 
     @Option(help: "The store, whatever the matrix says.")
     var store: StoreName?
@@ -42,7 +41,7 @@ struct PlacementArguments: ParsableArguments {
         wishes.scenario = scenario
         wishes.protectionClass = protection
         wishes.accessibility = accessible
-        wishes.group = group
+        wishes.group = access.group
         wishes.store = store
         wishes.isStructured = structured
         wishes.isPresentedAsFile = isPresentedAsFile

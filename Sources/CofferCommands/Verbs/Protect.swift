@@ -36,12 +36,13 @@ struct Protect: ParsableCommand {
     @Argument(help: ArgumentHelp("The class or the accessibility.", valueName: "class"))
     var protection: ProtectionArgument
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
-        let params = ItemProtectParameters(name: itemName, protection: protection.protection)
+        let params = ItemProtectParameters(name: itemName, protection: protection.protection, group: access.group)
         let change = try authentication.connect().call(params).value
         Output.warn(change.warnings)
         let now = change.item.protection

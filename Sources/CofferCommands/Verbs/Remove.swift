@@ -7,13 +7,14 @@ struct Remove: ParsableCommand {
     @Argument(help: "The names.")
     var names: [String]
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
 
     func run() throws {
         let items = try names.map { try ItemName(argument: $0) }
         let session = try authentication.connect()
         try forEachGoingOn(items) { (item) throws(CofferError) in
-            _ = try session.call(ItemRemoveParameters(name: item))
+            _ = try session.call(ItemRemoveParameters(name: item, group: access.group))
         }
     }
 }

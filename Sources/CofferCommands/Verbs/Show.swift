@@ -7,11 +7,13 @@ struct Show: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        format.show(try connection.connect().call(ItemShowParameters(name: try ItemName(argument: name))).value)
+        let params = ItemShowParameters(name: try ItemName(argument: name), group: access.group)
+        format.show(try connection.connect().call(params).value)
     }
 }
 
@@ -21,6 +23,7 @@ extension ItemInfo: Printable {
             width: 13,
             [
                 ("name", "\(name: name)"),
+                ("group", "\(group)"),
                 ("store", "\(protection.store.rawValue)"),
                 ("protection", "\(protection.name)"),
                 ("size", "\(byteCount) bytes"),

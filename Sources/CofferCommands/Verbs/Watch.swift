@@ -13,6 +13,8 @@ struct Watch: ParsableCommand {
     var items = false
     @Flag(help: "Print wrong passcodes and recovery keys as well.")
     var attempts = false
+    @Option(help: ArgumentHelp("The access group of the items; yours if none is named.", valueName: "group"))
+    var group: String?
 
     func run() throws {
         let client = try connection.connect()
@@ -20,7 +22,7 @@ struct Watch: ParsableCommand {
         var selection: EventSelection = []
         if items { selection.insert(.items) }
         if attempts { selection.insert(.attempts) }
-        try client.watch(selection)
+        try client.watch(selection, in: group)
         let state = try client.status().state.rawValue
         format.show(["state": .string(state)], "\(state)")
         while Output.failure == nil { format.show(EventReport(event: try client.nextEvent())) }

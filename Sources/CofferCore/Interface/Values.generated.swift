@@ -460,6 +460,14 @@ public struct AccessExplanation: Hashable, Sendable {
     ///
     /// The first is its default.
     public let groups: [String]
+    /// Whether the client reaches every other group by its name.
+    ///
+    /// Absent means false.
+    public let reachesAllGroups: Bool
+    /// The group of the client's own program.
+    ///
+    /// It is absent if the client has none.
+    public let programGroup: String?
     /// What the client may do.
     public let verbs: Set<Verb>
     /// How the items that the client stores are protected by default.
@@ -480,6 +488,8 @@ public struct AccessExplanation: Hashable, Sendable {
         reason: String,
         isRefused: Bool,
         groups: [String],
+        reachesAllGroups: Bool = false,
+        programGroup: String? = nil,
         verbs: Set<Verb>,
         protection: Protection? = nil,
         limits: ClientLimits = ClientLimits(),
@@ -491,6 +501,8 @@ public struct AccessExplanation: Hashable, Sendable {
         self.reason = reason
         self.isRefused = isRefused
         self.groups = groups
+        self.reachesAllGroups = reachesAllGroups
+        self.programGroup = programGroup
         self.verbs = verbs
         self.protection = protection
         self.limits = limits
@@ -600,7 +612,7 @@ public struct PlacementOptions: Hashable, Sendable {
     public var isPresentedAsFile: Bool
     /// The access group of the item.
     ///
-    /// Absent means the caller's first group.
+    /// Absent means: the caller's first group.
     public var group: String?
 
     /// Makes the parameters.

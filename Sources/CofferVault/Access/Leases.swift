@@ -32,8 +32,12 @@ extension Vault {
         guard method.isLeasable, let name = params["name"]?.stringValue else {
             return .somethingElse
         }
-        let lease = leases.first { $0.terms.name.path.utf8.elementsEqual(name.utf8) && !isGone($0.terms) }
-        guard let lease, !hasItem(lease.terms.name, caller) else { return .somethingElse }
+        let group = params["group"]?.stringValue
+        let lease = leases.first { lease in
+            lease.terms.name.path.utf8.elementsEqual(name.utf8)
+                && group?.utf8.elementsEqual(lease.terms.group.utf8) ?? true && !isGone(lease.terms)
+        }
+        guard let lease, !hasItem(lease.terms.name, in: group, caller) else { return .somethingElse }
         return .item(lease)
     }
 
@@ -42,8 +46,8 @@ extension Vault {
         do { return try stored(terms.name, in: terms.group)?.info.created != terms.itemCreated } catch { return false }
     }
 
-    private func hasItem(_ name: ItemName, _ caller: Caller) -> Bool {
-        guard caller.rights.verbs.contains(.read), let group = caller.groups.first else { return false }
+    private func hasItem(_ name: ItemName, in group: String?, _ caller: Caller) -> Bool {
+        guard caller.rights.verbs.contains(.read), let group = try? caller.group(group) else { return false }
         do { return try stored(name, in: group) != nil } catch { return true }
     }
 
@@ -69,7 +73,7 @@ extension Vault {
     // MARK: Granting
 
     package func leaseGrant(_ params: LeaseGrantParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         let item = try require(params.name, in: group).info
         let clock = settings.clock
         guard let bootID = clock.bootID else {
@@ -109,7 +113,8 @@ extension Vault {
         call.subject = "can't list the leases"
         let catalog = try catalog
         let after = params.after ?? 0
-        let wanted = try usefulLeases(in: catalog).filter { $0.number > after && call.caller.holds($0.terms.group) }
+        let groups = call.caller.rights.reach
+        let wanted = try usefulLeases(in: catalog).filter { $0.number > after && groups.contains($0.terms.group) }
         let now = settings.clock.now
         let page = wanted.lazy.map { LeaseInfo($0, at: now) }.firstPage { $0.greatestJSONByteCount }
         let result = LeasePage(
@@ -125,7 +130,7 @@ extension Vault {
         call.subject = "can't revoke lease \(params.number)"
         let catalog = try catalog
         let isOwn = try liveLeases(in: catalog).contains {
-            $0.number == params.number && call.caller.holds($0.terms.group)
+            $0.number == params.number && call.caller.rights.reach.contains($0.terms.group)
         }
         guard try isOwn || catalog.leases.damaged.contains(params.number) else {
             throw CofferError(
@@ -169,6 +174,7 @@ extension LeaseInfo {
         self.init(
             number: lease.number,
             name: lease.terms.name.path,
+            group: lease.terms.group,
             client: lease.terms.client,
             seconds: Int64((lease.terms.end - now + 999_999_999) / 1_000_000_000),
             uses: lease.usesLeft.map(Int64.init),
@@ -179,6 +185,6 @@ extension LeaseInfo {
 
     /// The maximum size of its JSON: escaping makes up to six bytes of one.
     fileprivate var greatestJSONByteCount: Int {
-        512 + (name.utf8.count + client.description.utf8.count + (reason ?? "").utf8.count) * 6
+        512 + (name.utf8.count + group.utf8.count + client.description.utf8.count + (reason ?? "").utf8.count) * 6
     }
 }

@@ -16,7 +16,7 @@ extension Vault {
         if place.stage == .contents {
             return try ContentCheck(after: place.number, of: self, wantsProgress: params.wantsProgress, call).resume()
         }
-        let order = CheckOrder(groups: call.caller.groups, repairs: params.repairs, now: wallClockMilliseconds())
+        let order = CheckOrder(groups: call.caller.rights.reach, repairs: params.repairs, now: wallClockMilliseconds())
         let catalog = try catalog
         if params.repairs && params.cursor == nil { catalog.acknowledgeAuditFaults() }
         var page = try catalog.survey(from: params.cursor) {
@@ -39,7 +39,7 @@ extension Vault {
     }
 
     private func quarantine(_ params: VaultQuarantineParameters, _ caller: Caller) throws -> QuarantinePage {
-        let order = CheckOrder(groups: caller.groups, repairs: false, now: wallClockMilliseconds())
+        let order = CheckOrder(groups: caller.rights.reach, repairs: false, now: wallClockMilliseconds())
         let catalog = try catalog
         if params.action == .acknowledge {
             try catalog.acknowledgeFaults()

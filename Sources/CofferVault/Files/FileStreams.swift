@@ -37,7 +37,7 @@ extension Vault {
             throw CofferError(.param, "no descriptor was passed that the content goes to")
         }
         let output = Held<OwnedDescriptor>(descriptor)
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = "can't salvage \(params.name.quoted)"
         let store = try catalog.files
         guard let item = try store.find(params.name, in: group) else {

@@ -10,7 +10,7 @@ package import CofferWire
 
 extension Vault {
     package func fileStat(_ params: FileStatParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = "can't look for \(params.name.quoted)"
         return .done(Reply(try fileInfo(params.name, in: group)))
     }
@@ -21,12 +21,12 @@ extension Vault {
     }
 
     package func fileList(_ params: FileListParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = params.name.map { "can't list \($0.quoted)" } ?? "can't list the files"
         let files = try catalog.files
         let directory = try params.name.map { try files.requireEntry($0, in: group) }
         if let directory, !directory.isDirectory { throw CofferError.noDirectory(directory) }
-        var walk = files.walk(below: directory, in: group, isRecursive: params.isRecursive)
+        var walk = files.walk(below: directory, in: [group], isRecursive: params.isRecursive)
         if let cursor = params.cursor {
             guard let position = Base64.decode(cursor), try walk.seek(position) else {
                 throw CofferError.noPosition("cursor")
@@ -36,7 +36,7 @@ extension Vault {
     }
 
     package func fileMkdir(_ params: FileMkdirParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = "can't make \(params.name.quoted)"
         let catalog = try catalog
         let info = try catalog.change { changes in
@@ -55,7 +55,7 @@ extension Vault {
     }
 
     package func fileRename(_ params: FileRenameParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = "can't move \(params.name.quoted)"
         let catalog = try catalog
         let info = try catalog.change { changes in
@@ -119,7 +119,7 @@ extension Vault {
     }
 
     package func fileRemove(_ params: FileRemoveParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = "can't remove \(params.name.quoted)"
         let catalog = try catalog
         if params.isRecursive, let removal = try catalog.files.beginRemoval(of: params.name, in: group) {
@@ -134,7 +134,7 @@ extension Vault {
     }
 
     package func fileProtect(_ params: FileProtectParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = "can't protect \(params.name.quoted)"
         if params.isRecursive && params.isDefaultOnly {
             throw CofferError(
@@ -146,7 +146,7 @@ extension Vault {
         let catalog = try catalog
         let entry = try catalog.files.requireEntry(params.name, in: group)
         if params.isRecursive && entry.isDirectory {
-            let walk = catalog.files.walk(below: entry, in: group, isRecursive: true)
+            let walk = catalog.files.walk(below: entry, in: [group], isRecursive: true)
             let work = DirectoryProtection(params, in: group, walk)
             return try perform(work, call, wantsProgress: params.wantsProgress)
         }

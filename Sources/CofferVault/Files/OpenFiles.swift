@@ -15,7 +15,7 @@ extension Vault {
 
     /// Opens a file for reading and writing in place, and creates it if the client asks for that.
     package func fileOpen(_ params: FileOpenParameters, _ call: Call) throws -> Step {
-        _ = try call.group
+        _ = try call.group(params.group)
         let access = params.access ?? .read
         try check(params, access)
         let handles = call.caller.handles
@@ -73,7 +73,7 @@ extension Vault {
         _ call: Call,
         then next: @escaping (OpenFile, _ isNew: Bool) throws -> Step
     ) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         if let item = try store.find(params.name, in: group) {
             if params.isExclusive {
                 throw CofferError(

@@ -10,7 +10,7 @@ internal import CofferWire
 /// An item that moves between the stores while a client lists may appear twice, but is never missing.
 final class ItemListing: SlicedWork {
     private let params: ItemListParameters
-    private let group: String
+    private let groups: AccessGroups
     /// Selects the keychain items that can have a name.
     private let query: ItemQuery
     private let keys: VaultKeys
@@ -18,14 +18,14 @@ final class ItemListing: SlicedWork {
     private var walk: TreeWalk?
     private var quota: PageQuota
     private var items: [ItemInfo] = []
-    /// The indices of the items of the page, by the bytes of their names.
+    /// The indices of the items of the page, by the bytes of their groups and names.
     private var places: [[UInt8]: Int] = [:]
     private var damagedCount = 0
 
-    init(_ params: ItemListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
+    init(_ params: ItemListParameters, in groups: AccessGroups, _ keys: VaultKeys) throws(CofferError) {
         self.params = params
-        self.group = group
-        query = ItemQuery(KeychainQuery(.genericPassword, expiringBefore: params.expiringBefore), groups: [group])
+        self.groups = groups
+        query = ItemQuery(KeychainQuery(.genericPassword, expiringBefore: params.expiringBefore), groups: groups)
         quota = PageQuota(params.limit)
         self.keys = keys
         guard let after = params.after else {
@@ -118,17 +118,16 @@ final class ItemListing: SlicedWork {
     ///
     /// An item that has moved between the stores since the last slice is replaced, so that it appears once.
     private func take(_ info: ItemInfo) {
-        let name = Array(info.name.utf8)
-        if let place = places[name] { return items[place] = info }
-        places[name] = items.count
+        // No name contains a NUL.
+        let identity = Array(info.group.utf8) + [0] + Array(info.name.utf8)
+        if let place = places[identity] { return items[place] = info }
+        places[identity] = items.count
         items.append(info)
     }
 
     private func add(_ item: KeychainItem) {
-        guard item.attributes.group.utf8.elementsEqual(group.utf8), let name = item.attributes.name?.path,
-            isWanted(name)
-        else { return }
-        quota.add(name)
+        guard let name = item.attributes.name?.path, isWanted(name) else { return }
+        quota.add(name, of: item.attributes.group)
         take(ItemInfo(item, in: keys.state))
     }
 
@@ -137,7 +136,7 @@ final class ItemListing: SlicedWork {
     /// - Returns: Whether there is one.
     private func scanFile(from start: [UInt8], _ files: FileStore) throws -> Bool {
         if walk == nil {
-            var walk = files.walk(below: nil, in: group, isRecursive: true)
+            var walk = files.walk(below: nil, in: groups, isRecursive: true)
             guard try walk.seek(start) else { throw CofferError.noPosition("after") }
             self.walk = walk
         }
@@ -146,7 +145,7 @@ final class ItemListing: SlicedWork {
         case .entry(let entry):
             quota.addRows(1)
             guard let file = entry.file, isWanted(file.path), expiresInTime(file) else { return true }
-            quota.add(file.path)
+            quota.add(file.path, of: file.group)
             take(ItemInfo(file, in: keys.state))
         case .damaged:
             quota.addRows(1)

@@ -60,7 +60,7 @@ private struct FileTarget {
 
 extension Vault {
     package func itemPut(_ params: ItemPutParameters, _ call: Call) throws -> Step {
-        let group = try call.caller.group(params.wishes.group)
+        let group = try call.group(params.wishes.group)
         let vaultID = try keys.vaultID
         call.subject = "can't store \(params.name.quoted)"
         let payload = try call.attachments.takePayload().orEmpty()

@@ -75,7 +75,7 @@ extension Vault {
 
     /// Reads an item, or a part of it.
     package func itemGet(_ params: ItemGetParameters, _ call: Call) throws -> Step {
-        let group = try call.group
+        let group = try call.group(params.group)
         call.subject = "can't read \(params.name.quoted)"
         let descriptor = try call.attachments.takeDescriptor()
         let catalog = try catalog
@@ -171,19 +171,23 @@ extension Vault {
     }
 
     package func itemShow(_ params: ItemShowParameters, _ call: Call) throws -> Step {
-        .done(Reply(try require(params.name, in: try call.group).info))
+        .done(Reply(try require(params.name, in: try call.group(params.group)).info))
     }
 
     package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {
         call.subject = "can't list the items"
-        return try perform(try ItemListing(params, in: try call.group, try keys), call)
+        if params.isOfAllGroups && params.group != nil {
+            throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
+        }
+        let groups: AccessGroups = params.isOfAllGroups ? call.caller.rights.reach : [try call.group(params.group)]
+        return try perform(try ItemListing(params, in: groups, try keys), call)
     }
 
     // MARK: Changing
 
     package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws -> Step {
         call.subject = "can't remove \(params.name.quoted)"
-        let item = try require(params.name, in: try call.group).item
+        let item = try require(params.name, in: try call.group(params.group)).item
         try catalog.change(isRemoval: true) { changes in
             try remove(item, call)
             changes.note(item.change(.removed))
@@ -220,6 +224,7 @@ extension ItemInfo {
     init(_ item: KeychainItem, in state: VaultState) {
         self.init(
             name: item.key.path,
+            group: item.attributes.group,
             protection: .keychain(item.accessibility),
             byteCount: Int64(item.secretByteCount),
             kind: item.kind,
@@ -235,6 +240,7 @@ extension ItemInfo {
     init(_ file: FileItem, in state: VaultState) {
         self.init(
             name: file.path,
+            group: file.group,
             protection: .file(file.protectionClass),
             byteCount: file.byteCount,
             kind: file.kind,

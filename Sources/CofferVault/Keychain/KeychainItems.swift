@@ -86,8 +86,9 @@ extension Vault {
     }
 
     /// The groups that a query searches: the caller's, or the one of them that it names.
-    private func groups(for query: KeychainQuery, of caller: Caller) throws(CofferError) -> [String] {
-        try query.attributes.group.map { (group) throws(CofferError) in [try caller.group(group)] } ?? caller.groups
+    private func groups(for query: KeychainQuery, of caller: Caller) throws(CofferError) -> AccessGroups {
+        guard let group = query.attributes.group else { return .only(caller.groups) }
+        return [try caller.group(group)]
     }
 
     /// Applies a function to all items that a query selects, in any state of the vault.

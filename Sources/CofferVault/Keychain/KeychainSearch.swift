@@ -43,7 +43,7 @@ final class KeychainSearch: SlicedWork {
     ///   - context: The client's authentication.
     init(
         _ params: KeychainFindParameters,
-        groups: [String],
+        groups: AccessGroups,
         _ keychain: KeychainStore,
         _ context: AuthenticationContext
     ) throws(CofferError) {

@@ -49,6 +49,8 @@ extension AccessExplanation: WireObject {
         let reason = try reader.string("reason")
         let isRefused = try reader.optionalBool("refused") ?? false
         let groups = try reader.strings("groups")
+        let reachesAllGroups = try reader.optionalBool("allGroups") ?? false
+        let programGroup = try reader.optionalString("program")
         let verbs = try reader.verbs("verbs")
         let protection = try reader.protection("protection")
         let limits = try ClientLimits(reading: &reader)
@@ -60,6 +62,8 @@ extension AccessExplanation: WireObject {
             reason: reason,
             isRefused: isRefused,
             groups: groups,
+            reachesAllGroups: reachesAllGroups,
+            programGroup: programGroup,
             verbs: verbs,
             protection: protection,
             limits: limits,
@@ -75,6 +79,8 @@ extension AccessExplanation: WireObject {
         object.append("reason", reason)
         object.append("refused", isRefused)
         object.append("groups", groups)
+        if reachesAllGroups { object.append("allGroups", true) }
+        object.append("program", programGroup)
         object.append("verbs", verbs)
         object.append("protection", protection)
         object.append(limits.json)

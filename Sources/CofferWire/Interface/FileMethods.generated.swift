@@ -103,18 +103,24 @@ public struct FileListParameters: MethodParameters {
     ///
     /// Absent means: from the beginning.
     public let cursor: String?
+    /// The access group of the directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
     public init(
         name: ItemName? = nil,
         isRecursive: Bool = false,
         limit: Int64? = nil,
-        cursor: String? = nil
+        cursor: String? = nil,
+        group: String? = nil
     ) {
         self.name = name
         self.isRecursive = isRecursive
         self.limit = limit
         self.cursor = cursor
+        self.group = group
     }
 }
 
@@ -124,6 +130,7 @@ extension FileListParameters: WireObject {
         isRecursive = try reader.optionalBool("recursive") ?? false
         limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
         cursor = try reader.optionalString("cursor")
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -132,6 +139,7 @@ extension FileListParameters: WireObject {
         if isRecursive { object.append("recursive", true) }
         object.append("limit", limit)
         object.append("cursor", cursor)
+        object.append("group", group)
         return object
     }
 }
@@ -191,16 +199,22 @@ public struct FileMkdirParameters: MethodParameters {
     ///
     /// Absent means false.
     public let makesParents: Bool
+    /// The access group of the directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
     public init(
         name: ItemName,
         protectionClass: ProtectionClass? = nil,
-        makesParents: Bool = false
+        makesParents: Bool = false,
+        group: String? = nil
     ) {
         self.name = name
         self.protectionClass = protectionClass
         self.makesParents = makesParents
+        self.group = group
     }
 }
 
@@ -209,6 +223,7 @@ extension FileMkdirParameters: WireObject {
         name = try reader.name("name")
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         makesParents = try reader.optionalBool("parents") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -216,6 +231,7 @@ extension FileMkdirParameters: WireObject {
         object.append("name", name)
         object.append("class", protectionClass)
         if makesParents { object.append("parents", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -261,6 +277,10 @@ public struct FileOpenParameters: MethodParameters {
     ///
     /// Absent means false.
     public let waits: Bool
+    /// The access group of the file.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
     public init(
@@ -271,7 +291,8 @@ public struct FileOpenParameters: MethodParameters {
         truncates: Bool = false,
         appends: Bool = false,
         protectionClass: ProtectionClass? = nil,
-        waits: Bool = false
+        waits: Bool = false,
+        group: String? = nil
     ) {
         self.name = name
         self.access = access
@@ -281,6 +302,7 @@ public struct FileOpenParameters: MethodParameters {
         self.appends = appends
         self.protectionClass = protectionClass
         self.waits = waits
+        self.group = group
     }
 }
 
@@ -294,6 +316,7 @@ extension FileOpenParameters: WireObject {
         appends = try reader.optionalBool("append") ?? false
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         waits = try reader.optionalBool("wait") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -306,6 +329,7 @@ extension FileOpenParameters: WireObject {
         if appends { object.append("append", true) }
         object.append("class", protectionClass)
         if waits { object.append("wait", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -379,6 +403,10 @@ public struct FileProtectParameters: MethodParameters {
     ///
     /// Absent means false.
     public let wantsProgress: Bool
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
     public init(
@@ -386,13 +414,15 @@ public struct FileProtectParameters: MethodParameters {
         protectionClass: ProtectionClass,
         isRecursive: Bool = false,
         isDefaultOnly: Bool = false,
-        wantsProgress: Bool = false
+        wantsProgress: Bool = false,
+        group: String? = nil
     ) {
         self.name = name
         self.protectionClass = protectionClass
         self.isRecursive = isRecursive
         self.isDefaultOnly = isDefaultOnly
         self.wantsProgress = wantsProgress
+        self.group = group
     }
 }
 
@@ -403,6 +433,7 @@ extension FileProtectParameters: WireObject {
         isRecursive = try reader.optionalBool("recursive") ?? false
         isDefaultOnly = try reader.optionalBool("default") ?? false
         wantsProgress = try reader.optionalBool("progress") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -412,6 +443,7 @@ extension FileProtectParameters: WireObject {
         if isRecursive { object.append("recursive", true) }
         if isDefaultOnly { object.append("default", true) }
         if wantsProgress { object.append("progress", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -515,12 +547,22 @@ public struct FileRemoveParameters: MethodParameters {
     ///
     /// Absent means false.
     public let wantsProgress: Bool
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName, isRecursive: Bool = false, wantsProgress: Bool = false) {
+    public init(
+        name: ItemName,
+        isRecursive: Bool = false,
+        wantsProgress: Bool = false,
+        group: String? = nil
+    ) {
         self.name = name
         self.isRecursive = isRecursive
         self.wantsProgress = wantsProgress
+        self.group = group
     }
 }
 
@@ -529,6 +571,7 @@ extension FileRemoveParameters: WireObject {
         name = try reader.name("name")
         isRecursive = try reader.optionalBool("recursive") ?? false
         wantsProgress = try reader.optionalBool("progress") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -536,6 +579,7 @@ extension FileRemoveParameters: WireObject {
         object.append("name", name)
         if isRecursive { object.append("recursive", true) }
         if wantsProgress { object.append("progress", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -559,12 +603,22 @@ public struct FileRenameParameters: MethodParameters {
     ///
     /// Absent means false.
     public let replaces: Bool
+    /// The access group of the file or directory.
+    ///
+    /// It stays in it. Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName, target: ItemName, replaces: Bool = false) {
+    public init(
+        name: ItemName,
+        target: ItemName,
+        replaces: Bool = false,
+        group: String? = nil
+    ) {
         self.name = name
         self.target = target
         self.replaces = replaces
+        self.group = group
     }
 }
 
@@ -573,6 +627,7 @@ extension FileRenameParameters: WireObject {
         name = try reader.name("name")
         target = try reader.name("to")
         replaces = try reader.optionalBool("replace") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -580,6 +635,7 @@ extension FileRenameParameters: WireObject {
         object.append("name", name)
         object.append("to", target)
         if replaces { object.append("replace", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -601,11 +657,16 @@ public struct FileSalvageParameters: MethodParameters {
     ///
     /// Absent means false.
     public let wantsProgress: Bool
+    /// The access group of the file.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName, wantsProgress: Bool = false) {
+    public init(name: ItemName, wantsProgress: Bool = false, group: String? = nil) {
         self.name = name
         self.wantsProgress = wantsProgress
+        self.group = group
     }
 }
 
@@ -613,12 +674,14 @@ extension FileSalvageParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         wantsProgress = try reader.optionalBool("progress") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("name", name)
         if wantsProgress { object.append("progress", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -680,21 +743,28 @@ public struct FileStatParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.fileStat) }
     /// The path of the file or directory.
     public let name: ItemName
+    /// The access group of the file or directory.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName) {
+    public init(name: ItemName, group: String? = nil) {
         self.name = name
+        self.group = group
     }
 }
 
 extension FileStatParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("name", name)
+        object.append("group", group)
         return object
     }
 }

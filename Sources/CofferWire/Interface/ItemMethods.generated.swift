@@ -95,18 +95,24 @@ public struct ItemGetParameters: MethodParameters {
     ///
     /// Absent means false.
     public let wantsProgress: Bool
+    /// The access group of the item.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
     public init(
         name: ItemName,
         offset: Int64? = nil,
         length: Int64? = nil,
-        wantsProgress: Bool = false
+        wantsProgress: Bool = false,
+        group: String? = nil
     ) {
         self.name = name
         self.offset = offset
         self.length = length
         self.wantsProgress = wantsProgress
+        self.group = group
     }
 }
 
@@ -116,6 +122,7 @@ extension ItemGetParameters: WireObject {
         offset = try reader.optionalInteger("offset", in: 0...Int64(Limits.fileBytes))
         length = try reader.optionalInteger("length", in: 0...Int64(Limits.fileBytes))
         wantsProgress = try reader.optionalBool("progress") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -124,6 +131,7 @@ extension ItemGetParameters: WireObject {
         object.append("offset", offset)
         object.append("length", length)
         if wantsProgress { object.append("progress", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -194,6 +202,14 @@ public struct ItemListParameters: MethodParameters {
     ///
     /// Items that have expired already are included. Absent means: any.
     public let expiringBefore: Int64?
+    /// The access group of the items.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+    /// Whether the items of all groups are listed that the client may name.
+    ///
+    /// It excludes `group`. Absent means false.
+    public let isOfAllGroups: Bool
 
     /// Makes the parameters.
     public init(
@@ -202,7 +218,9 @@ public struct ItemListParameters: MethodParameters {
         store: StoreName? = nil,
         after: String? = nil,
         limit: Int64? = nil,
-        expiringBefore: Int64? = nil
+        expiringBefore: Int64? = nil,
+        group: String? = nil,
+        isOfAllGroups: Bool = false
     ) {
         self.prefix = prefix
         self.pattern = pattern
@@ -210,6 +228,8 @@ public struct ItemListParameters: MethodParameters {
         self.after = after
         self.limit = limit
         self.expiringBefore = expiringBefore
+        self.group = group
+        self.isOfAllGroups = isOfAllGroups
     }
 }
 
@@ -221,6 +241,8 @@ extension ItemListParameters: WireObject {
         after = try reader.optionalString("after")
         limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
         expiringBefore = try reader.optionalInteger("expiringBefore")
+        group = try reader.optionalString("group")
+        isOfAllGroups = try reader.optionalBool("allGroups") ?? false
     }
 
     package var json: JSONObject {
@@ -231,6 +253,8 @@ extension ItemListParameters: WireObject {
         object.append("after", after)
         object.append("limit", limit)
         object.append("expiringBefore", expiringBefore)
+        object.append("group", group)
+        if isOfAllGroups { object.append("allGroups", true) }
         return object
     }
 }
@@ -289,12 +313,22 @@ public struct ItemMoveParameters: MethodParameters {
     ///
     /// Absent means false.
     public let replaces: Bool
+    /// The access group of the item.
+    ///
+    /// It stays in it. Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName, target: ItemName, replaces: Bool = false) {
+    public init(
+        name: ItemName,
+        target: ItemName,
+        replaces: Bool = false,
+        group: String? = nil
+    ) {
         self.name = name
         self.target = target
         self.replaces = replaces
+        self.group = group
     }
 }
 
@@ -303,6 +337,7 @@ extension ItemMoveParameters: WireObject {
         name = try reader.name("name")
         target = try reader.name("to")
         replaces = try reader.optionalBool("replace") ?? false
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -310,6 +345,7 @@ extension ItemMoveParameters: WireObject {
         object.append("name", name)
         object.append("to", target)
         if replaces { object.append("replace", true) }
+        object.append("group", group)
         return object
     }
 }
@@ -337,16 +373,22 @@ public struct ItemProtectParameters: MethodParameters {
     ///
     /// Absent means: exactly one of the two.
     public let accessibility: Accessibility?
+    /// The access group of the item.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
     public init(
         name: ItemName,
         protectionClass: ProtectionClass? = nil,
-        accessibility: Accessibility? = nil
+        accessibility: Accessibility? = nil,
+        group: String? = nil
     ) {
         self.name = name
         self.protectionClass = protectionClass
         self.accessibility = accessibility
+        self.group = group
     }
 }
 
@@ -355,6 +397,7 @@ extension ItemProtectParameters: WireObject {
         name = try reader.name("name")
         protectionClass = try reader.value("class", as: ProtectionClass.self)
         accessibility = try reader.value("accessible", as: Accessibility.self)
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
@@ -362,6 +405,7 @@ extension ItemProtectParameters: WireObject {
         object.append("name", name)
         object.append("class", protectionClass)
         object.append("accessible", accessibility)
+        object.append("group", group)
         return object
     }
 }
@@ -455,21 +499,28 @@ public struct ItemRemoveParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.itemRemove) }
     /// The name of the item.
     public let name: ItemName
+    /// The access group of the item.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName) {
+    public init(name: ItemName, group: String? = nil) {
         self.name = name
+        self.group = group
     }
 }
 
 extension ItemRemoveParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("name", name)
+        object.append("group", group)
         return object
     }
 }
@@ -487,21 +538,28 @@ public struct ItemShowParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.itemShow) }
     /// The name of the item.
     public let name: ItemName
+    /// The access group of the item.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(name: ItemName) {
+    public init(name: ItemName, group: String? = nil) {
         self.name = name
+        self.group = group
     }
 }
 
 extension ItemShowParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("name", name)
+        object.append("group", group)
         return object
     }
 }

@@ -27,6 +27,10 @@ public struct LeaseGrantParameters: MethodParameters {
     ///
     /// The audit records it with each use. Absent means: nothing.
     public let reason: String?
+    /// The access group of the item.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
     public init(
@@ -34,13 +38,15 @@ public struct LeaseGrantParameters: MethodParameters {
         client: ClientPattern,
         seconds: Int64,
         uses: Int64? = nil,
-        reason: String? = nil
+        reason: String? = nil,
+        group: String? = nil
     ) {
         self.name = name
         self.client = client
         self.seconds = seconds
         self.uses = uses
         self.reason = reason
+        self.group = group
     }
 }
 
@@ -51,6 +57,7 @@ extension LeaseGrantParameters: WireObject {
         seconds = try reader.integer("seconds", in: 1...Int64(Limits.leaseSeconds))
         uses = try reader.optionalInteger("uses", in: 1...Int64(Limits.leaseUses))
         reason = try reader.optionalString("reason")
+        group = try reader.optionalString("group")
         try check()
     }
 
@@ -61,6 +68,7 @@ extension LeaseGrantParameters: WireObject {
         object.append("seconds", seconds)
         object.append("uses", uses)
         object.append("reason", reason)
+        object.append("group", group)
         return object
     }
 }

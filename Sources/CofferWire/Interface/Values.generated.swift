@@ -552,6 +552,8 @@ extension ItemChange: WireObject {
 public struct ItemInfo: Hashable, Sendable {
     /// The name of the item.
     public let name: String
+    /// The access group of the item.
+    public let group: String
     /// How the item is protected.
     ///
     /// It also says which store holds the item.
@@ -584,6 +586,7 @@ public struct ItemInfo: Hashable, Sendable {
 
     package init(
         name: String,
+        group: String,
         protection: Protection,
         byteCount: Int64,
         kind: ItemKind? = nil,
@@ -595,6 +598,7 @@ public struct ItemInfo: Hashable, Sendable {
         isLeftBehind: Bool = false
     ) {
         self.name = name
+        self.group = group
         self.protection = protection
         self.byteCount = byteCount
         self.kind = kind
@@ -610,6 +614,7 @@ public struct ItemInfo: Hashable, Sendable {
 extension ItemInfo: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.string("name")
+        group = try reader.string("group")
         protection = try Protection(reading: &reader)
         byteCount = try reader.integer("size", in: 0...Int64.max)
         kind = try reader.value("kind", as: ItemKind.self)
@@ -624,6 +629,7 @@ extension ItemInfo: WireObject {
     package var json: JSONObject {
         var object = JSONObject()
         object.append("name", name)
+        object.append("group", group)
         object.append(protection.json)
         object.append("size", byteCount)
         object.append("kind", kind)
@@ -747,6 +753,8 @@ public struct LeaseInfo: Hashable, Sendable {
     public let number: Int64
     /// The name of the item.
     public let name: String
+    /// The access group of the item.
+    public let group: String
     /// The clients that may read the item.
     public let client: ClientPattern
     /// How many seconds remain until the lease ends, rounded up.
@@ -765,6 +773,7 @@ public struct LeaseInfo: Hashable, Sendable {
     package init(
         number: Int64,
         name: String,
+        group: String,
         client: ClientPattern,
         seconds: Int64,
         uses: Int64? = nil,
@@ -773,6 +782,7 @@ public struct LeaseInfo: Hashable, Sendable {
     ) {
         self.number = number
         self.name = name
+        self.group = group
         self.client = client
         self.seconds = seconds
         self.uses = uses
@@ -785,6 +795,7 @@ extension LeaseInfo: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         number = try reader.integer("lease", in: 1...Int64.max)
         name = try reader.string("name")
+        group = try reader.string("group")
         client = try reader.client("to")
         seconds = try reader.integer("seconds", in: 0...Int64.max)
         uses = try reader.optionalInteger("uses", in: 1...Int64.max)
@@ -796,6 +807,7 @@ extension LeaseInfo: WireObject {
         var object = JSONObject()
         object.append("lease", number)
         object.append("name", name)
+        object.append("group", group)
         object.append("to", client)
         object.append("seconds", seconds)
         object.append("uses", uses)

@@ -14,21 +14,28 @@ public struct HelloParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.hello) }
     /// The highest number of a protocol that the client speaks.
     public let protocolNumber: Int64
+    /// The access group of the requests of this connection that name none.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
 
     /// Makes the parameters.
-    public init(protocolNumber: Int64) {
+    public init(protocolNumber: Int64, group: String? = nil) {
         self.protocolNumber = protocolNumber
+        self.group = group
     }
 }
 
 extension HelloParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         protocolNumber = try reader.integer("protocol", in: 0...Int64.max)
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("protocol", protocolNumber)
+        object.append("group", group)
         return object
     }
 }
@@ -39,10 +46,15 @@ public struct HelloResult: Hashable, Sendable {
     public let protocolNumber: Int64
     /// The version of the daemon.
     public let version: String
+    /// The access group of requests that name none.
+    ///
+    /// It is absent if the client holds no group.
+    public let group: String?
 
-    package init(protocolNumber: Int64, version: String) {
+    package init(protocolNumber: Int64, version: String, group: String? = nil) {
         self.protocolNumber = protocolNumber
         self.version = version
+        self.group = group
     }
 }
 
@@ -50,12 +62,14 @@ extension HelloResult: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         protocolNumber = try reader.integer("protocol", in: 0...Int64.max)
         version = try reader.string("version")
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("protocol", protocolNumber)
         object.append("version", version)
+        object.append("group", group)
         return object
     }
 }
@@ -444,21 +458,28 @@ package struct VaultWatchParameters: MethodParameters {
     package static var coding: MethodCoding<Self> { MethodCoding(.vaultWatch) }
     /// Which events the client wants besides those of locking and unlocking.
     package let selection: EventSelection
+    /// The access group whose items the client wants to hear of.
+    ///
+    /// Absent means: the groups that the caller holds.
+    package let group: String?
 
     /// Makes the parameters.
-    package init(_ selection: EventSelection) {
+    package init(_ selection: EventSelection, group: String? = nil) {
         self.selection = selection
+        self.group = group
     }
 }
 
 extension VaultWatchParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         selection = try EventSelection(reading: &reader)
+        group = try reader.optionalString("group")
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append(selection.json)
+        object.append("group", group)
         return object
     }
 }

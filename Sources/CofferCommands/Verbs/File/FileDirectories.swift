@@ -17,6 +17,7 @@ struct ListFiles: ParsableCommand {
     @Flag(name: .shortAndLong, help: "List what is in its directories as well.")
     var recursive = false
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -27,7 +28,7 @@ struct ListFiles: ParsableCommand {
         var damagedCount = 0
         try forEachPage { (cursor: String?) throws(CofferError) in
             let page = try client.call(
-                FileListParameters(name: directory, isRecursive: recursive, cursor: cursor)
+                FileListParameters(name: directory, isRecursive: recursive, cursor: cursor, group: access.group)
             ).value
             entries += page.entries
             damagedCount += page.damagedCount
@@ -76,11 +77,13 @@ struct ShowFile: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        format.show(try connection.connect().call(FileStatParameters(name: try ItemName(argument: name))).value)
+        let params = FileStatParameters(name: try ItemName(argument: name), group: access.group)
+        format.show(try connection.connect().call(params).value)
     }
 }
 
@@ -119,11 +122,17 @@ struct MakeDirectory: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Make the directories that it lies in as well; one that is there will do.")
     var parents = false
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let directory = try ItemName(argument: name)
-        let params = FileMkdirParameters(name: directory, protectionClass: protectionClass, makesParents: parents)
+        let params = FileMkdirParameters(
+            name: directory,
+            protectionClass: protectionClass,
+            makesParents: parents,
+            group: access.group
+        )
         try connection.connect().call(params)
     }
 }
@@ -143,12 +152,14 @@ struct MoveFile: ParsableCommand {
     @Flag(help: "Replace a file that is there, or an empty directory by a directory.")
     var replace = false
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let name = try ItemName(argument: old)
         let target = try ItemName(argument: new)
-        try connection.connect().call(FileRenameParameters(name: name, target: target, replaces: replace))
+        let params = FileRenameParameters(name: name, target: target, replaces: replace, group: access.group)
+        try connection.connect().call(params)
     }
 }
 
@@ -164,13 +175,14 @@ struct RemoveFiles: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Remove directories with all that is in them.")
     var recursive = false
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let files = try names.map { try ItemName(argument: $0) }
         let client = try connection.connect()
         try forEachGoingOn(files) { (file) throws(CofferError) in
-            try client.call(FileRemoveParameters(name: file, isRecursive: recursive))
+            try client.call(FileRemoveParameters(name: file, isRecursive: recursive, group: access.group))
         }
     }
 }
@@ -193,6 +205,7 @@ struct ProtectFiles: ParsableCommand {
     @Flag(name: .customLong("default"), help: "Change the class of new files in a directory only.")
     var isDefault = false
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -206,7 +219,8 @@ struct ProtectFiles: ParsableCommand {
             )
         }
         let scope: FileProtectionScope = recursive ? .everything : isDefault ? .newFiles : .file
-        let change = try connection.connect().call(FileProtectParameters(file, protectionClass, scope)).value
+        let params = FileProtectParameters(file, protectionClass, scope, in: access.group)
+        let change = try connection.connect().call(params).value
         for entry in change.unchanged {
             Output.standardError.line("unchanged: \(quotedForDisplay(entry.name)): \(entry.message)")
         }

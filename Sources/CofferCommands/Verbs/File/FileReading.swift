@@ -28,6 +28,7 @@ struct ReadFile: ParsableCommand {
     @Option(help: ArgumentHelp("So many bytes at most.", valueName: "bytes"))
     var length: ByteArgument?
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var output: BytesOutputOptions
 
     @OptionGroup var connection: ConnectionOptions
@@ -35,7 +36,7 @@ struct ReadFile: ParsableCommand {
     func run() throws {
         let itemName = try ItemName(argument: name)
         let client = try connection.connect()
-        let file = try client.openFile(itemName)
+        let file = try client.openFile(itemName, in: access.group)
         let start = offset?.count ?? 0
         let end = length.map { start + $0.count } ?? .max
         try output.write(

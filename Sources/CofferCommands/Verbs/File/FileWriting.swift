@@ -124,6 +124,7 @@ struct WritingOptions: ParsableArguments {
     @Flag(help: "Wait while somebody else writes the file.")
     var wait = false
 
+    @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
 
     /// Connects and opens a file.
@@ -133,6 +134,7 @@ struct WritingOptions: ParsableArguments {
         _ protectionClass: ProtectionClass? = nil
     ) throws(CofferError) -> OpenedFile {
         let options = wait ? options.union(.wait) : options
-        return try connection.connect().openFile(name, for: .write, options, protectionClass: protectionClass)
+        let client = try connection.connect()
+        return try client.openFile(name, in: access.group, for: .write, options, protectionClass: protectionClass)
     }
 }

@@ -9,6 +9,7 @@ struct KeychainItemOptions: ParsableArguments {
     )
     var itemClass: ItemClassArgument?
 
+    @OptionGroup var access: GroupOptions
     @Option(help: "The account.") var account: String?
     @Option(help: "The service of a generic password.") var service: String?
     @Option(help: "The server of an internet password.") var server: String?
@@ -35,7 +36,7 @@ struct KeychainItemOptions: ParsableArguments {
     func attributes() throws(CofferError) -> [KeychainAttribute: AttributeValue] {
         let texts: [(KeychainAttribute, String?)] = [
             (.account, account), (.service, service), (.server, server), (.protocol, `protocol`), (.path, path),
-            (.label, label), (.keyType, keyType), (.keyClass, keyClass),
+            (.label, label), (.keyType, keyType), (.keyClass, keyClass), (.accessGroup, access.group),
         ]
         var values: [KeychainAttribute: AttributeValue] = [:]
         for (attribute, text) in texts {
