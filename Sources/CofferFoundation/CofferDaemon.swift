@@ -12,6 +12,8 @@ public final class CofferDaemon: Sendable {
     /// The directory, at the root of the file store, that ``CofferFileManager/urls(for:in:)`` begins with.
     public let container: String
     private let socketPath: String?
+    /// The access group of calls that name none.
+    private let group: String
     private let idle = Mutex<[IdleClient]>([])
     /// Idle connections above this number are closed: more threads seldom call at the same time.
     private static let maximumIdle = 4
@@ -22,9 +24,16 @@ public final class CofferDaemon: Sendable {
     ///   - socketPath: Its socket; `nil` takes that of `coffer`: the one in `COFFER_SOCKET`, or the user's,
     ///     or the system's. No daemon is started.
     ///   - container: The directory for the files of this program; by default its name.
-    public init(socketPath: String? = nil, container: String = ProcessInfo.processInfo.processName) {
+    ///   - group: The access group of its files, and of its keychain items if a call names no `kSecAttrAccessGroup`;
+    ///     `nil` takes the group that the daemon has for the program of this process.
+    public init(
+        socketPath: String? = nil,
+        container: String = ProcessInfo.processInfo.processName,
+        group: String? = nil
+    ) {
         self.socketPath = socketPath
         self.container = container
+        self.group = group ?? AccessGroup.ownProgram
     }
 
     private static let standard = Mutex(CofferDaemon())
@@ -89,6 +98,13 @@ public final class CofferDaemon: Sendable {
     }
 
     private func connect() throws(CofferError) -> BlockingClient {
+        let client = try connectToSocket()
+        // Only the daemon can tell which program this is: it knows that from the kernel.
+        try client.call(HelloParameters(protocolNumber: Int64(Version.protocolNumber), group: group))
+        return client
+    }
+
+    private func connectToSocket() throws(CofferError) -> BlockingClient {
         if let socketPath { return try BlockingClient(socketPath: socketPath) }
         let environment = ProcessInfo.processInfo.environment
         return try .connect(toFirstOf: SocketPath.candidates { environment[$0] })

@@ -1,7 +1,7 @@
 import CofferTestSupport
 import Foundation
 
-/// A daemon that reads a request and disconnects before it answers, for each connection.
+/// A daemon that greets, reads a request and disconnects before it answers, for each connection.
 final class DyingDaemon {
     let path: String
     private let directory: TemporaryDirectory
@@ -27,15 +27,23 @@ final class DyingDaemon {
         thread = Background {
             while case let client = accept(listener, nil, nil), client >= 0 {
                 var buffer = [UInt8](repeating: 0, count: 4096)
+                if read(client, &buffer, buffer.count) > 0 { Self.greet(client) }
                 if read(client, &buffer, buffer.count) > 0 { count.change { $0 += 1 } }
                 close(client)
             }
         }
     }
 
+    /// Answers the first request of a connection.
+    private static func greet(_ client: Int32) {
+        let answer = Array(#"{"jsonrpc":"2.0","id":1,"result":{"protocol":1,"version":"0","group":"a"}}"#.utf8)
+        let frame = [0, 0, 0, UInt8(answer.count), 0, 0, 0, 0] + answer
+        _ = write(client, frame, frame.count)
+    }
+
     /// Ends it.
     ///
-    /// - Returns: How many requests there were.
+    /// - Returns: How many requests there were, without the greetings.
     func end() throws -> Int {
         shutdown(listener, Int32(SHUT_RDWR))
         try thread.wait()
