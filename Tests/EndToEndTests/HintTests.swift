@@ -106,18 +106,6 @@ import Testing
         try expect("coffer doctor", status: 0, "in quarantine: 1", "all is well")
     }
 
-    @Test func `a row in use is not repaired, and the check says what to do`() throws {
-        try tamper("UPDATE file_nodes SET name_tag = name_tag WHERE kind = 2")
-        let client = try daemon.connect()
-        let file = try client.openFile(try ItemName("notes/a"), for: .read)
-        try Connection(path: "\(daemon.statePath)/vault.sqlite").execute(
-            "UPDATE file_nodes SET metadata = x'00' WHERE kind = 2"
-        )
-        try expect("coffer doctor --repair", status: 65, "their files are open; close them, and repeat it")
-        try file.close()
-        try expect("coffer doctor --repair", status: 0, "moved into quarantine")
-    }
-
     @Test func `a secret that was put back is stored again, as the hint says`() throws {
         func copy(_ from: StaticString) throws {
             try stopped {
