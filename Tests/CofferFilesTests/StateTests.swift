@@ -59,8 +59,9 @@ private func row(
                 #expect(text == "old")
             }
             #expect(reading == expected("R"), "\(protectionClass)")
+            // To replace all of a file is to make it.
             #expect(
-                code { try open.put(path, Array("new".utf8), protectionClass) } == expected("W"),
+                code { try open.put(path, Array("new".utf8), protectionClass) } == expected("N"),
                 "\(protectionClass)"
             )
             #expect(

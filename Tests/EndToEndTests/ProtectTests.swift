@@ -92,10 +92,10 @@ import Testing
         let refused = try daemon.coffer(["protect", "k/whenUnlocked", "WhenPasscodeSetThisDeviceOnly"])
         #expect(refused.status == 77)
         #expect(refused.errors.hasPrefix("error: can't store 'k/whenUnlocked' as WhenPasscodeSetThisDeviceOnly"))
-        // A file has a class for the same states.
+        // No class of a file is as strict.
         let file = try daemon.coffer(["protect", "f/none", "WhenPasscodeSetThisDeviceOnly"])
-        #expect(file.status == 0)
-        #expect(file.text == "protected 'f/none' in the file store as complete\n")
+        #expect(file.status == 64)
+        #expect(file.errors.contains("only the keychain store has that"))
         #expect(try daemon.coffer(["get", "f/none"]).output == Self.content)
     }
 
