@@ -174,7 +174,7 @@ import Testing
 
     @Test func `a long put is recorded by the time that it is answered`() throws {
         let place = try Place()
-        try place.owner.put("scan", [UInt8](repeating: 1, count: 100_000)) { $0.kind = .document }
+        try place.owner.put("scan", [UInt8](repeating: 1, count: 100_000)) { $0.kind = .database }
         #expect(place.journal.value.last.map(Place.line) == "item.put scan")
     }
 

@@ -20,7 +20,7 @@ import Testing
         let client = try server.connect()
         try client.makeVault()
         try client.put("a", [1])
-        try client.put("b/file", pseudoRandomBytes(200_000)) { $0.kind = .document }
+        try client.put("b/file", pseudoRandomBytes(200_000)) { $0.kind = .database }
         let first = try #require(try client.status().vaultID)
         try client.erase(vaultID: first)
         #expect(try client.status().state == .noVault)

@@ -65,7 +65,7 @@ import Testing
     ) throws {
         let client = try server.connect()
         try client.makeVault()
-        try client.put("a/file", Self.old) { $0.kind = .document }
+        try client.put("a/file", Self.old) { $0.kind = .database }
         for step in 1...100 {
             fault.fail(step, with: code)
             let outcome = try Outcome { try client.put("a/file", Self.new) }
@@ -94,7 +94,7 @@ import Testing
         let server = try TestServer(fileSystem: fault.fileSystem)
         let client = try server.connect()
         try client.makeVault()
-        try client.put("a/file", Self.old) { $0.kind = .document }
+        try client.put("a/file", Self.old) { $0.kind = .database }
         fault.fail(1)
         _ = try client.protect(try ItemName("a/file"), as: .file(.complete))
         #expect(!fault.hasFired)

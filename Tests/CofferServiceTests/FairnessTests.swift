@@ -53,7 +53,7 @@ import Testing
         try owner.makeVault()
         let mail = try place.connect(as: Self.mail)
         let content = Array(repeating: UInt8(7), count: 1 << 20)
-        for client in [owner, mail] { try client.put("big", content) { $0.kind = .document } }
+        for client in [owner, mail] { try client.put("big", content) { $0.kind = .database } }
         var stuck: [(RawBox, TransferPipe)] = []
         for _ in 0..<(Limits.workerThreads / Limits.transfersPerConnection) {
             let connection = RawBox(try place.connectRaw(as: Self.mail))

@@ -20,7 +20,7 @@ import Testing
 
     /// Stores a file under each name.
     private static func fill(_ client: BlockingClient, _ names: [String]) throws {
-        for name in names { try client.put(name, Array(name.utf8)) { $0.kind = .document } }
+        for name in names { try client.put(name, Array(name.utf8)) { $0.kind = .database } }
     }
 
     private static func bytes(_ entry: FileInfo) -> [UInt8] { Array(entry.name.utf8) }

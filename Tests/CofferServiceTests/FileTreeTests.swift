@@ -224,7 +224,7 @@ import Testing
         try client.makeVault(passcode: nil)
         // The name of a directory, and names that sort between it and its entries.
         let paths = ["a", "a-b", "a/x", "a/y/z", "a0", "b/ü", "b/z", "c", "é", "\u{1F600}", "Z"]
-        for path in paths where !["a"].contains(path) { try client.put(path, [1]) { $0.kind = .document } }
+        for path in paths where !["a"].contains(path) { try client.put(path, [1]) { $0.kind = .database } }
         try client.makeDirectory(try ItemName("empty"))
         var expected = paths + ["a/y", "b", "empty"]
         if !isRecursive { expected.removeAll { $0.contains("/") } }
@@ -245,7 +245,7 @@ import Testing
         try client.makeVault(passcode: nil)
         let part = String(repeating: "\u{1}", count: 255)
         let directory = Array(repeating: part, count: 15).joined(separator: "/")
-        for number in 0..<30 { try client.put("\(directory)/\(number)", [1]) { $0.kind = .document } }
+        for number in 0..<30 { try client.put("\(directory)/\(number)", [1]) { $0.kind = .database } }
         var count = 0
         var pages = 0
         var cursor: String?

@@ -83,7 +83,7 @@ import Testing
     @Test func `a service finds nothing of the owner's by any method, and the owner nothing of a service's`() throws {
         let place = try Place()
         try place.owner.put("site/token", [1])
-        try place.owner.put("report.pdf", [2]) { $0.kind = .document }
+        try place.owner.put("report.pdf", [2]) { $0.kind = .database }
         for method in Self.attempts {
             for name in ["site/token", "report.pdf"] {
                 let code = try Self.code { try Self.attempt(method, on: name, by: place.mail) }
@@ -107,7 +107,7 @@ import Testing
         let place = try Place()
         for (number, client) in [place.owner, place.mail, place.backup].enumerated() {
             try client.put("a/b", [UInt8(number)])
-            try client.put("c/d", [UInt8(number)]) { $0.kind = .document }
+            try client.put("c/d", [UInt8(number)]) { $0.kind = .database }
         }
         try place.mail.remove(try ItemName("a/b"))
         try place.mail.removeFile(try ItemName("c"), recursive: true)

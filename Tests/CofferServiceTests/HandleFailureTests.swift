@@ -83,14 +83,14 @@ import Testing
             try file.truncate(to: Int64(Self.cut))
             try file.close()
             progress.version = 3
-            try client.put("b", Self.other) { $0.kind = .document }
+            try client.put("b", Self.other) { $0.kind = .database }
             progress.hasPut = true
             let new = try client.openFile(try ItemName("dir/c"), for: .write, [.create, .exclusive])
             progress.file = new
             try new.put(Self.other, at: 0)
             try new.close()
             progress.hasCreated = true
-            try client.put("dir/c", Self.piece) { $0.kind = .document }
+            try client.put("dir/c", Self.piece) { $0.kind = .database }
             progress.hasReplaced = true
             try client.remove(try ItemName("b"))
         } catch let error as CofferError {
@@ -146,7 +146,7 @@ import Testing
         let server = try TestServer(fileSystem: fault.fileSystem)
         let client = try server.connect()
         try client.makeVault(passcode: nil)
-        try client.put("a", Self.first) { $0.kind = .document }
+        try client.put("a", Self.first) { $0.kind = .database }
         return (server, client)
     }
 
@@ -172,7 +172,7 @@ import Testing
         )
         let client = try server.connect()
         try client.makeVault(passcode: nil)
-        try client.put("a", Self.first) { $0.kind = .document }
+        try client.put("a", Self.first) { $0.kind = .database }
         let file = try client.openFile(try ItemName("a"), for: .readWrite)
         try file.put(Array(Self.piece.prefix(10)), at: 0)
         let (reached, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -156,7 +156,7 @@ final class DiskHold: Sendable {
         let server = try TestServer()
         let client = try server.connect()
         try client.makeVault()
-        try client.put("f", [1]) { $0.kind = .document }
+        try client.put("f", [1]) { $0.kind = .database }
         let raw = RawBox(try RawConnection(server))
         for _ in 0..<(Limits.handles - 6) {
             try raw.raw.send(.fileOpen, ["name": "f"])
@@ -169,7 +169,7 @@ final class DiskHold: Sendable {
         let server = try TestServer()
         let client = try server.connect()
         try client.makeVault()
-        try client.put("f", [1]) { $0.kind = .document }
+        try client.put("f", [1]) { $0.kind = .database }
         var boxes: [RawBox] = []
         var left = Limits.openFiles / 4 * 3 - 6
         while left > 0 {

@@ -347,7 +347,7 @@ import Testing
         #expect(try keychain.find(query).texts == ["t"])
         try keychain.add(attributes: account("password", "example.org"), "p")
         #expect(try keychain.client.get("example.org/password") == Array("p".utf8))
-        try keychain.client.put("example.org/file", pseudoRandomBytes(5000)) { $0.kind = .document }
+        try keychain.client.put("example.org/file", pseudoRandomBytes(5000)) { $0.kind = .database }
         let clash = try Outcome { try keychain.add(attributes: account("file", "example.org")) }
         #expect(clash == .refused(.duplicateItem))
         try keychain.add(.internetPassword, attributes: [.server: .text("example.org")])

@@ -306,7 +306,7 @@ import Testing
     @Test func `it ends where another item takes the place of its own`() throws {
         let place = try Place()
         for (path, content) in [("a/file", [7]), ("b/file", [8])] as [(String, [UInt8])] {
-            try place.owner.put(path, content) { $0.kind = .document }
+            try place.owner.put(path, content) { $0.kind = .database }
         }
         try place.grant("a/file", to: .unit("ci.service"))
         let client = try place.connect(Self.build)

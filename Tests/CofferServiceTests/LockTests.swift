@@ -93,7 +93,7 @@ import Testing
         try client.put("background", [1]) { $0.accessibility = .afterFirstUnlock }
         let uses: [() throws -> Void] = [
             { try client.put("a", [1]) }, { _ = try client.get("a") }, { _ = try client.get("background") },
-            { try client.put("f", [1]) { $0.kind = .document } }, { _ = try client.get("f") },
+            { try client.put("f", [1]) { $0.kind = .database } }, { _ = try client.get("f") },
         ]
         for use in uses {
             timed.clock.advance(by: 59)

@@ -201,7 +201,7 @@ import Testing
         let (server, client) = try vault()
         defer { withExtendedLifetime(server) {} }
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
-        func putFile(_ name: String) throws { try client.put(name, Array("file".utf8)) { $0.kind = .document } }
+        func putFile(_ name: String) throws { try client.put(name, Array("file".utf8)) { $0.kind = .database } }
         func putSecret(_ name: String) throws { try client.put(name, Array("secret".utf8)) { $0.kind = .password } }
         if isFileFirst {
             try putFile(composed)

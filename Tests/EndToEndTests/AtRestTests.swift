@@ -74,7 +74,7 @@ import Testing
             let name = "\(words.make("service"))/\(words.make("account"))"
             try client.put(name, words.makeBytes("secret in the one namespace"))
             let file = "\(words.make("directory"))/\(words.make("file"))"
-            try client.put(file, words.makeBytes("content")) { $0.kind = .document }
+            try client.put(file, words.makeBytes("content")) { $0.kind = .database }
         }
         let leased = try ItemName("\(words.make("leased service"))/\(words.make("leased account"))")
         try client.put(leased.path, words.makeBytes("leased secret"))

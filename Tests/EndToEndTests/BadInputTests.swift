@@ -14,7 +14,7 @@ import Testing
         let client = try daemon.connect()
         try client.makeVault()
         try client.put("other/secret", [1, 2, 3])
-        try client.put("other/file", pseudoRandomBytes(5000)) { $0.kind = .document }
+        try client.put("other/file", pseudoRandomBytes(5000)) { $0.kind = .database }
         return daemon
     }
 
@@ -344,7 +344,7 @@ import Testing
     @Test func `a file whose content was changed on disk is called damaged, and the others are read`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
-        try client.put("hurt", pseudoRandomBytes(200_000)) { $0.kind = .document }
+        try client.put("hurt", pseudoRandomBytes(200_000)) { $0.kind = .database }
         let blobs = try FileManager.default.subpathsOfDirectory(atPath: daemon.statePath + "/blobs")
             .map { daemon.statePath + "/blobs/" + $0 }
         let path = try #require(

@@ -93,7 +93,7 @@ import Testing
         let client = try daemon.connect()
         try client.makeVault()
         try client.put("a", [1])
-        try client.put("b", pseudoRandomBytes(70_000)) { $0.kind = .document }
+        try client.put("b", pseudoRandomBytes(70_000)) { $0.kind = .database }
         #expect(daemon.stop() == 0)
         try daemon.restart()
         let again = try daemon.connect()

@@ -138,7 +138,7 @@ import Testing
             if example.count > 0 { try file.put(content, at: 0) }
             try file.close()
         } else {
-            try client.put("a", content) { $0.kind = .document }
+            try client.put("a", content) { $0.kind = .database }
         }
         if example.isRewritten {
             let file = try client.openFile(try ItemName("a"), for: .write)

@@ -24,7 +24,7 @@ import Testing
         _ content: [UInt8] = content
     ) throws {
         try client.put(name, content) {
-            $0.kind = .document
+            $0.kind = .database
             $0.protectionClass = protectionClass
         }
     }
@@ -204,7 +204,7 @@ import Testing
         for protectionClass in ProtectionClass.allCases { try put(first, "d/\(protectionClass)", protectionClass) }
         for number in 0..<120 {
             try first.put("d/many/\(number)", [1]) {
-                $0.kind = .document
+                $0.kind = .database
                 $0.protectionClass = .complete
             }
         }

@@ -14,7 +14,7 @@ import Testing
         let client = try daemon.connect()
         try client.makeVault()
         for path in ["d/one", "d/sub/two", "d/sub/three", "top"] {
-            try client.put(path, Self.content) { $0.kind = .document }
+            try client.put(path, Self.content) { $0.kind = .database }
         }
         return daemon
     }

@@ -92,7 +92,7 @@ private let why: Comment = "only root can mount a disk that is full so soon"
         let client = try disk.daemon.connect()
         try client.makeVault(passcode: nil)
         for number in 0..<8 { try client.put("s/\(number)", pseudoRandomBytes(20_000)) { $0.kind = .token } }
-        for number in 0..<3 { try client.put("f/\(number)", Self.large) { $0.kind = .document } }
+        for number in 0..<3 { try client.put("f/\(number)", Self.large) { $0.kind = .database } }
         return disk
     }
 
@@ -140,7 +140,7 @@ private let why: Comment = "only root can mount a disk that is full so soon"
     func `is the removal of a directory, and of what the quarantine has`() throws {
         let disk = try disk()
         let client = try disk.daemon.connect()
-        for number in 0..<40 { try client.put("d/\(number)", [1]) { $0.kind = .document } }
+        for number in 0..<40 { try client.put("d/\(number)", [1]) { $0.kind = .database } }
         try disk.fill()
         #expect(try disk.run("file", "remove", "--recursive", "d") == 0, "\(disk.lastErrors)")
         #expect(try client.list().items.count == 8 + 3)

@@ -30,7 +30,7 @@ import Testing
         let name = try ItemName("a")
         let start = (0..<4).flatMap { Self.bytes($0, 0) }
         if hasBase {
-            try client.put("a", start) { $0.kind = .document }
+            try client.put("a", start) { $0.kind = .database }
         } else {
             let file = try client.openFile(name, for: .write, .create)
             try file.put(start, at: 0)
@@ -97,7 +97,7 @@ import Testing
                         let file = try client.openFile(name, for: .write, .create)
                         try file.put(content, at: Int64(step % 2))
                         try file.close()
-                        if step % 3 == 1 { try client.put(name.path, content) { $0.kind = .document } }
+                        if step % 3 == 1 { try client.put(name.path, content) { $0.kind = .database } }
                         if step % 3 == 2 { try client.remove(name) }
                     } catch { break }
                 }
@@ -143,7 +143,7 @@ import Testing
         let client = try daemon.connect()
         try client.makeVault(passcode: nil)
         let old = pseudoRandomBytes(500_000, seed: 1)
-        try client.put("a", old) { $0.kind = .document }
+        try client.put("a", old) { $0.kind = .database }
         let name = try ItemName("a")
         let file = try client.openFile(name, for: .readWrite)
         try file.put([1, 2, 3], at: 70_000)
@@ -155,7 +155,7 @@ import Testing
         #expect(outcome == .refused(.diskFull))
         let reserved = try Outcome { try file.allocate(at: 0, count: 20_000_000) }
         #expect(reserved == .refused(.diskFull))
-        let put = try Outcome { try client.put("b", pseudoRandomBytes(20_000_000)) { $0.kind = .document } }
+        let put = try Outcome { try client.put("b", pseudoRandomBytes(20_000_000)) { $0.kind = .database } }
         #expect(put == .refused(.diskFull))
         daemon.kill()
         try daemon.restart()

@@ -21,7 +21,7 @@ import Testing
     @Test func `what is written anywhere is read back, through any handle, and after a restart`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
-        try client.put("a", pseudoRandomBytes(200_000)) { $0.kind = .document }
+        try client.put("a", pseudoRandomBytes(200_000)) { $0.kind = .database }
         let writer = try client.openFile(try name("a"), for: .readWrite)
         let reader = try daemon.connect().openFile(try name("a"))
         var expected = pseudoRandomBytes(200_000)
@@ -116,7 +116,7 @@ import Testing
     @Test func `each way to open says what is in its way`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
-        try client.put("a/file", [1, 2, 3]) { $0.kind = .document }
+        try client.put("a/file", [1, 2, 3]) { $0.kind = .database }
         try client.put("secret", [1])
         func outcome(_ path: String, _ access: FileAccess, _ options: FileOpenOptions = []) throws -> Outcome {
             try Outcome { try client.openFile(try name(path), for: access, options).close() }
@@ -152,7 +152,7 @@ import Testing
     @Test func `a connection has as many files open as the page says, and no more`() throws {
         let daemon = try vault()
         let client = try daemon.connect()
-        try client.put("a", [1]) { $0.kind = .document }
+        try client.put("a", [1]) { $0.kind = .database }
         var files: [OpenedFile] = []
         for _ in 0..<Limits.handles { files.append(try client.openFile(try name("a"))) }
         let more = try Outcome { _ = try client.openFile(try name("a")) }
@@ -166,7 +166,7 @@ import Testing
         let daemon = try vault()
         let client = try daemon.connect()
         let old = pseudoRandomBytes(100_000, seed: 1)
-        try client.put("a", old) { $0.kind = .document }
+        try client.put("a", old) { $0.kind = .database }
         let file = try client.openFile(try name("a"), for: .write, .truncate)
         try file.put(pseudoRandomBytes(150_000, seed: 2), at: 0)
         try daemon.restart()
@@ -193,7 +193,7 @@ import Testing
         let daemon = try vault()
         let client = try daemon.connect()
         let content = pseudoRandomBytes(150_000)
-        try client.put("a", content) { $0.kind = .document }
+        try client.put("a", content) { $0.kind = .database }
         let file = try client.openFile(try name("a"), for: .readWrite)
         try file.put([1], at: 0)
         try client.remove(try name("a"))
@@ -284,7 +284,7 @@ import Testing
         let daemon = try vault()
         let client = try daemon.connect()
         var content = pseudoRandomBytes(300_000)
-        try client.put("a", content) { $0.kind = .document }
+        try client.put("a", content) { $0.kind = .database }
         let blobs = daemon.statePath + "/blobs"
         let blob = try #require(
             FileManager.default.subpathsOfDirectory(atPath: blobs).first {

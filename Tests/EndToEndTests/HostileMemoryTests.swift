@@ -15,7 +15,7 @@ import Testing
         let client = try daemon.connect()
         try client.makeVault()
         try client.put("secret", [1, 2, 3])
-        try client.put("file", pseudoRandomBytes(Limits.framePayloadBytes)) { $0.kind = .document }
+        try client.put("file", pseudoRandomBytes(Limits.framePayloadBytes)) { $0.kind = .database }
         return daemon
     }
 

@@ -127,7 +127,7 @@ import Testing
             try keychain(daemon, ["add", "--service", "s", "--account", name, "--expires", date], input: [1])
         }
         try daemon.connect().put("s/never", [1])
-        try daemon.connect().put("s/file", pseudoRandomBytes(5000)) { $0.kind = .document }
+        try daemon.connect().put("s/file", pseudoRandomBytes(5000)) { $0.kind = .database }
         let names = try daemon.coffer(["list", "--expiring", "30d"])
         #expect(names.text == "s/past\ns/soon\n", "\(names.errors)")
         let before = try daemon.coffer(["list", "--expiring", "2002-01-01", "s/p"])

@@ -13,7 +13,7 @@ import Testing
         let client = try daemon.connect()
         try client.makeVault(passcode: nil)
         try client.put("secret", [1])
-        try client.put("file", pseudoRandomBytes(5000)) { $0.kind = .document }
+        try client.put("file", pseudoRandomBytes(5000)) { $0.kind = .database }
         try #require(daemon.stop() == 0)
         return daemon.directory
     }

@@ -80,7 +80,7 @@ import Testing
             let read = try Outcome { content = try client.get(name) }
             if read == .done { #expect(content == Self.content) }
             #expect(read == (letters.contains("R") ? .done : .locked), "read \(protectionClass)")
-            let write = try Outcome { try client.put(name, Self.content.reversed()) { $0.kind = .document } }
+            let write = try Outcome { try client.put(name, Self.content.reversed()) { $0.kind = .database } }
             // To replace all of a file is to make it; handles show what W is.
             #expect(write == (letters.contains("N") ? .done : .locked), "replace \(protectionClass)")
             let create = try Outcome {
@@ -194,7 +194,7 @@ import Testing
         let daemon = try vault(for: situation)
         let first = try daemon.connect()
         try first.put("a/secret", [1])
-        try first.put("a/file", Self.content) { $0.kind = .document }
+        try first.put("a/file", Self.content) { $0.kind = .database }
         try situation.reach(daemon)
         let client = try daemon.connect()
         #expect(try client.list().items.map(\.name).sortedByBytes() == ["a/file", "a/secret"])

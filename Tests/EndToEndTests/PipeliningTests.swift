@@ -101,7 +101,7 @@ import Testing
     @Test func `a read meets the old content or the new, and nothing else, while it is replaced`() throws {
         let daemon = try vault()
         let contents = [pseudoRandomBytes(3000, seed: 1), pseudoRandomBytes(3000, seed: 2)]
-        try daemon.connect().put("file", contents[0]) { $0.kind = .document }
+        try daemon.connect().put("file", contents[0]) { $0.kind = .database }
         let writer = Background {
             let client = try daemon.connect()
             for number in 0..<300 { try client.put("file", contents[number % 2]) }
@@ -123,7 +123,7 @@ import Testing
             stuck.append(
                 Background {
                     var wishes = PlacementOptions()
-                    wishes.kind = .document
+                    wishes.kind = .database
                     _ = try? client.put(try ItemName("stuck/\(number)"), wishes, content: nil, rest: pipe.reading)
                 }
             )

@@ -15,7 +15,7 @@ import Testing
         try client.makeVault(passcode: passcode)
         for protectionClass in ProtectionClass.allCases {
             try client.put("f/\(protectionClass)", Self.content) {
-                $0.kind = .document
+                $0.kind = .database
                 $0.protectionClass = protectionClass
             }
         }
@@ -187,7 +187,7 @@ import Testing
             defer { close(pipe.reading) }
             return try Outcome {
                 var wishes = PlacementOptions()
-                wishes.kind = .document
+                wishes.kind = .database
                 _ = try client.put(name, wishes, content: nil, rest: pipe.reading)
             }
         }

@@ -57,7 +57,7 @@ private let why: Comment = "only root can mount a file system"
             $0.accessibility = .alwaysThisDeviceOnly
         }
         try client.put("s/secret", [2, 3]) { $0.kind = .token }
-        try client.put("letter", letter) { $0.kind = .document }
+        try client.put("letter", letter) { $0.kind = .database }
         let file = try client.openFile(try ItemName("letter"), for: .readWrite)
         try file.put([7, 7, 7], at: 70_000)
         try file.sync()

@@ -43,7 +43,7 @@ struct RequestCostTests {
         costs["item.put of a new secret"] = try trace.cost { try client.put("new/\($0)", Self.bytes) }
         costs["item.put of another value"] = try trace.cost { try client.put("site/token", Self.bytes + [UInt8($0)]) }
         costs["item.put of a file of 4 KiB"] = try trace.cost {
-            try client.put("files/\($0)", Self.page) { $0.kind = .document }
+            try client.put("files/\($0)", Self.page) { $0.kind = .database }
         }
         costs["item.remove of a secret"] = try trace.cost { try client.remove(ItemName("new/\($0)")) }
         costs["keychain.find with the secret"] = try trace.cost { _ in

@@ -14,7 +14,7 @@ import Testing
         daemon = try DaemonProcess()
         let client = try daemon.connect()
         try client.makeVault()
-        try client.put("notes/a", content) { $0.kind = .document }
+        try client.put("notes/a", content) { $0.kind = .database }
     }
 
     private func salvage(_ arguments: [String] = []) throws -> CommandResult {

@@ -20,7 +20,7 @@ import Testing
         let daemon = try vault()
         let content = pseudoRandomBytes(count)
         let source = try daemon.directory.write(content, to: "source")
-        let put = try daemon.coffer(["put", "a/file", source, "--kind", "document"])
+        let put = try daemon.coffer(["put", "a/file", source, "--kind", "database"])
         #expect(put.status == 0)
         let get = try daemon.coffer(["get", "a/file", "--output", "copy"])
         #expect(get.status == 0)
@@ -46,7 +46,7 @@ import Testing
     func `a range is cut out of a file`(range: String) throws {
         let daemon = try vault()
         let content = pseudoRandomBytes(131_072)
-        try daemon.connect().put("a/file", content) { $0.kind = .document }
+        try daemon.connect().put("a/file", content) { $0.kind = .database }
         let parts = range.split(separator: ":").compactMap { Int($0) }
         let get = try daemon.coffer(["get", "a/file", "--range", range])
         #expect(get.status == 0)
@@ -83,7 +83,7 @@ import Testing
         let daemon = try vault()
         let content = pseudoRandomBytes(1 << 20)
         try daemon.connect().put("a/file", content) {
-            $0.kind = .document
+            $0.kind = .database
             $0.protectionClass = protectionClass
         }
         let pipe = try PipeEnds()
@@ -122,7 +122,7 @@ import Testing
         let new = pseudoRandomBytes(300_000, seed: 2)
         if !isNew {
             try daemon.connect().put("a/file", old) {
-                $0.kind = .document
+                $0.kind = .database
                 $0.protectionClass = protectionClass
             }
         }
@@ -132,7 +132,7 @@ import Testing
             defer { close(pipe.reading) }
             return try Outcome {
                 var wishes = PlacementOptions()
-                wishes.kind = .document
+                wishes.kind = .database
                 wishes.protectionClass = protectionClass
                 _ = try client.put(try ItemName("a/file"), wishes, content: nil, rest: pipe.reading)
             }
@@ -158,7 +158,7 @@ import Testing
 
     @Test func `a stuck reader delays no other client`() throws {
         let daemon = try vault()
-        try daemon.connect().put("a/file", pseudoRandomBytes(1 << 20)) { $0.kind = .document }
+        try daemon.connect().put("a/file", pseudoRandomBytes(1 << 20)) { $0.kind = .database }
         let pipe = try PipeEnds()
         let stuck = try daemon.connect()
         let get = Background {

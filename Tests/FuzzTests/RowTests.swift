@@ -22,7 +22,7 @@ import Testing
             try client.put(name, [1])
             try client.put(name, Array(name.utf8))
         }
-        for name in files { try client.put(name, Array(name.utf8)) { $0.kind = .document } }
+        for name in files { try client.put(name, Array(name.utf8)) { $0.kind = .database } }
         return directory
     }
 

@@ -310,7 +310,7 @@ extension SystemdTests {
             let provider = try Provider("coffer-many")
             let units = (1...8).map { "many@\($0).service" }
             let content = String(repeating: "x", count: 1 << 19)
-            for unit in units { try provider.put("doc", content, in: unit, "--kind", "document") }
+            for unit in units { try provider.put("doc", content, in: unit, "--kind", "database") }
             let claim = #"bind(S, pack("S a*", AF_UNIX, "\x{0}1f/unit/many@1.service/doc"));"#
             try provider.machine.succeed([
                 "systemd-run", "--unit=many@1.service", "/usr/bin/perl", "-e",
