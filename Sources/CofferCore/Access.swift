@@ -34,12 +34,13 @@ package struct AccessRights: Hashable, Sendable {
 
     /// Whether two sets of rights are the same, regardless of the reason.
     package func isSame(as other: AccessRights) -> Bool {
-        groups == other.groups && verbs == other.verbs && protection == other.protection
+        groups.elementsEqual(other.groups) { $0.hasSameBytes(as: $1) } && verbs == other.verbs
+            && protection == other.protection
             && restOnProgram == other.restOnProgram && limits == other.limits
     }
 
     /// Whether the client holds a group: names are compared as bytes.
-    package func hold(_ group: String) -> Bool { groups.contains { $0.utf8.elementsEqual(group.utf8) } }
+    package func hold(_ group: String) -> Bool { groups.contains { $0.hasSameBytes(as: group) } }
 }
 
 /// The access policy: a total function from a client to its rights.

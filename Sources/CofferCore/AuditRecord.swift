@@ -115,6 +115,6 @@ extension AuditQuery {
         if isRefused && record.refusal == nil { return false }
         if let unit, ![record.client?.unit, record.client?.userUnit].contains(unit) { return false }
         guard let item else { return true }
-        return record.items.contains { $0.name == item || $0.reference?.hexadecimal == item }
+        return record.items.contains { $0.name?.hasSameBytes(as: item) ?? false || $0.reference?.hexadecimal == item }
     }
 }

@@ -172,7 +172,7 @@ struct ItemRows: SealedTable {
 extension ItemAttributes {
     /// The name of the item, if a client with these groups may know it.
     func name(for groups: [String]) -> String? {
-        groups.contains { ItemTags.isSame($0, group) } ? quoted : nil
+        groups.contains { $0.hasSameBytes(as: group) } ? quoted : nil
     }
 }
 

@@ -62,7 +62,7 @@ extension KeychainStore {
         let kept: Set<KeychainAttribute> = [.service, .account]
         let names =
             item.attributes.values.keys.filter { !kept.contains($0) }.map(\.rawValue)
-            + item.attributes.user.keys
+            + item.attributes.user.keys.map(\.text)
         if !names.isEmpty {
             let quoted = names.sorted().map { quotedForDisplay($0) }.joined(separator: ", ")
             losses.append(

@@ -157,30 +157,37 @@ extension KeychainStore {
             .blob(sealed.secret),
             .integer(item.row)
         )
-        if metadata.attributes != item.attributes {
-            try removeTags(of: item.attributes, item.row)
-            try addTags(of: metadata.attributes, item.row)
-        }
+        try replaceTags(
+            ItemTags.tags(of: item.attributes, under: keys.catalog.search),
+            by: ItemTags.tags(of: metadata.attributes, under: keys.catalog.search),
+            item.row
+        )
+    }
+
+    /// Writes and removes only what differs.
+    func replaceTags(_ former: [[UInt8]], by tags: [[UInt8]], _ row: Int64) throws {
+        for tag in former where !tags.contains(tag) { try removeTag(tag, row) }
+        for tag in tags where !former.contains(tag) { try addTag(tag, row) }
     }
 
     func addTags(of attributes: ItemAttributes, _ row: Int64) throws {
-        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) {
-            try connection.execute(
-                "INSERT OR IGNORE INTO keychain_tags (tag, item) VALUES (?, ?)",
-                .blob(tag),
-                .integer(row)
-            )
-        }
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try addTag(tag, row) }
+    }
+
+    func addTag(_ tag: [UInt8], _ row: Int64) throws {
+        try connection.execute(
+            "INSERT OR IGNORE INTO keychain_tags (tag, item) VALUES (?, ?)",
+            .blob(tag),
+            .integer(row)
+        )
     }
 
     func removeTags(of attributes: ItemAttributes, _ row: Int64) throws {
-        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) {
-            try connection.execute(
-                "DELETE FROM keychain_tags WHERE tag = ? AND item = ?",
-                .blob(tag),
-                .integer(row)
-            )
-        }
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try removeTag(tag, row) }
+    }
+
+    func removeTag(_ tag: [UInt8], _ row: Int64) throws {
+        try connection.execute("DELETE FROM keychain_tags WHERE tag = ? AND item = ?", .blob(tag), .integer(row))
     }
 
     /// Reads the row with the same primary key.

@@ -600,7 +600,7 @@ public struct KeychainQuery: Hashable, Sendable {
     /// The user-defined attributes that the items must have, with exactly these values.
     ///
     /// Absent means: any.
-    public var user: [String: String]
+    public var user: [AttributeName: String]
     /// The texts with which attributes of the items begin.
     ///
     /// Absent means: any.
@@ -621,7 +621,7 @@ public struct KeychainQuery: Hashable, Sendable {
     package init(
         itemClass: ItemClass?,
         attributes: [KeychainAttribute: AttributeValue],
-        user: [String: String],
+        user: [AttributeName: String],
         prefix: [KeychainAttribute: String],
         contains: [KeychainAttribute: String],
         reference: ItemID?,

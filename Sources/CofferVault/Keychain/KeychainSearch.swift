@@ -63,6 +63,9 @@ final class KeychainSearch: SlicedWork {
         if case .count(let count) = params.limit { count } else { .max }
     }
 
+    private var wantsData: Bool { params.returns.contains(.data) }
+    /// Whether the first match is the answer, even if it can't be read: never the secret of another item.
+    private var isForFirst: Bool { params.limit == .count(1) && params.cursor == nil }
     private var state: VaultState { keychain.state }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
@@ -74,7 +77,7 @@ final class KeychainSearch: SlicedWork {
             guard try look(until: isEnough) else { return nil }
             if turnCount > 1 { try lookAgain() }
         }
-        if items.isEmpty && place == nil {
+        if place == nil && (items.isEmpty || items.count == lockedCount && params.cursor == nil) {
             if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
             throw refusal ?? damaged ?? CofferError(.itemNotFound, "no keychain item matches")
         }
@@ -86,7 +89,7 @@ final class KeychainSearch: SlicedWork {
             cursor: place.map { "\($0)" }
         )
         var reply = Reply(page, payload: try keychain.secrets(of: opened, with: context), protection: strictest)
-        reply.items = given.map(AuditedItem.init)
+        reply.items = zip(items, given).filter { !(wantsData && $0.0.isLocked) }.map { AuditedItem($0.1) }
         return reply
     }
 
@@ -123,7 +126,7 @@ final class KeychainSearch: SlicedWork {
     /// Reads the items of the page again: other clients may have changed them in the turns between.
     private func lookAgain() throws {
         let earlier = given
-        (items, given, opened, jsonBytes, payloadBytes) = ([], [], [], 0, 0)
+        (items, given, opened, lockedCount, jsonBytes, payloadBytes) = ([], [], [], 0, 0, 0)
         for former in earlier {
             guard let item = try keychain.find(former.id), query.matches(item) else { continue }
             guard try take(item) else {
@@ -179,24 +182,26 @@ final class KeychainSearch: SlicedWork {
             key = try keychain.privateKey(of: item, in: query.groups, with: keyAttributes)
             if key == nil { return true }
         }
-        let wantsData = params.returns.contains(.data)
         let isLocked = [item, key].contains { $0.map { !$0.accessibility.isAvailable(in: state) } ?? false }
-        if wantsData && isLocked {
-            lockedCount += 1
-            return true
+        let wantsSecret = wantsData && !isLocked
+        if wantsData && isLocked && isForFirst {
+            throw CofferError.locked(item.attributes.quoted, in: state, for: .read)
         }
-        if wantsData && item.isExtractable, let error = try keychain.refusal(of: item, context) {
+        if wantsSecret && item.isExtractable, let error = try keychain.refusal(of: item, context) {
+            if isForFirst { throw error }
             unauthenticatedCount += 1
             refusal = error
             return true
         }
-        let isGiven = wantsData && item.isExtractable
-        if wantsData && !isGiven && params.returns == [.data] {
-            refusal = CofferError(
+        let isGiven = wantsSecret && item.isExtractable
+        if wantsSecret && !isGiven && params.returns == [.data] {
+            let error = CofferError(
                 .missingEntitlement,
                 "\(item.attributes.quoted) is a key that stays inside: it can be used, and not read",
                 hint: "'keychain.sign', 'keychain.agree' and 'keychain.publicKey' use it"
             )
+            if isForFirst { throw error }
+            refusal = error
             return true
         }
         // Escaping makes up to six bytes of one.
@@ -214,6 +219,7 @@ final class KeychainSearch: SlicedWork {
         let info = describe(item, byteCount: isGiven ? item.secretByteCount : nil)
         items.append(key.map { info.identity(with: describe($0)) } ?? info)
         given.append(item)
+        if wantsData && isLocked { lockedCount += 1 }
         if isGiven { opened.append(item) }
         return true
     }

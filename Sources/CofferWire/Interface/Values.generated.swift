@@ -625,7 +625,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
     /// The user-defined attributes.
     ///
     /// It is absent if the query did not ask for attributes.
-    public let user: [String: String]?
+    public let user: [AttributeName: String]?
     /// How many bytes of the payload are the secret of this item.
     ///
     /// It is absent if the secret is not in the payload.
@@ -647,7 +647,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
         itemClass: ItemClass,
         reference: ItemID,
         attributes: [KeychainAttribute: AttributeValue]? = nil,
-        user: [String: String]? = nil,
+        user: [AttributeName: String]? = nil,
         byteCount: Int? = nil,
         accessControl: AccessControl? = nil,
         isLocked: Bool = false,
