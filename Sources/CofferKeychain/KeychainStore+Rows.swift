@@ -225,6 +225,18 @@ extension KeychainStore {
         try connection.faults.refuseNew(attributes.quoted)
     }
 
+    func checkSynchronizable(
+        _ attributes: ItemAttributes,
+        _ accessibility: Accessibility
+    ) throws(CofferError) {
+        guard attributes.isSynchronizable, accessibility.isThisDeviceOnly else { return }
+        throw CofferError(
+            .param,
+            "\(attributes.quoted) can't be both synchronizable and \(accessibility.rawValue), which never leaves this device",
+            hint: "leave 'synchronizable' out, or choose another accessibility"
+        )
+    }
+
     /// The item of a row, if there is one.
     ///
     /// - Parameter row: The number of the row.

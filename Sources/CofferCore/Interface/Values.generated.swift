@@ -347,8 +347,6 @@ public struct FailedAttempts: Hashable, Sendable {
     /// It is absent if the daemon checks one now, or never again. Absent means null.
     public let retrySeconds: Int?
     /// Whether the daemon checks no further one.
-    ///
-    /// Absent means false.
     public let isEnded: Bool
 
     package init(count: Int, retrySeconds: Int? = nil, isEnded: Bool = false) {

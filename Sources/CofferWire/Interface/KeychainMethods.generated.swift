@@ -36,7 +36,8 @@ public struct KeychainAddParameters: MethodParameters {
     ///
     /// Absent means: no authentication.
     public let accessControl: AccessControl?
-    /// The type of the key pair that the daemon generates.
+    /// The type of the private key that the daemon generates; it is not extractable unless 'isExtractable'
+    /// is true.
     ///
     /// Such an item has no payload. Absent means: the payload is stored.
     public let generates: KeyType?

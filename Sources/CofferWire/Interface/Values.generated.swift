@@ -1154,7 +1154,7 @@ extension FailedAttempts: WireObject {
         var object = JSONObject()
         object.append("failedAttempts", count)
         object.append("retrySeconds", retrySeconds)
-        if isEnded { object.append("attemptsEnded", true) }
+        object.append("attemptsEnded", isEnded)
         return object
     }
 }
