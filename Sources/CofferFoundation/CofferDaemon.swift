@@ -13,6 +13,7 @@ public final class CofferDaemon: Sendable {
     public let container: String
     private let socketPath: String?
     private let idle = Mutex<[IdleClient]>([])
+    private let isWatched = Mutex(false)
     /// Idle connections above this number are closed: more threads seldom call at the same time.
     private static let maximumIdle = 4
 
@@ -51,6 +52,29 @@ public final class CofferDaemon: Sendable {
     public var isProtectedDataAvailable: Bool {
         let state = try? perform { (client) throws(CofferError) in try client.status().state }
         return state == .unlocked || state == .locking || state == .noPasscode
+    }
+
+    // MARK: Notifications
+
+    /// Begins to post notifications of protected data, unless that was done before.
+    func postNotifications() {
+        let isFirst = isWatched.withLock { isWatched in
+            defer { isWatched = true }
+            return !isWatched
+        }
+        guard isFirst else { return }
+        let watch = ProtectedDataWatch(self)
+        Thread.detachNewThread {
+            var watch = watch
+            watch.run()
+        }
+    }
+
+    /// A connection that receives the events of the vault.
+    func subscribe() throws(CofferError) -> IdleClient {
+        let client = try connect()
+        try client.watch()
+        return IdleClient(client: client)
     }
 
     // MARK: Connections
@@ -95,9 +119,9 @@ public final class CofferDaemon: Sendable {
     }
 }
 
-/// A connection in the pool.
-private struct IdleClient: @unchecked Sendable {
-    // Sendable: only the thread that has taken it from the pool uses it.
+/// A connection in the pool, or of the thread that watches.
+struct IdleClient: @unchecked Sendable {
+    // Sendable: only the thread that has taken it uses it.
     let client: BlockingClient
 }
 
