@@ -48,7 +48,7 @@ extension AuditRecord {
 extension AuditedItem {
     /// Names are compared as bytes: those of files may differ only in their Unicode form.
     fileprivate func isSame(as other: AuditedItem) -> Bool {
-        reference == other.reference && group == other.group
+        reference == other.reference && (group ?? "").hasSameBytes(as: other.group ?? "")
             && (name?.utf8.elementsEqual(other.name?.utf8 ?? "".utf8) ?? (other.name == nil))
     }
 }

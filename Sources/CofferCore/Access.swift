@@ -39,9 +39,9 @@ package struct AccessRights: Hashable, Sendable {
 
     /// Whether two sets of rights are the same, regardless of the reason.
     package func isSame(as other: AccessRights) -> Bool {
-        groups == other.groups && reach == other.reach && programGroup == other.programGroup
-            && verbs == other.verbs && protection == other.protection && restOnProgram == other.restOnProgram
-            && limits == other.limits
+        groups.elementsEqual(other.groups) { $0.hasSameBytes(as: $1) } && reach == other.reach
+            && programGroup == other.programGroup && verbs == other.verbs && protection == other.protection
+            && restOnProgram == other.restOnProgram && limits == other.limits
     }
 }
 

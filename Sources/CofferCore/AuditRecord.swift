@@ -119,8 +119,8 @@ extension AuditQuery {
         if let unit, ![record.client?.unit, record.client?.userUnit].contains(unit) { return false }
         if item == nil && group == nil { return true }
         return record.items.contains { named in
-            (item == nil || named.name == item || named.reference?.hexadecimal == item)
-                && (group == nil || named.group == group)
+            let isItem = item.map { named.name?.hasSameBytes(as: $0) ?? false || named.reference?.hexadecimal == $0 }
+            return isItem ?? true && group.map { named.group?.hasSameBytes(as: $0) ?? false } ?? true
         }
     }
 }

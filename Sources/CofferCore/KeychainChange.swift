@@ -5,9 +5,9 @@ public struct KeychainChange: Hashable, Sendable {
     /// Attributes that are removed.
     public var removedAttributes: Set<KeychainAttribute>
     /// User-defined attributes and their new values.
-    public var user: [String: String]
+    public var user: [AttributeName: String]
     /// User-defined attributes that are removed.
-    public var removedUser: Set<String>
+    public var removedUser: Set<AttributeName>
     /// The new accessibility.
     public var accessibility: Accessibility?
     /// The number of former values of the secret that are kept from now on.
@@ -21,8 +21,8 @@ public struct KeychainChange: Hashable, Sendable {
     public init(
         attributes: [KeychainAttribute: AttributeValue] = [:],
         removedAttributes: Set<KeychainAttribute> = [],
-        user: [String: String] = [:],
-        removedUser: Set<String> = [],
+        user: [AttributeName: String] = [:],
+        removedUser: Set<AttributeName> = [],
         accessibility: Accessibility? = nil,
         historyCount: Int? = nil,
         accessControl: AccessControl? = nil,

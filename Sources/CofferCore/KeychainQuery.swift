@@ -3,7 +3,7 @@ extension KeychainQuery {
     public init(
         _ itemClass: ItemClass,
         _ attributes: [KeychainAttribute: AttributeValue] = [:],
-        user: [String: String] = [:],
+        user: [AttributeName: String] = [:],
         prefix: [KeychainAttribute: String] = [:],
         contains: [KeychainAttribute: String] = [:],
         expiringBefore: Int64? = nil

@@ -15,6 +15,7 @@ public final class CofferDaemon: Sendable {
     /// The access group of calls that name none.
     private let group: String
     private let idle = Mutex<[IdleClient]>([])
+    private let isWatched = Mutex(false)
     /// Idle connections above this number are closed: more threads seldom call at the same time.
     private static let maximumIdle = 4
 
@@ -60,6 +61,29 @@ public final class CofferDaemon: Sendable {
     public var isProtectedDataAvailable: Bool {
         let state = try? perform { (client) throws(CofferError) in try client.status().state }
         return state == .unlocked || state == .locking || state == .noPasscode
+    }
+
+    // MARK: Notifications
+
+    /// Begins to post notifications of protected data, unless that was done before.
+    func postNotifications() {
+        let isFirst = isWatched.withLock { isWatched in
+            defer { isWatched = true }
+            return !isWatched
+        }
+        guard isFirst else { return }
+        let watch = ProtectedDataWatch(self)
+        Thread.detachNewThread {
+            var watch = watch
+            watch.run()
+        }
+    }
+
+    /// A connection that receives the events of the vault.
+    func subscribe() throws(CofferError) -> IdleClient {
+        let client = try connect()
+        try client.watch()
+        return IdleClient(client: client)
     }
 
     // MARK: Connections
@@ -111,9 +135,9 @@ public final class CofferDaemon: Sendable {
     }
 }
 
-/// A connection in the pool.
-private struct IdleClient: @unchecked Sendable {
-    // Sendable: only the thread that has taken it from the pool uses it.
+/// A connection in the pool, or of the thread that watches.
+struct IdleClient: @unchecked Sendable {
+    // Sendable: only the thread that has taken it uses it.
     let client: BlockingClient
 }
 

@@ -40,7 +40,7 @@ struct ItemMetadata {
         let fixed = 3 + 1 + 2 * 8 + 4 + secretTagBytes + 2
         let texts = 2 + attributes.group.utf8.count + 2 + (attributes.kind?.rawValue ?? "").utf8.count
         let values = attributes.values.values.reduce(0) { $0 + 3 + $1.byteCount }
-        return attributes.user.reduce(fixed + texts + values) { $0 + 4 + $1.key.utf8.count + $1.value.utf8.count }
+        return attributes.user.reduce(fixed + texts + values) { $0 + 4 + $1.key.text.utf8.count + $1.value.utf8.count }
     }
 
     var encoded: [UInt8] {
@@ -65,7 +65,7 @@ struct ItemMetadata {
         }
         writer.write(UInt8(attributes.user.count))
         for (name, value) in attributes.user.sorted(by: { $0.key < $1.key }) {
-            writer.write(counted: name.utf8)
+            writer.write(counted: name.text.utf8)
             writer.write(counted: value.utf8)
         }
         return writer.bytes
@@ -121,7 +121,7 @@ struct ItemMetadata {
             attributes.values[attribute] = try AttributeValue(attribute.form, Array(try reader.readCounted()))
         }
         for _ in 0..<(try reader.read(UInt8.self)) {
-            let name = try reader.readText()
+            let name = AttributeName(try reader.readText())
             attributes.user[name] = try reader.readText()
         }
         return ItemMetadata(

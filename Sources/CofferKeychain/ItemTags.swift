@@ -2,7 +2,6 @@ internal import CofferCore
 internal import CofferCrypto
 internal import CofferKeys
 internal import CofferMemory
-@_spi(_Unicode) private import Swift
 
 /// The tags by which items are found: without the search key they reveal nothing.
 struct ItemTags {
@@ -19,24 +18,22 @@ struct ItemTags {
                 under: search,
                 for: "coffer generic password tag v1",
                 byteCount: 32,
-                canonical(attributes.group),
-                canonical(attributes.text(.service)),
-                canonical(attributes.text(.account))
+                Array(attributes.group.utf8),
+                Array(attributes.text(.service).utf8),
+                Array(attributes.text(.account).utf8)
             )
         }
         var fields = ByteWriter()
         fields.write(attributes.itemClass.code)
         fields.write(UInt8(attributes.isSynchronizable ? 1 : 0))
         for attribute in KeychainAttribute.primaryKey(of: attributes.itemClass) {
-            // A missing attribute counts as "" or 0.
-            let value = attributes.values[attribute].map { canonical($0) } ?? emptyValue(of: attribute)
-            fields.write(counted: value)
+            fields.write(counted: (attributes.values[attribute] ?? .empty(attribute.form)).encoded)
         }
         return KeyedHash.tag(
             under: search,
             for: "coffer primary key tag v1",
             byteCount: 32,
-            canonical(attributes.group),
+            Array(attributes.group.utf8),
             fields.bytes
         )
     }
@@ -45,7 +42,7 @@ struct ItemTags {
     static func tags(of attributes: ItemAttributes, under search: borrowing SymmetricKey) -> [[UInt8]] {
         var tags: [[UInt8]] = []
         for attribute in indexed {
-            guard let value = attributes.values[attribute] else { continue }
+            guard let value = attributes.values[attribute], hasTag(attribute, value) else { continue }
             tags.append(tag(attribute, value, in: attributes.group, under: search))
         }
         // Most items are generic passwords: a tag that nearly all of them have would not narrow a search.
@@ -55,13 +52,18 @@ struct ItemTags {
         return tags
     }
 
+    /// Whether items with a value have a tag of it: an empty value is that of the items without one as well.
+    static func hasTag(_ attribute: KeychainAttribute, _ value: AttributeValue) -> Bool {
+        value != .empty(attribute.form)
+    }
+
     static func tag(
         _ attribute: KeychainAttribute,
         _ value: AttributeValue,
         in group: String,
         under search: borrowing SymmetricKey
     ) -> [UInt8] {
-        tag(attribute.code, canonical(value), group, search)
+        tag(attribute.code, value.encoded, group, search)
     }
 
     static func classTag(_ itemClass: ItemClass, in group: String, under search: borrowing SymmetricKey) -> [UInt8] {
@@ -78,35 +80,22 @@ struct ItemTags {
             under: search,
             for: "coffer attribute tag v1",
             byteCount: attributeTagBytes,
-            canonical(group),
+            Array(group.utf8),
             [code],
             value
         )
     }
+}
 
-    private static func emptyValue(of attribute: KeychainAttribute) -> [UInt8] {
-        switch attribute.form {
-        case .text, .bytes: []
-        case .integer, .date: AttributeValue.integer(0).encoded
-        case .bool: AttributeValue.bool(false).encoded
+extension AttributeValue {
+    /// What a missing attribute counts as, for uniqueness and for queries: "" or 0.
+    static func empty(_ form: Form) -> AttributeValue {
+        switch form {
+        case .text: .text("")
+        case .bytes: .bytes([])
+        case .integer: .integer(0)
+        case .date: .date(0)
+        case .bool: .bool(false)
         }
-    }
-
-    // MARK: What is the same
-
-    /// The bytes by which values are compared: texts are equal if their characters are, regardless of their code
-    /// points.
-    static func canonical(_ value: AttributeValue) -> [UInt8] {
-        if case .text(let text) = value { canonical(text) } else { value.encoded }
-    }
-
-    /// Whether two texts have the same characters.
-    static func isSame(_ one: String, _ other: String) -> Bool { canonical(one) == canonical(other) }
-
-    /// A text in Unicode's normalization form C.
-    static func canonical(_ text: String) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        if bytes.allSatisfy({ $0 < 0x80 }) { return bytes }
-        return text._nfc.flatMap { Array(UTF8.encode($0) ?? UTF8.encodedReplacementCharacter) }
     }
 }

@@ -39,7 +39,7 @@ package struct ItemAttributes: Hashable, Sendable {
     /// The attributes of the class, except those that are fields here.
     package var values: [KeychainAttribute: AttributeValue]
     /// User-defined attributes.
-    package var user: [String: String] = [:]
+    package var user: [AttributeName: String] = [:]
     /// The kind that the owner stated, in the common namespace.
     package var kind: ItemKind?
     /// The rule by which the put that stored the item was decided, and what overrode it; "" for an item that was added.

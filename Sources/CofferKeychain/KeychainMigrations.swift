@@ -1,4 +1,8 @@
+internal import CofferCore
 package import CofferDatabase
+internal import CofferKeys
+internal import CofferMemory
+@_spi(_Unicode) private import Swift
 
 extension KeychainStore {
     /// The migrations of the store, in their order.
@@ -76,12 +80,18 @@ extension KeychainStore {
                 ) STRICT;
                 """
         ),
+        Migration(
+            name: "keychain: texts as bytes",
+            generation: 9,
+            sql: "INSERT OR IGNORE INTO keychain_untagged SELECT id FROM keychain_items;"
+        ),
     ]
 
-    /// Adds tags to items that were stored before tags existed.
+    /// Renews the tags of items that were stored before tags existed, or while they were made of texts in Unicode's
+    /// form C.
     ///
     /// If there are no such items, it costs one look-up.
-    package func tagOlderItems() throws {
+    package func renewTags() throws {
         var rows: [Int64] = []
         try connection.rows("SELECT item FROM keychain_untagged") { row in
             rows.append(try row.integer(0))
@@ -91,9 +101,40 @@ extension KeychainStore {
         try connection.transaction {
             for number in rows {
                 // A damaged item is not found by attributes; the others are.
-                if let item = try? item(at: number) { try addTags(of: item.attributes, number) }
+                if let item = try? item(at: number) { try renewTags(of: item) }
             }
             try connection.execute("DELETE FROM keychain_untagged")
         }
+    }
+
+    private func renewTags(of item: KeychainItem) throws {
+        let composed = item.attributes.composed
+        if primaryTag(composed) != primaryTag(item.attributes) {
+            try reseal(item, item.attributes, item.accessibility, item.modified)
+        }
+        let tags = ItemTags.tags(of: item.attributes, under: keys.catalog.search)
+        for attribute in ItemTags.indexed {
+            guard let value = composed.values[attribute] else { continue }
+            let former = ItemTags.tag(attribute, value, in: composed.group, under: keys.catalog.search)
+            if !tags.contains(former) { try removeTag(former, item.row) }
+        }
+        for tag in tags { try addTag(tag, item.row) }
+    }
+}
+
+extension ItemAttributes {
+    /// The attributes with their texts in Unicode's form C, by which items were found before.
+    fileprivate var composed: ItemAttributes {
+        var composed = self
+        composed.values = values.mapValues { value in
+            guard case .text(let text) = value else { return value }
+            return .text(
+                String(
+                    decoding: text._nfc.flatMap { UTF8.encode($0) ?? UTF8.encodedReplacementCharacter },
+                    as: UTF8.self
+                )
+            )
+        }
+        return composed
     }
 }

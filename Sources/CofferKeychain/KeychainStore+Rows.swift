@@ -166,30 +166,37 @@ extension KeychainStore {
             .blob(sealed.secret),
             .integer(item.row)
         )
-        if metadata.attributes != item.attributes {
-            try removeTags(of: item.attributes, item.row)
-            try addTags(of: metadata.attributes, item.row)
-        }
+        try replaceTags(
+            ItemTags.tags(of: item.attributes, under: keys.catalog.search),
+            by: ItemTags.tags(of: metadata.attributes, under: keys.catalog.search),
+            item.row
+        )
+    }
+
+    /// Writes and removes only what differs.
+    func replaceTags(_ former: [[UInt8]], by tags: [[UInt8]], _ row: Int64) throws {
+        for tag in former where !tags.contains(tag) { try removeTag(tag, row) }
+        for tag in tags where !former.contains(tag) { try addTag(tag, row) }
     }
 
     func addTags(of attributes: ItemAttributes, _ row: Int64) throws {
-        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) {
-            try connection.execute(
-                "INSERT OR IGNORE INTO keychain_tags (tag, item) VALUES (?, ?)",
-                .blob(tag),
-                .integer(row)
-            )
-        }
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try addTag(tag, row) }
+    }
+
+    func addTag(_ tag: [UInt8], _ row: Int64) throws {
+        try connection.execute(
+            "INSERT OR IGNORE INTO keychain_tags (tag, item) VALUES (?, ?)",
+            .blob(tag),
+            .integer(row)
+        )
     }
 
     func removeTags(of attributes: ItemAttributes, _ row: Int64) throws {
-        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) {
-            try connection.execute(
-                "DELETE FROM keychain_tags WHERE tag = ? AND item = ?",
-                .blob(tag),
-                .integer(row)
-            )
-        }
+        for tag in ItemTags.tags(of: attributes, under: keys.catalog.search) { try removeTag(tag, row) }
+    }
+
+    func removeTag(_ tag: [UInt8], _ row: Int64) throws {
+        try connection.execute("DELETE FROM keychain_tags WHERE tag = ? AND item = ?", .blob(tag), .integer(row))
     }
 
     /// Reads the row with the same primary key.
@@ -225,6 +232,18 @@ extension KeychainStore {
     func checkFree(_ attributes: ItemAttributes) throws {
         if try isTaken(attributes) { throw CofferError.isThere(attributes) }
         try connection.faults.refuseNew(attributes.quoted)
+    }
+
+    func checkSynchronizable(
+        _ attributes: ItemAttributes,
+        _ accessibility: Accessibility
+    ) throws(CofferError) {
+        guard attributes.isSynchronizable, accessibility.isThisDeviceOnly else { return }
+        throw CofferError(
+            .param,
+            "\(attributes.quoted) can't be both synchronizable and \(accessibility.rawValue), which never leaves this device",
+            hint: "leave 'synchronizable' out, or choose another accessibility"
+        )
     }
 
     /// The item of a row, if there is one.

@@ -12,7 +12,7 @@ package struct ItemQuery: Sendable {
     /// Attributes with exactly these values.
     package var exact: [KeychainAttribute: AttributeValue] = [:]
     /// User-defined attributes with exactly these values.
-    package var user: [String: String] = [:]
+    package var user: [AttributeName: String] = [:]
     /// Texts with which attributes begin.
     package var prefixes: [KeychainAttribute: String] = [:]
     /// Texts that attributes contain.
@@ -61,17 +61,18 @@ package struct ItemQuery: Sendable {
             guard let expiry = item.expiryDate, expiry < expiringBefore else { return false }
         }
         return exact.allSatisfy { attribute, value in
-            item.value(of: attribute).map { ItemTags.canonical($0) == ItemTags.canonical(value) } ?? false
+            if let own = item.value(of: attribute) { return own == value }
+            return KeychainAttribute.attributes(of: item.attributes.itemClass).contains(attribute)
+                && value == .empty(attribute.form)
         }
             && user.allSatisfy { name, value in
-                item.attributes.user[name].map { ItemTags.isSame($0, value) } ?? false
+                item.attributes.user[name]?.hasSameBytes(as: value) ?? false
             }
             && prefixes.allSatisfy { attribute, prefix in
-                ItemTags.canonical(item.attributes.text(attribute)).starts(with: ItemTags.canonical(prefix))
+                item.attributes.text(attribute).utf8.starts(with: prefix.utf8)
             }
             && substrings.allSatisfy { attribute, part in
-                let part = ItemTags.canonical(part)
-                return part.isEmpty || ItemTags.canonical(item.attributes.text(attribute)).contains(part)
+                part.isEmpty || Array(item.attributes.text(attribute).utf8).contains(Array(part.utf8))
             }
     }
 }
@@ -241,7 +242,7 @@ extension KeychainStore {
             .applicationLabel, .publicKeyHash, .applicationTag, .account, .label, .service, .server,
         ]
         for attribute in order {
-            guard let value = query.exact[attribute] else { continue }
+            guard let value = query.exact[attribute], ItemTags.hasTag(attribute, value) else { continue }
             return ItemTags.tag(attribute, value, in: group, under: keys.catalog.search)
         }
         guard let itemClass = query.itemClass, itemClass != .genericPassword else { return nil }

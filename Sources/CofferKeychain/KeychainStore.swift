@@ -197,6 +197,7 @@ package final class KeychainStore {
         now: Int64,
         with context: AuthenticationContext? = nil
     ) throws -> ItemID {
+        try checkSynchronizable(attributes, accessibility)
         if try isTaken(attributes) { throw CofferError.isThere(attributes) }
         return try insert(attributes, secret, accessibility, now, now, context)
     }
@@ -224,6 +225,9 @@ package final class KeychainStore {
         now: Int64,
         with context: AuthenticationContext? = nil
     ) throws {
+        if attributes.isSynchronizable != item.attributes.isSynchronizable || accessibility != item.accessibility {
+            try checkSynchronizable(attributes, accessibility)
+        }
         if primaryTag(attributes) != primaryTag(item.attributes) { try checkFree(attributes) }
         let item = try prepared(item, for: attributes, accessibility, context)
         switch secret {

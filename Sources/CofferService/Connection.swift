@@ -28,6 +28,8 @@ final class Connection {
     private var passed: OwnedDescriptor?
     /// It belongs to a frame that began in an earlier arrival, and will be the next complete frame.
     private var isPassedWithEarlierFrame = false
+    /// Whether it came when a part of a frame had been received, and no later frame has begun in the arrival yet.
+    private var isPassedAmidFrame = false
     /// Bytes after a request that is being carried out; they may contain secrets.
     private var backlog: SecretBytes?
 
@@ -104,6 +106,7 @@ final class Connection {
             } else if descriptor != nil {
                 passed = descriptor
                 isPassedWithEarlierFrame = false
+                isPassedAmidFrame = !decoder.isBetweenFrames
             }
             return .success(received.count)
         } catch {
@@ -113,9 +116,11 @@ final class Connection {
 
     /// Decodes the next frame; `nil` if the bytes are used up.
     ///
-    /// - Throws: `FrameError` if the stream is malformed.
+    /// - Throws: `FrameError` if the stream is malformed, or a descriptor was not passed with the first byte of its frame.
     func nextFrame(_ bytes: RawSpan, at offset: inout Int) throws(FrameError) -> Frame? {
         let frame = try decoder.decode(bytes, at: &offset, room: buffers.room(for: tenant))
+        if isPassedAmidFrame && offset == bytes.byteCount { throw .lateDescriptor }
+        isPassedAmidFrame = false
         if frame != nil { frameStart = nil }
         return frame
     }

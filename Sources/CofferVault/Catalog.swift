@@ -57,7 +57,7 @@ package final class Catalog {
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
-            try keychain.tagOlderItems()
+            try keychain.renewTags()
             // After a crash, the key of these items may be gone while their rows are still there.
             if keys.state == .noPasscode { try connection.transaction { try keychain.removeWantingPasscode() } }
             try log.check(audit.nextNumber)
@@ -199,24 +199,6 @@ package final class Catalog {
         hint: "put back a copy of the file 'vault.sqlite', or make room for a new vault with 'coffer erase'"
     )
 
-    // MARK: The one namespace
-
-    /// The secret with a name.
-    ///
-    /// Names of files are compared as bytes, names of secrets after NFC. If a file has exactly the given bytes, a
-    /// secret with another spelling of the name is a different item: the file neither hides nor replaces it.
-    func secret(named name: ItemName, in group: String) throws -> KeychainItem? {
-        guard let item = try keychain.find(GenericPasswordKey(name, in: group)) else { return nil }
-        if item.key.path.utf8.elementsEqual(name.path.utf8) { return item }
-        return try files.find(name, in: group) == nil ? item : nil
-    }
-
-    /// Whether a name means a file only because the secret of that name is spelled in another way.
-    func isOnlyFile(_ name: ItemName, in group: String) throws -> Bool {
-        if name.isSpelledInOneWay { return false }
-        return try keychain.find(GenericPasswordKey(name, in: group)) != nil && secret(named: name, in: group) == nil
-    }
-
     /// Gives what a file keeps of a keychain item the protection of its class.
     func rewrap(_ kept: [UInt8], to protectionClass: ProtectionClass) throws -> [UInt8] {
         // The keychain has nothing that expires while locked, as class CX does.
@@ -344,11 +326,6 @@ package final class Catalog {
         return error
     }
 
-}
-
-extension ItemName {
-    /// Whether it is ASCII, and so the same bytes in every Unicode form.
-    fileprivate var isSpelledInOneWay: Bool { path.utf8.allSatisfy { $0 < 0x80 } }
 }
 
 extension CofferError {

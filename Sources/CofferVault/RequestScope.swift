@@ -26,8 +26,7 @@ package enum RequestScope: Equatable, Sendable {
 
     /// Decides whether a request waits for an earlier one of its connection that is not answered yet.
     ///
-    /// Two requests that only read never wait for each other. Names are equal if they are canonically equivalent, as in
-    /// the keychain.
+    /// Two requests that only read never wait for each other. Names are compared as bytes.
     package static func mustWait(_ later: RequestScope, for earlier: RequestScope) -> Bool {
         switch (later, earlier) {
         case (.free, _), (_, .free), (.reading, .reading): false
@@ -81,7 +80,7 @@ extension RequestScope.Subject {
         case (.handle(let one), .handle(let other)): one == other
         case (.handle, .keychain), (.keychain, .handle): false
         case (.names(let some), .names(let others)):
-            some.contains { one in others.contains { one == $0 || one.isBelow($0) || $0.isBelow(one) } }
+            some.contains { one in others.contains { one.hasSameBytes(as: $0) || one.isBelow($0) || $0.isBelow(one) } }
         // The present name of an open file is not known from its handle.
         case (.catalog, _), (_, .catalog), (.keychain, _), (_, .keychain), (.handle, _), (_, .handle): true
         }
@@ -89,5 +88,5 @@ extension RequestScope.Subject {
 }
 
 extension String {
-    fileprivate func isBelow(_ directory: String) -> Bool { hasPrefix(directory + "/") }
+    fileprivate func isBelow(_ directory: String) -> Bool { utf8.starts(with: (directory + "/").utf8) }
 }

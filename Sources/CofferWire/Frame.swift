@@ -70,6 +70,8 @@ package enum FrameError: Error, Equatable, Sendable {
     case noMemory
     /// The buffer quota is used up by other frames.
     case noRoom
+    /// A descriptor came when a part of its frame had been read.
+    case lateDescriptor
 }
 
 extension FrameError {
@@ -82,6 +84,12 @@ extension FrameError {
             CofferError(.dataTooLarge, "the frame's payload has \(count) bytes, more than allowed")
         case .emptyJSON: CofferError(.param, "the frame has no JSON")
         case .noRoom: .buffersAreFull
+        case .lateDescriptor:
+            CofferError(
+                .param,
+                "a descriptor came in the middle of a frame",
+                hint: "pass it with the first byte of its frame"
+            )
         case .noMemory: .noSecretMemory
         }
     }

@@ -87,7 +87,7 @@ extension JSONObject {
         append(key, texts.mapValues { AttributeValue.text($0) })
     }
 
-    mutating func append(_ key: String, _ user: [String: String]?) {
+    mutating func append(_ key: String, _ user: [AttributeName: String]?) {
         if let user { append(uniqueKey: key, .object(JSONObject(user: user))) }
     }
 }

@@ -1,3 +1,5 @@
+internal import CofferCore
+
 /// The members of a JSON object, in their order.
 ///
 /// Keys are compared as UTF-8 bytes. A look-up scans the list, because the objects of a protocol have few members.

@@ -1,3 +1,5 @@
+internal import CofferCore
+
 /// A JSON value.
 ///
 /// Strings and keys are equal only if their bytes are: Unicode's canonical equivalence, which Swift's `==` uses, would
@@ -69,11 +71,4 @@ extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
 
     /// Creates an object; of equal keys, the last counts.
     package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
-}
-
-extension String {
-    /// Whether both are the same UTF-8 bytes, which is stricter than `==`.
-    func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
-    }
 }

@@ -1,3 +1,5 @@
+internal import CofferCore
+
 /// Detects keys that occur twice in an object that is being parsed.
 ///
 /// The few keys of an ordinary object are compared one by one; beyond that a set is used, because comparing a hundred

@@ -108,22 +108,22 @@ extension ParameterReader {
         return (values, gaps)
     }
 
-    mutating func optionalUserAttributes(_ key: String) throws(CofferError) -> [String: String]? {
+    mutating func optionalUserAttributes(_ key: String) throws(CofferError) -> [AttributeName: String]? {
         guard take(key) != nil else { return nil }
         return try userAttributes(key)
     }
 
     /// Reads user-defined attributes; the parameter may be absent.
-    mutating func userAttributes(_ key: String) throws(CofferError) -> [String: String] {
+    mutating func userAttributes(_ key: String) throws(CofferError) -> [AttributeName: String] {
         try userAttributesAndGaps(key).values
     }
 
     /// Reads user-defined attributes, and the names of those to be removed, which are `null`.
     mutating func userAttributesAndGaps(
         _ key: String
-    ) throws(CofferError) -> (values: [String: String], gaps: Set<String>) {
-        var values: [String: String] = [:]
-        var gaps: Set<String> = []
+    ) throws(CofferError) -> (values: [AttributeName: String], gaps: Set<AttributeName>) {
+        var values: [AttributeName: String] = [:]
+        var gaps: Set<AttributeName> = []
         let members = try optionalObject(key)?.members ?? []
         if members.count > Limits.userAttributes {
             throw CofferError(
@@ -134,14 +134,10 @@ extension ParameterReader {
         }
         for (name, json) in members {
             if name.isEmpty { throw CofferError(.param, "parameter '\(key)': an attribute has an empty name") }
-            // The keys differ as bytes; they are compared as characters here, as in the store.
-            if values[name] != nil || gaps.contains(name) {
-                throw CofferError(.param, "parameter '\(key)': attribute \(quotedForDisplay(name)) occurs twice")
-            }
             if json == .null {
-                gaps.insert(name)
+                gaps.insert(AttributeName(name))
             } else if let text = json.stringValue {
-                values[name] = text
+                values[AttributeName(name)] = text
             } else {
                 throw CofferError(
                     .param,
@@ -190,8 +186,8 @@ extension JSONObject {
         self.init(members.sorted { $0.0 < $1.0 })
     }
 
-    init(user: [String: String], gaps: Set<String> = []) {
-        let members: [(String, JSONValue)] = user.map { ($0.key, .string($0.value)) } + gaps.map { ($0, .null) }
-        self.init(members.sorted { $0.0 < $1.0 })
+    init(user: [AttributeName: String], gaps: Set<AttributeName> = []) {
+        let members: [(AttributeName, JSONValue)] = user.map { ($0.key, .string($0.value)) } + gaps.map { ($0, .null) }
+        self.init(members.sorted { $0.0 < $1.0 }.map { ($0.0.text, $0.1) })
     }
 }

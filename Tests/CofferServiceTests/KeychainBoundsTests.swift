@@ -61,12 +61,12 @@ import Testing
     @Test func `attributes have 4096 bytes together and not one more, whoever of them it is`() throws {
         func attempt(
             _ attributes: [KeychainAttribute: AttributeValue],
-            user: [String: String] = [:]
+            user: [AttributeName: String] = [:]
         ) throws -> CofferError? {
             try refusal { try client.add(.genericPassword, attributes, user: user) }
         }
         /// The longest text that is accepted.
-        func longest(_ make: (Int) -> ([KeychainAttribute: AttributeValue], [String: String])) throws -> Int {
+        func longest(_ make: (Int) -> ([KeychainAttribute: AttributeValue], [AttributeName: String])) throws -> Int {
             var (low, high) = (0, 5000)
             while low < high {
                 let middle = (low + high + 1) / 2
@@ -91,7 +91,7 @@ import Testing
         let wide = try longest { ([.label: .text(String(repeating: "ä", count: $0))], [:]) }
         #expect(wide == label / 2, "bytes are counted, not characters")
         let value = try longest { ([:], ["n": String(repeating: "x", count: $0)]) }
-        let name = try longest { ([:], [String(repeating: "x", count: $0 + 1): ""]) } + 1
+        let name = try longest { ([:], [AttributeName(String(repeating: "x", count: $0 + 1)): ""]) } + 1
         #expect(name == value + 1, "the name and the value count alike")
         #expect((3900..<4096).contains(label))
         // A change has the same bound, and changes nothing above it.
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `an item has 64 attributes of its owner's and not one more`() throws {
-        let all = Dictionary(uniqueKeysWithValues: (0..<64).map { ("n\($0)", "v\($0)") })
+        let all = Dictionary(uniqueKeysWithValues: (0..<64).map { (AttributeName("n\($0)"), "v\($0)") })
         let reference = try client.add(.genericPassword, [:], user: all)
         let query = KeychainQuery(reference: reference)
         #expect(try client.find(query).page.items.first?.user == all)
@@ -155,13 +155,14 @@ import Testing
         #expect(found.page.items.map(\.byteCount) == [count])
     }
 
-    @Test func `an empty text is a value, and is found; what is missing is not found by it`() throws {
+    @Test func `an empty text is a value, and a missing attribute is found by it too`() throws {
         let empty = try client.add(.genericPassword, [.account: .text("a"), .label: .text(""), .comment: .text("")])
-        try client.add(.genericPassword, [.account: .text("b")])
-        for attribute in [KeychainAttribute.label, .comment] {
+        let missing = try client.add(.genericPassword, [.account: .text("b")])
+        for attribute in [KeychainAttribute.label, .comment, .service] {
             let found = try client.find(KeychainQuery(.genericPassword, [attribute: .text("")])).page.items
-            #expect(found.map(\.reference) == [empty], "\(attribute)")
-            #expect(found.first?.attributes?[attribute] == .text(""))
+            #expect(found.map(\.reference) == [empty, missing], "\(attribute)")
+            #expect(found.first?.attributes?[attribute] == (attribute == .service ? nil : .text("")))
+            #expect(found.last?.attributes?[attribute] == nil)
         }
         // Every text contains the empty one.
         #expect(try client.find(KeychainQuery(.genericPassword, prefix: [.label: ""])).page.items.count == 2)
@@ -174,7 +175,8 @@ import Testing
             String(repeating: "n", count: 1000),
         ]
     )
-    func `an attribute of one's own has any name but the empty one`(name: String) throws {
+    func `an attribute of one's own has any name but the empty one`(text: String) throws {
+        let name = AttributeName(text)
         let reference = try client.add(.genericPassword, [:], user: [name: "v"])
         let query = KeychainQuery(.genericPassword, user: [name: "v"])
         let found = try client.find(query).page.items

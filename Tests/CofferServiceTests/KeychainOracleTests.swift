@@ -224,13 +224,17 @@ import Testing
         let readable = fixture.accessibilities.filter { Self.table[$0]?[situation.column] ?? false }
         let all = KeychainQuery(fixture.kind.itemClass)
         let found = try client.find(all)
-        #expect(found.page.items.count == readable.count)
+        #expect(found.page.items.count == fixture.accessibilities.count)
         #expect(found.secrets.count == readable.count)
         #expect(found.page.lockedCount == fixture.accessibilities.count - readable.count)
         let names = found.page.items.compactMap { $0.attributes?[.accessible] }
-        #expect(names == readable.map { .text($0.rawValue) })
-        let first = try client.find(all, limit: .count(1), returns: [.data])
-        #expect(first.secrets.count == 1, "a locked one in front does not hide it")
+        #expect(names == fixture.accessibilities.map { .text($0.rawValue) })
+        for (item, accessibility) in zip(found.page.items, fixture.accessibilities) {
+            #expect(item.isLocked == !readable.contains(accessibility))
+            #expect((item.byteCount == nil) == item.isLocked, "a locked one has no data")
+        }
+        let first = try Outcome { _ = try client.find(all, limit: .count(1), returns: [.data]) }
+        #expect(first == (found.page.items[0].isLocked ? .locked : .done), "never the secret of the next one")
         let told = try client.find(all, returns: [.attributes]).page.items
         #expect(told.count == fixture.accessibilities.count)
         let isAnyLocked = readable.count < fixture.accessibilities.count

@@ -26,7 +26,7 @@ import Testing
             attributes: [KeychainAttribute: AttributeValue],
             _ text: String = "secret",
             accessible: Accessibility? = nil,
-            user: [String: String] = [:],
+            user: [AttributeName: String] = [:],
             history: Int? = nil
         ) throws -> ItemID {
             let params = KeychainAddParameters(
@@ -92,7 +92,7 @@ import Testing
             #expect(found.page.items.contains { $0.attributes?[.account] == .text("anna") }, "\(attribute)")
             #expect(found.page.items.count == (attribute == .service ? 2 : 1))
         }
-        #expect(try keychain.find(KeychainQuery(.genericPassword, user: ["colour": "gru\u{308}n"])).texts == ["secret"])
+        #expect(try keychain.find(KeychainQuery(.genericPassword, user: ["colour": "grün"])).texts == ["secret"])
         let none = try Outcome { _ = try keychain.find(KeychainQuery(.genericPassword, [.account: .text("ANNA")])) }
         #expect(none == .refused(.itemNotFound))
         let shown = try #require(
@@ -208,7 +208,10 @@ import Testing
         _ = try keychain.client.lock(graceSeconds: 0)
         let all = try keychain.find(KeychainQuery(.genericPassword))
         #expect(all.texts == ["after first", "always"])
+        #expect(all.page.items.map(\.isLocked) == [true, false, false])
         #expect(all.page.lockedCount == 1)
+        let first = KeychainQuery(.genericPassword)
+        #expect(try Outcome { _ = try keychain.find(first, limit: .count(1)) } == .locked, "the first match decides")
         let query = KeychainQuery(.genericPassword, [.account: .text("a")])
         #expect(try Outcome { _ = try keychain.find(query) } == .locked)
         #expect(try Outcome { _ = try keychain.find(query, limit: .count(1)) } == .locked)

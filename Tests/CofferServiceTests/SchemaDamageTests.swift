@@ -113,9 +113,10 @@ import Testing
     }
 
     @Test func `a migration that is not on the list any more is damage`() throws {
+        // The last one changes only rows, and may run again.
         try tamper {
             try $0.execute(
-                "DELETE FROM schema_migrations WHERE position = (SELECT max(position) FROM schema_migrations)"
+                "DELETE FROM schema_migrations WHERE position >= (SELECT max(position) - 1 FROM schema_migrations)"
             )
         }
         try expectDamaged("its ")

@@ -253,7 +253,7 @@ extension BlockingClient {
     package func makeKeychainKey(
         _ type: KeyType,
         _ attributes: [KeychainAttribute: AttributeValue] = [:],
-        user: [String: String] = [:],
+        user: [AttributeName: String] = [:],
         accessibility: Accessibility? = nil
     ) throws(CofferError) -> ItemID {
         let params = KeychainAddParameters(

@@ -13,7 +13,7 @@ extension BlockingClient {
         _ itemClass: ItemClass,
         _ attributes: [KeychainAttribute: AttributeValue],
         _ secret: [UInt8] = Array("secret".utf8),
-        user: [String: String] = [:],
+        user: [AttributeName: String] = [:],
         accessible: Accessibility? = nil,
         history: Int? = nil
     ) throws -> ItemID {

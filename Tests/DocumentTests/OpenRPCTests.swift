@@ -19,6 +19,16 @@ import Testing
         #expect(found.count == expected.count)
     }
 
+    @Test func `a reason to refuse a method is one of the codes that it is answered with`() {
+        for method in rpc.methods {
+            let errors = Set(OpenRPC.errors(of: method))
+            for (code, reasons) in method["x-refusals"]?.objectValue?.members ?? [] {
+                #expect(errors.contains(code), "\(method["name"]?.stringValue ?? ""): \(code)")
+                #expect(reasons.arrayValue?.isEmpty == false)
+            }
+        }
+    }
+
     @Test func `it is of OpenRPC 1.3 and of this protocol`() throws {
         #expect(rpc["openrpc"]?.stringValue?.hasPrefix("1.3.") == true)
         #expect(rpc["info", "version"] == .string("\(Version.protocolNumber)"))

@@ -44,7 +44,7 @@ import Testing
                     }
                 }
                 if itemClass == .key { attributes[.keyClass] = .text("symmetric") }
-                let user = [words.make("user name"): words.make("user value")]
+                let user = [AttributeName(words.make("user name")): words.make("user value")]
                 let reference = try client.add(
                     itemClass,
                     attributes,
@@ -58,7 +58,7 @@ import Testing
                 if itemClass != .key { try client.update(query, KeychainChange(), words.makeBytes("later secret")) }
                 let change = KeychainChange(
                     attributes: [.label: .text(words.make("later label"))],
-                    user: [words.make("later user name"): words.make("later user value")]
+                    user: [AttributeName(words.make("later user name")): words.make("later user value")]
                 )
                 try client.update(query, change)
             }

@@ -113,4 +113,32 @@ import Testing
         rewritten[0] = UInt8(ascii: "X")
         #expect(try read("rewritten", daemon) == rewritten)
     }
+
+    @Test func `a vault whose names were compared as characters opens in this one, which compares bytes`() throws {
+        let daemon = try daemon(on: "v3")
+        let client = try daemon.connect()
+        try client.unlock("frozen passcode")
+        for (name, secret) in [
+            ("frozen/cafe\u{301}", "decomposed"), ("\u{212b}", "a sign"), ("frozen/token", "after first unlock"),
+        ] {
+            #expect(try client.get(name) == Array(secret.utf8))
+        }
+        #expect(try read("me\u{301}nu", daemon) == lines("menu", 100))
+        let queries = [
+            KeychainQuery(.internetPassword, [.server: .text("cafe\u{301}.example")]),
+            KeychainQuery(.internetPassword, [.account: .text("e\u{301}")]),
+            KeychainQuery(.internetPassword, [.label: .text("o\u{302}")]),
+            KeychainQuery(.internetPassword, user: ["cle\u{301}": "1"]),
+        ]
+        for query in queries { #expect(try client.find(query).secrets == [Array("a web login".utf8)]) }
+        // The other spelling is free, and means another item.
+        for name in ["frozen/caf\u{e9}", "\u{c5}", "frozen/m\u{e9}nu"] {
+            let missing = try Outcome { _ = try client.get(name) }
+            #expect(missing == .refused(.itemNotFound))
+            try client.put(name, Array("another".utf8))
+        }
+        #expect(try client.get("frozen/cafe\u{301}") == Array("decomposed".utf8))
+        let check = try daemon.coffer(["doctor"])
+        #expect(check.status == 0, "\(check.text)\(check.errors)")
+    }
 }

@@ -344,7 +344,7 @@ import Testing
                 "name":"a/b","class":"genericPassword","reference":"…"}]}
                 {"event":"itemsDidChange","changes":[{"change":"renamed","store":"keychain","group":"default",\
                 "name":"c","formerName":"a/b","class":"genericPassword","reference":"…"}]}
-                {"event":"attemptDidFail","failedAttempts":1}
+                {"event":"attemptDidFail","failedAttempts":1,"attemptsEnded":false}
                 {"event":"protectedDataWillBecomeUnavailable"}
                 {"event":"protectedDataDidBecomeUnavailable"}
                 {"event":"protectedDataDidBecomeAvailable"}

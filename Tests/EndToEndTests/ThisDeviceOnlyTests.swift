@@ -99,7 +99,8 @@ import Testing
         let client = try daemon.connect()
         let query = KeychainQuery(.genericPassword, [.service: .text("i")])
         let page = try client.call(KeychainFindParameters(query, limit: .all, returns: [.attributes, .data])).value
-        #expect(page.items.count == 3)
+        #expect(page.items.count { $0.byteCount != nil } == 3)
+        #expect(page.items.count(where: \.isLeftBehind) == 4)
         #expect(page.leftBehindCount == 4)
         let marked = try run(daemon, "coffer keychain find --service i --all --json").text
         #expect(marked.components(separatedBy: "\"leftBehind\":true").count == 5)

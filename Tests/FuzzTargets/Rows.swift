@@ -120,7 +120,7 @@ private struct RowCheck: ~Copyable {
         let store = catalog.keychain
         let keys = ["a", "b"].map { GenericPasswordKey(group: RowCatalog.group, service: "s", account: $0) }
         var uses: [() throws -> Void] = [
-            { try store.tagOlderItems() }, { _ = try store.count() }, { try store.forEachItem { _ = try? $0.get() } },
+            { try store.renewTags() }, { _ = try store.count() }, { try store.forEachItem { _ = try? $0.get() } },
             { _ = try store.search(ItemQuery(groups: [RowCatalog.group])) },
             { _ = try store.quarantineTable.entries(after: 0, order) }, { _ = try store.countWantingPasscode() },
         ]

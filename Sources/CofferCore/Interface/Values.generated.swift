@@ -379,8 +379,6 @@ public struct FailedAttempts: Hashable, Sendable {
     /// It is absent if the daemon checks one now, or never again. Absent means null.
     public let retrySeconds: Int?
     /// Whether the daemon checks no further one.
-    ///
-    /// Absent means false.
     public let isEnded: Bool
 
     package init(count: Int, retrySeconds: Int? = nil, isEnded: Bool = false) {
@@ -650,7 +648,7 @@ public struct KeychainQuery: Hashable, Sendable {
     /// The user-defined attributes that the items must have, with exactly these values.
     ///
     /// Absent means: any.
-    public var user: [String: String]
+    public var user: [AttributeName: String]
     /// The texts with which attributes of the items begin.
     ///
     /// Absent means: any.
@@ -671,7 +669,7 @@ public struct KeychainQuery: Hashable, Sendable {
     package init(
         itemClass: ItemClass?,
         attributes: [KeychainAttribute: AttributeValue],
-        user: [String: String],
+        user: [AttributeName: String],
         prefix: [KeychainAttribute: String],
         contains: [KeychainAttribute: String],
         reference: ItemID?,

@@ -1,8 +1,8 @@
 internal import CofferCore
 public import Foundation
 
-// Foundation's own `write(to:options:)` accepts a protection for a `URL` and ignores it. With this library,
-// two methods match such a call, so that it is ambiguous and does not compile.
+// Foundation's own methods accept a protection and ignore it. With this library, two methods match such a call, so that
+// it is ambiguous and does not compile.
 
 /// A file protection for a `URL`: its only purpose is to make such a call ambiguous.
 ///
@@ -48,4 +48,92 @@ extension Data {
     public func write(to url: URL, options: FileProtectionOutsideOfCoffer) throws {
         throw CocoaError(unsupported: "protect a file that is not", at: url.path)
     }
+}
+
+/// The result of a call that would protect nothing: its only purpose is to make that call ambiguous.
+public struct NothingIsProtected: Sendable {
+    fileprivate init() {}
+}
+
+// Where only one of the two methods has the type that is expected, the compiler warns.
+
+extension Foundation.FileManager {
+    /// Never called: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects files")
+    public func setAttributes(
+        _ attributes: [FileAttributeKey: FileProtectionType],
+        ofItemAtPath path: String
+    ) throws {
+        throw CocoaError(unsupported: "protect a file that is not", at: path)
+    }
+
+    /// Never called: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects files")
+    @discardableResult
+    public func setAttributes(
+        _ attributes: [FileAttributeKey: FileProtectionType],
+        ofItemAtPath path: String
+    ) throws -> NothingIsProtected {
+        throw CocoaError(unsupported: "protect a file that is not", at: path)
+    }
+
+    /// Never called: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects directories")
+    public func createDirectory(
+        at url: Foundation.URL,
+        withIntermediateDirectories createIntermediates: Bool,
+        attributes: [FileAttributeKey: FileProtectionType]
+    ) throws {
+        throw CocoaError(unsupported: "protect a directory that is not", at: url.path)
+    }
+
+    /// Never called: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects directories")
+    @discardableResult
+    public func createDirectory(
+        at url: Foundation.URL,
+        withIntermediateDirectories createIntermediates: Bool,
+        attributes: [FileAttributeKey: FileProtectionType]
+    ) throws -> NothingIsProtected {
+        throw CocoaError(unsupported: "protect a directory that is not", at: url.path)
+    }
+
+    /// Never called: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects directories")
+    public func createDirectory(
+        atPath path: String,
+        withIntermediateDirectories createIntermediates: Bool,
+        attributes: [FileAttributeKey: FileProtectionType]
+    ) throws {
+        throw CocoaError(unsupported: "protect a directory that is not", at: path)
+    }
+
+    /// Never called: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects directories")
+    @discardableResult
+    public func createDirectory(
+        atPath path: String,
+        withIntermediateDirectories createIntermediates: Bool,
+        attributes: [FileAttributeKey: FileProtectionType]
+    ) throws -> NothingIsProtected {
+        throw CocoaError(unsupported: "protect a directory that is not", at: path)
+    }
+
+    /// Creates nothing: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects files")
+    @discardableResult
+    public func createFile(
+        atPath path: String,
+        contents data: Data?,
+        attributes: [FileAttributeKey: FileProtectionType]
+    ) -> Bool { false }
+
+    /// Creates nothing: it makes a call with a protection ambiguous.
+    @available(*, deprecated, message: "protects nothing: only CofferFileManager protects files")
+    @discardableResult
+    public func createFile(
+        atPath path: String,
+        contents data: Data?,
+        attributes: [FileAttributeKey: FileProtectionType]
+    ) -> NothingIsProtected { NothingIsProtected() }
 }

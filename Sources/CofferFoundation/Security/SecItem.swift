@@ -149,6 +149,7 @@ extension BlockingClient {
         _ returns: Set<KeychainReturn>
     ) throws(CofferError) -> [Any] {
         var values: [Any] = []
+        var foundCount = 0
         var cursor: String?
         /// The error of an earlier page without a readable item.
         var refusal: CofferError?
@@ -156,12 +157,14 @@ extension BlockingClient {
             let left: KeychainLimit
             switch limit {
             case .all: left = .all
-            case .count(let count): left = .count(count - values.count)
+            case .count(let count): left = .count(count - foundCount)
             }
             let params = KeychainFindParameters(query, limit: left, cursor: cursor, returns: returns)
             do throws(CofferError) {
                 let found = try call(params)
-                for (item, secret) in zip(found.value.items, try found.secrets()) {
+                foundCount += found.value.items.count
+                for (item, secret) in zip(found.value.items, try found.secrets())
+                where !(item.isLocked && returns.contains(.data)) {
                     values.append(item.secValue(returns, secret.map { Data(exposing: $0) }))
                 }
                 if found.value.lockedCount > 0 { refusal = .locked("what was found", in: .locked, for: .read) }
@@ -172,7 +175,7 @@ extension BlockingClient {
                 refusal = refusal ?? (values.isEmpty ? error : nil)
                 cursor = nil
             }
-        } while cursor != nil && .count(values.count) != limit
+        } while cursor != nil && .count(foundCount) != limit
         if values.isEmpty, let refusal { throw refusal }
         return values
     }

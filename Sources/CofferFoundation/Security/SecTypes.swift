@@ -48,6 +48,16 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
 
     /// The presence of the user, which only the passcode proves here.
     public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
+    /// Any finger or face: there is no biometry here, so an access control with it is refused.
+    public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
+    /// The fingers or faces that are enrolled now: refused, as ``biometryAny``.
+    public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
+    /// A former name of ``biometryAny``.
+    public static let touchIDAny = biometryAny
+    /// A former name of ``biometryCurrentSet``.
+    public static let touchIDCurrentSet = biometryCurrentSet
+    /// A paired device: refused, as ``biometryAny``.
+    public static let companion = SecAccessControlCreateFlags(rawValue: 1 << 5)
     /// The passcode of the vault.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
     /// One of the constraints must be met.

@@ -92,6 +92,13 @@ extension Vault {
                 hint: "'coffer get' reads it"
             )
         }
+        if try store.entry(params.name, in: group)?.isDirectory ?? false {
+            throw CofferError(
+                .param,
+                "\(params.name.quoted) is a directory, and only files are opened",
+                hint: "'file.list' returns its entries"
+            )
+        }
         guard params.creates else {
             throw CofferError(
                 .itemNotFound,
@@ -189,7 +196,7 @@ extension Vault {
                 throw CofferError(
                     .notAvailable,
                     "\(file.subject) is open for writing elsewhere",
-                    hint: "try again later, or wait for it: 'wait'"
+                    hint: "wait until it is closed: 'wait'"
                 )
             }
         }

@@ -25,8 +25,7 @@ extension Vault {
         let catalog = try catalog
         let target = params.target
         if case .keychain = item { try checkNoDirectory(target, in: group, catalog) }
-        // With another spelling, the target may be the item itself.
-        if let existing = try stored(target, in: group)?.item, !existing.isSame(as: item) {
+        if let existing = try stored(target, in: group)?.item {
             try checkReplacing(existing, target, params.replaces)
             // A file takes the place of a file itself.
             if existing.protection.store == .keychain || item.protection.store == .keychain {

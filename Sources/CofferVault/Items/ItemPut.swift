@@ -252,7 +252,8 @@ extension Vault {
     ///
     /// - Throws: If its key is not available, or it has an access control, which files don't have.
     private func secret(toReplace target: FileTarget) throws -> KeychainItem? {
-        guard let item = try catalog.secret(named: target.name, in: target.group) else { return nil }
+        let key = GenericPasswordKey(target.name, in: target.group)
+        guard let item = try catalog.keychain.find(key) else { return nil }
         try checkReplacing(.keychain(item))
         guard item.attributes.accessControl == nil else {
             throw CofferError(

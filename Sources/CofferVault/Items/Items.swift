@@ -45,7 +45,7 @@ extension Vault {
     func stored(_ name: ItemName, in group: String) throws -> Located? {
         let catalog = try catalog
         let state = try keys.state
-        if let item = try catalog.secret(named: name, in: group) {
+        if let item = try catalog.keychain.find(GenericPasswordKey(name, in: group)) {
             return Located(item: .keychain(item), info: ItemInfo(item, in: state))
         }
         return try catalog.files.find(name, in: group).map { file in
@@ -80,9 +80,7 @@ extension Vault {
         let descriptor = try call.attachments.takeDescriptor()
         let catalog = try catalog
         let key = GenericPasswordKey(params.name, in: group)
-        if try !catalog.isOnlyFile(params.name, in: group),
-            let opened = try catalog.keychain.open(key, with: call.caller.context)
-        {
+        if let opened = try catalog.keychain.open(key, with: call.caller.context) {
             let item = opened.item
             return try .content(Self.part(of: opened.takeSecret(), params), .keychain(item.accessibility))
         }

@@ -64,6 +64,9 @@ final class KeychainSearch: SlicedWork {
         if case .count(let count) = params.limit { count } else { .max }
     }
 
+    private var wantsData: Bool { params.returns.contains(.data) }
+    /// Whether the first match is the answer, even if it can't be read: never the secret of another item.
+    private var isForFirst: Bool { params.limit == .count(1) && params.cursor == nil }
     private var state: VaultState { keychain.state }
 
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
@@ -75,7 +78,7 @@ final class KeychainSearch: SlicedWork {
             guard try look(until: isEnough) else { return nil }
             if turnCount > 1 { try lookAgain() }
         }
-        if items.isEmpty && place == nil {
+        if place == nil && (items.isEmpty || items.count == lockedCount + leftBehindCount && params.cursor == nil) {
             if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
             throw refusal ?? damaged ?? CofferError(.itemNotFound, "no keychain item matches")
         }
@@ -88,7 +91,8 @@ final class KeychainSearch: SlicedWork {
             cursor: place.map { "\($0)" }
         )
         var reply = Reply(page, payload: try keychain.secrets(of: opened, with: context), protection: strictest)
-        reply.items = given.map(AuditedItem.init)
+        reply.items = zip(items, given).filter { info, _ in !(wantsData && (info.isLocked || info.isLeftBehind)) }
+            .map { AuditedItem($0.1) }
         return reply
     }
 
@@ -125,7 +129,7 @@ final class KeychainSearch: SlicedWork {
     /// Reads the items of the page again: other clients may have changed them in the turns between.
     private func lookAgain() throws {
         let earlier = given
-        (items, given, opened, jsonBytes, payloadBytes) = ([], [], [], 0, 0)
+        (items, given, opened, lockedCount, jsonBytes, payloadBytes) = ([], [], [], 0, 0, 0)
         for former in earlier {
             guard let item = try keychain.find(former.id), query.matches(item) else { continue }
             guard try take(item) else {
@@ -181,29 +185,28 @@ final class KeychainSearch: SlicedWork {
             key = try keychain.privateKey(of: item, in: query.groups, with: keyAttributes)
             if key == nil { return true }
         }
-        let wantsData = params.returns.contains(.data)
         let isLocked = [item, key].contains { $0.map { !$0.accessibility.isAvailable(in: state) } ?? false }
-        if wantsData, let lost = [item, key].compactMap(\.self).first(where: \.isLeftBehind) {
-            leftBehindCount += 1
-            refusal = .leftBehind(lost)
-            return true
+        let lost = [item, key].compactMap(\.self).first(where: \.isLeftBehind)
+        let wantsSecret = wantsData && !isLocked && lost == nil
+        if let lost, wantsData && isForFirst { throw CofferError.leftBehind(lost) }
+        if wantsData && isLocked && isForFirst {
+            throw CofferError.locked(item.attributes.quoted, in: state, for: .read)
         }
-        if wantsData && isLocked {
-            lockedCount += 1
-            return true
-        }
-        if wantsData && item.isExtractable, let error = try keychain.refusal(of: item, context) {
+        if wantsSecret && item.isExtractable, let error = try keychain.refusal(of: item, context) {
+            if isForFirst { throw error }
             unauthenticatedCount += 1
             refusal = error
             return true
         }
-        let isGiven = wantsData && item.isExtractable
-        if wantsData && !isGiven && params.returns == [.data] {
-            refusal = CofferError(
+        let isGiven = wantsSecret && item.isExtractable
+        if wantsSecret && !isGiven && params.returns == [.data] {
+            let error = CofferError(
                 .missingEntitlement,
                 "\(item.attributes.quoted) is a key that stays inside: it can be used, and not read",
                 hint: "'keychain.sign', 'keychain.agree' and 'keychain.publicKey' use it"
             )
+            if isForFirst { throw error }
+            refusal = error
             return true
         }
         // Escaping makes up to six bytes of one.
@@ -221,6 +224,12 @@ final class KeychainSearch: SlicedWork {
         let info = describe(item, byteCount: isGiven ? item.secretByteCount : nil)
         items.append(key.map { info.identity(with: describe($0)) } ?? info)
         given.append(item)
+        if wantsData, let lost {
+            leftBehindCount += 1
+            refusal = .leftBehind(lost)
+        } else if wantsData && isLocked {
+            lockedCount += 1
+        }
         if isGiven { opened.append(item) }
         return true
     }

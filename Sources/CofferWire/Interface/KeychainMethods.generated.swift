@@ -23,7 +23,7 @@ public struct KeychainAddParameters: MethodParameters {
     /// The user-defined attributes.
     ///
     /// Absent means {}.
-    public let user: [String: String]
+    public let user: [AttributeName: String]
     /// When the item is accessible.
     ///
     /// Absent means WhenUnlocked.
@@ -36,7 +36,8 @@ public struct KeychainAddParameters: MethodParameters {
     ///
     /// Absent means: no authentication.
     public let accessControl: AccessControl?
-    /// The type of the key pair that the daemon generates.
+    /// The type of the private key that the daemon generates; it is not extractable unless 'isExtractable'
+    /// is true.
     ///
     /// Such an item has no payload. Absent means: the payload is stored.
     public let generates: KeyType?
@@ -49,7 +50,7 @@ public struct KeychainAddParameters: MethodParameters {
     public init(
         _ itemClass: ItemClass,
         _ attributes: [KeychainAttribute: AttributeValue] = [:],
-        user: [String: String] = [:],
+        user: [AttributeName: String] = [:],
         accessibility: Accessibility? = nil,
         historyCount: Int? = nil,
         accessControl: AccessControl? = nil,
@@ -275,7 +276,8 @@ extension KeychainFindParameters: WireObject {
 public struct KeychainPage: Hashable, Sendable {
     /// The items.
     public let items: [KeychainItemInfo]
-    /// How many items were found whose secret cannot be read now.
+    /// How many items were found whose secret was asked for and is locked: they are in `items`, without
+    /// `bytes`.
     public let lockedCount: Int
     /// How many items were found whose access control is not satisfied.
     public let unauthenticatedCount: Int

@@ -656,7 +656,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
     /// The user-defined attributes.
     ///
     /// It is absent if the query did not ask for attributes.
-    public let user: [String: String]?
+    public let user: [AttributeName: String]?
     /// How many bytes of the payload are the secret of this item.
     ///
     /// It is absent if the secret is not in the payload.
@@ -683,7 +683,7 @@ public struct KeychainItemInfo: Hashable, Sendable {
         itemClass: ItemClass,
         reference: ItemID,
         attributes: [KeychainAttribute: AttributeValue]? = nil,
-        user: [String: String]? = nil,
+        user: [AttributeName: String]? = nil,
         byteCount: Int? = nil,
         accessControl: AccessControl? = nil,
         isLocked: Bool = false,
@@ -1200,7 +1200,7 @@ extension FailedAttempts: WireObject {
         var object = JSONObject()
         object.append("failedAttempts", count)
         object.append("retrySeconds", retrySeconds)
-        if isEnded { object.append("attemptsEnded", true) }
+        object.append("attemptsEnded", isEnded)
         return object
     }
 }

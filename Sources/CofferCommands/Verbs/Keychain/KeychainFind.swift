@@ -106,7 +106,7 @@ extension KeychainItemInfo {
         let own = (attributes ?? [:]).sorted { $0.key.rawValue < $1.key.rawValue }
         let user = (user ?? [:]).sorted { $0.key < $1.key }
         return own.map { "  \($0.key.rawValue): \($0.value.words)" }
-            + user.map { "  \(name: $0.key): \(name: $0.value)" }
+            + user.map { "  \(name: $0.key.text): \(name: $0.value)" }
     }
 }
 

@@ -54,13 +54,13 @@ struct KeychainItemOptions: ParsableArguments {
     }
 
     /// The attributes of the user's own that were given.
-    func user() throws(CofferError) -> [String: String] { try texts(of: attribute, "--attribute") }
+    func user() throws(CofferError) -> [AttributeName: String] { try texts(of: attribute, "--attribute") }
 }
 
 /// Pairs as attributes of the user's own.
-func texts(of pairs: [PairArgument], _ option: String) throws(CofferError) -> [String: String] {
+func texts(of pairs: [PairArgument], _ option: String) throws(CofferError) -> [AttributeName: String] {
     try unique(pairs, option) { (pair) throws(CofferError) in
-        (try textArgument(pair.name, of: option), try textArgument(pair.value, of: option))
+        (AttributeName(try textArgument(pair.name, of: option)), try textArgument(pair.value, of: option))
     }
 }
 

@@ -79,8 +79,10 @@ struct UpdateKeychainItems: ParsableCommand {
         var removed: Set<KeychainAttribute> = []
         for name in unset { removed.insert(try KeychainAttribute(argument: name, of: "--unset")) }
         let user = try texts(of: setAttribute, "--set-attribute")
-        var removedUser: Set<String> = []
-        for name in unsetAttribute { removedUser.insert(try textArgument(name, of: "--unset-attribute")) }
+        var removedUser: Set<AttributeName> = []
+        for name in unsetAttribute {
+            removedUser.insert(AttributeName(try textArgument(name, of: "--unset-attribute")))
+        }
         if !removed.isDisjoint(with: attributes.keys) || !removedUser.isDisjoint(with: user.keys) {
             throw CofferError(.param, "an attribute can't be given a value and be taken away at once")
         }

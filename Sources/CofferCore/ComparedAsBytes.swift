@@ -1,0 +1,58 @@
+// Texts of clients are the same only if their bytes are. Swift's `==` also equates what is canonically equivalent in
+// Unicode: "é" as one code point, and as two.
+
+extension String {
+    /// Whether both are the same UTF-8 bytes, which is stricter than `==`.
+    package func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}
+
+/// The name of a user-defined attribute: equal to another one, and ordered, as bytes.
+public struct AttributeName: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name.
+    public let text: String
+
+    /// Creates a name from a text.
+    public init(_ text: String) { self.text = text }
+
+    /// Creates a name from a literal.
+    public init(stringLiteral text: String) { self.init(text) }
+
+    /// The name itself.
+    public var description: String { text }
+
+    /// Whether the bytes are the same.
+    public static func == (one: AttributeName, other: AttributeName) -> Bool { one.text.hasSameBytes(as: other.text) }
+
+    /// Compares the bytes.
+    public static func < (one: AttributeName, other: AttributeName) -> Bool {
+        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+}
+
+extension AttributeValue {
+    /// Whether form and content are the same; texts are compared as bytes.
+    public static func == (one: AttributeValue, other: AttributeValue) -> Bool {
+        switch (one, other) {
+        case (.text(let one), .text(let other)): one.hasSameBytes(as: other)
+        case (.integer(let one), .integer(let other)), (.date(let one), .date(let other)): one == other
+        case (.bool(let one), .bool(let other)): one == other
+        case (.bytes(let one), .bytes(let other)): one == other
+        default: false
+        }
+    }
+
+    /// Hashes the content; of a text, its bytes.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+        case .integer(let number), .date(let number): hasher.combine(number)
+        case .bool(let flag): hasher.combine(flag)
+        case .bytes(let bytes): hasher.combine(bytes)
+        }
+    }
+}
