@@ -35,9 +35,13 @@ package struct CofferCommand: ParsableCommand {
         ProcessHardening.ignoreWriteSignals()
         do {
             try ProcessHardening.openStandardStreams()
+            try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             try command.run()
-            if let failure = Output.failure { throw failure.cofferError("can't write the output") }
+            if let failure = Output.failure {
+                if failure.code == EPIPE { ProcessHardening.endByBrokenPipe() }
+                throw failure.cofferError("can't write the output")
+            }
             Glibc.exit(ExitStatus.done.rawValue)
         } catch let error as SystemError {
             Output.standardError.write(error.cofferError("can't start"))

@@ -242,6 +242,7 @@ package final class Server {
 
 extension Server: VaultObserver {
     package var graceEnd: UInt64? { locks.schedule.graceEnd }
+    package var idleLock: IdleLock { locks.idleLock }
     package func keysDidChange(by caller: Caller?) { locks.keysDidChange(by: caller) }
     package func lock(graceSeconds: Int?) { locks.lock(graceSeconds: graceSeconds) }
     package func endContexts() { locks.endContexts() }

@@ -291,6 +291,8 @@ package struct VaultSettings {
 package protocol VaultObserver: AnyObject {
     /// The end of a lock's grace, in nanoseconds of boot time; `nil` if there is none.
     var graceEnd: UInt64? { get }
+    /// The idle time after which the vault is locked.
+    var idleLock: IdleLock { get }
     /// The keys were loaded or wiped by a request or an erasure.
     ///
     /// - Parameter caller: The client that presented the credential; `nil` if there is none.

@@ -42,7 +42,21 @@ import Testing
         #expect(talk.done == names, "never carried out: \(names.subtracting(talk.done))")
         let refused = names.subtracting(talk.refused)
         #expect(refused == [], "never refused")
-        #expect(talk.told == Set(Notification.allCases.map(\.rawValue)))
+        let told = talk.told.union(try waitAfterLock(rpc))
+        #expect(told == Set(Notification.allCases.map(\.rawValue)))
+    }
+
+    /// The notifications that come some time after a lock.
+    private func waitAfterLock(_ rpc: OpenRPC) throws -> Set<String> {
+        let daemon = try ExampleDaemon(["--inactive-after", "0", "--forget-after", "1"])
+        let talk = try Conversation(to: daemon.socket, rpc)
+        try talk.succeed(.vaultInit, ["kdf": "interactive"], payload: Self.passcode)
+        try talk.succeed(.vaultWatch)
+        try talk.succeed(.vaultLock, ["grace": 0])
+        try talk.expectNews("inactiveDataDidBecomeUnavailable")
+        try talk.expectNews("firstUnlockDataDidBecomeUnavailable")
+        #expect(try talk.succeed(.vaultStatus).result?["state"] == "beforeFirstUnlock")
+        return talk.told
     }
 
     /// Before there is a vault, and its making.

@@ -123,6 +123,7 @@ import Testing
         "outboxSecretBytes": "\(Limits.outboxSecretBytes)",
         "openFiles": "\(Limits.openFiles)",
         "defaultGraceSeconds": "\(Limits.defaultGraceSeconds)",
+        "defaultIdleLockSeconds": "\(Limits.defaultIdleLockSeconds)",
         "maximumGraceSeconds": "\(Limits.maximumGraceSeconds)",
         "defaultInactiveSeconds": "\(Limits.defaultInactiveSeconds)",
         "defaultForgetSeconds": "\(Limits.defaultForgetSeconds)",

@@ -32,7 +32,9 @@ struct Get: ParsableCommand {
                 try session.satisfy { () throws(CofferError) in try fetch(params, from: session.client, to: number) }
             },
             orShow: { () throws(CofferError) in
-                try BytesOutputOptions.show(try session.call(params).payload, itemName.quoted)
+                let returned = try session.call(params)
+                warn(of: returned.value)
+                try BytesOutputOptions.show(returned.payload, itemName.quoted)
             }
         )
     }
@@ -50,7 +52,13 @@ struct Get: ParsableCommand {
             passing: descriptor,
             progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         )
+        warn(of: returned.value)
         if returned.value.delivery == .payload { try returned.payload.write(to: descriptor) }
+    }
+
+    private func warn(of item: ItemGetResult) {
+        guard item.isExpired, let date = item.expiryDate else { return }
+        Output.warn(["\(quotedForDisplay(name)) has expired: it was valid until \(Timestamp.text(date))"])
     }
 
     private static func parse(_ range: String?) throws(CofferError) -> (offset: Int64, length: Int64)? {

@@ -12,6 +12,12 @@ struct List: ParsableCommand {
     @Argument(help: "Names that begin with it only; with '*' or '?' in it, names that fit it as a pattern.")
     var prefix: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Ignore the case of letters in names; as it is without this where PREFIX has no capital."
+    )
+    var ignoreCase: Bool?
+
     @Option(help: "Items of one store only.")
     var store: StoreName?
 
@@ -35,6 +41,7 @@ struct List: ParsableCommand {
             let params = ItemListParameters(
                 prefix: isPattern ? nil : prefix,
                 pattern: pattern,
+                ignoresCase: ignoreCase ?? !hasCapital,
                 store: store,
                 after: after,
                 expiringBefore: before
@@ -55,6 +62,8 @@ struct List: ParsableCommand {
             )
         }
     }
+
+    private var hasCapital: Bool { prefix.map { $0 != $0.lowercased() } ?? false }
 }
 
 /// An entry of a listing.

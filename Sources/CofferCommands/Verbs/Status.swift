@@ -33,6 +33,7 @@ private struct StatusReport: Printable {
             ("state", "\(status.state.rawValue) (\(words))"),
             ("way out", hasRecoveryKey.map { "\($0 ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement)" }),
             ("attempts", attempts.map { "\($0)" }),
+            ("idle lock", idleLock),
             ("keychain", isCounted ? status.keychainCount.map { "\($0) items" } : nil),
             ("files", isCounted ? status.fileCount.map { "\($0)" } : nil),
             ("vault", status.vaultID.map { "\($0.hexadecimal)" }),
@@ -40,6 +41,14 @@ private struct StatusReport: Printable {
         for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }
         fields.append(("daemon", "cofferd \(status.version), protocol \(status.protocolNumber)"))
         return [Line](width: 11, fields)
+    }
+
+    private var idleLock: Line? {
+        status.lockAfterSeconds.map { seconds in
+            let reason: Line =
+                status.lockAfterIsDefault ? ", as this machine has no seat with a screen (cofferd --lock-after)" : ""
+            return "after \(durationForDisplay(seconds: seconds)) without use\(reason)"
+        }
     }
 
     private var words: String {

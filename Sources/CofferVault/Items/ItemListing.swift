@@ -11,6 +11,8 @@ internal import CofferWire
 final class ItemListing: SlicedWork {
     private let params: ItemListParameters
     private let group: String
+    private let prefix: String?
+    private let pattern: NamePattern?
     /// Selects the keychain items that can have a name.
     private let query: ItemQuery
     private let keys: VaultKeys
@@ -25,6 +27,11 @@ final class ItemListing: SlicedWork {
     init(_ params: ItemListParameters, in group: String, _ keys: VaultKeys) throws(CofferError) {
         self.params = params
         self.group = group
+        prefix = params.ignoresCase ? params.prefix?.lowercased() : params.prefix
+        pattern =
+            params.ignoresCase
+            ? try params.pattern.map { (given) throws(CofferError) in try NamePattern(given.text.lowercased()) }
+            : params.pattern
         query = ItemQuery(KeychainQuery(.genericPassword, expiringBefore: params.expiringBefore), groups: [group])
         quota = PageQuota(params.limit)
         self.keys = keys
@@ -40,8 +47,10 @@ final class ItemListing: SlicedWork {
     private var wantsFiles: Bool { params.store != .keychain && params.expiringBefore == nil }
 
     private func isWanted(_ name: String) -> Bool {
-        if let prefix = params.prefix, !name.utf8.starts(with: prefix.utf8) { return false }
-        return params.pattern?.matches(name) ?? true
+        if prefix == nil && pattern == nil { return true }
+        let name = params.ignoresCase ? name.lowercased() : name
+        if let prefix, !name.utf8.starts(with: prefix.utf8) { return false }
+        return pattern?.matches(name) ?? true
     }
 
     var doneCount: Int { quota.rowCount }

@@ -84,7 +84,11 @@ extension Vault {
             let opened = try catalog.keychain.open(key, with: call.caller.context)
         {
             let item = opened.item
-            return try .content(Self.part(of: opened.takeSecret(), params), .keychain(item.accessibility))
+            return try .content(
+                Self.part(of: opened.takeSecret(), params),
+                .keychain(item.accessibility),
+                expiryDate: item.expiryDate
+            )
         }
         guard let file = try catalog.files.find(params.name, in: group) else {
             throw CofferError.notFound(params.name)
@@ -210,8 +214,18 @@ extension Vault {
 
 extension Step {
     /// The answer with the content of an item.
-    static func content(_ bytes: consuming SecretBytes, _ protection: Protection) -> Step {
-        let result = ItemGetResult(store: protection.store, byteCount: Int64(bytes.count), delivery: .payload)
+    static func content(
+        _ bytes: consuming SecretBytes,
+        _ protection: Protection,
+        expiryDate: Int64? = nil
+    ) -> Step {
+        let result = ItemGetResult(
+            store: protection.store,
+            byteCount: Int64(bytes.count),
+            delivery: .payload,
+            expiryDate: expiryDate,
+            isExpired: expiryDate.map(hasPassed) ?? false
+        )
         return .done(Reply(result, payload: bytes, protection: protection))
     }
 }
@@ -245,8 +259,10 @@ extension ItemInfo {
 }
 
 extension KeychainItem {
-    var isExpired: Bool { expiryDate.map { $0 < wallClockMilliseconds() } ?? false }
+    var isExpired: Bool { expiryDate.map(hasPassed) ?? false }
 }
+
+private func hasPassed(_ date: Int64) -> Bool { date < wallClockMilliseconds() }
 
 extension CofferError {
     fileprivate static func notFound(_ name: ItemName) -> CofferError {

@@ -136,11 +136,27 @@ public struct ItemGetResult: Hashable, Sendable {
     public let byteCount: Int64
     /// How the content was delivered.
     public let delivery: Delivery
+    /// Until when the item is valid.
+    ///
+    /// It is absent if the item does not expire.
+    public let expiryDate: Int64?
+    /// Whether the expiry date has passed.
+    ///
+    /// Absent means false.
+    public let isExpired: Bool
 
-    package init(store: StoreName, byteCount: Int64, delivery: Delivery) {
+    package init(
+        store: StoreName,
+        byteCount: Int64,
+        delivery: Delivery,
+        expiryDate: Int64? = nil,
+        isExpired: Bool = false
+    ) {
         self.store = store
         self.byteCount = byteCount
         self.delivery = delivery
+        self.expiryDate = expiryDate
+        self.isExpired = isExpired
     }
 }
 
@@ -149,6 +165,8 @@ extension ItemGetResult: WireObject {
         store = try reader.required("store", as: StoreName.self)
         byteCount = try reader.integer("size", in: 0...Int64.max)
         delivery = try reader.required("delivery", as: Delivery.self)
+        expiryDate = try reader.optionalInteger("expiryDate")
+        isExpired = try reader.optionalBool("isExpired") ?? false
     }
 
     package var json: JSONObject {
@@ -156,6 +174,8 @@ extension ItemGetResult: WireObject {
         object.append("store", store)
         object.append("size", byteCount)
         object.append("delivery", delivery)
+        object.append("expiryDate", expiryDate)
+        if isExpired { object.append("isExpired", true) }
         return object
     }
 }
@@ -178,6 +198,10 @@ public struct ItemListParameters: MethodParameters {
     ///
     /// Absent means: every name.
     public let pattern: NamePattern?
+    /// Whether the case of letters is ignored, in `prefix` and `pattern` and in the names.
+    ///
+    /// Absent means false.
+    public let ignoresCase: Bool
     /// The store of the items.
     ///
     /// Absent means: both.
@@ -199,6 +223,7 @@ public struct ItemListParameters: MethodParameters {
     public init(
         prefix: String? = nil,
         pattern: NamePattern? = nil,
+        ignoresCase: Bool = false,
         store: StoreName? = nil,
         after: String? = nil,
         limit: Int64? = nil,
@@ -206,6 +231,7 @@ public struct ItemListParameters: MethodParameters {
     ) {
         self.prefix = prefix
         self.pattern = pattern
+        self.ignoresCase = ignoresCase
         self.store = store
         self.after = after
         self.limit = limit
@@ -217,6 +243,7 @@ extension ItemListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         prefix = try reader.optionalString("prefix")
         pattern = try reader.optionalPattern("pattern")
+        ignoresCase = try reader.optionalBool("ignoreCase") ?? false
         store = try reader.value("store", as: StoreName.self)
         after = try reader.optionalString("after")
         limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
@@ -227,6 +254,7 @@ extension ItemListParameters: WireObject {
         var object = JSONObject()
         object.append("prefix", prefix)
         object.append("pattern", pattern)
+        if ignoresCase { object.append("ignoreCase", true) }
         object.append("store", store)
         object.append("after", after)
         object.append("limit", limit)

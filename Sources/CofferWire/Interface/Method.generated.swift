@@ -335,7 +335,8 @@ extension Method {
         case .vaultWatch:
             [
                 .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable,
-                .protectedDataDidBecomeAvailable, .itemsDidChange, .attemptDidFail, .auditDidGrow, .eventsMissed,
+                .protectedDataDidBecomeAvailable, .inactiveDataDidBecomeUnavailable,
+                .firstUnlockDataDidBecomeUnavailable, .itemsDidChange, .attemptDidFail, .auditDidGrow, .eventsMissed,
             ]
         default: []
         }
@@ -417,6 +418,13 @@ package enum Notification: String, CaseIterable, Sendable {
     case protectedDataDidBecomeUnavailable
     /// The vault was created or unlocked, or a lock was cancelled during its grace.
     case protectedDataDidBecomeAvailable
+    /// The vault has been locked for so long that the key of files of class completeWhenUserInactive was
+    /// wiped.
+    case inactiveDataDidBecomeUnavailable
+    /// The vault has been locked for so long that every key that the passcode protects was wiped.
+    ///
+    /// It is as before the first unlock.
+    case firstUnlockDataDidBecomeUnavailable
     /// Items in the client's access groups were added, changed, removed or renamed, and that is on the
     /// disk.
     case itemsDidChange

@@ -919,6 +919,15 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// It is absent if no grace is running.
     public let graceMilliseconds: Int64?
+    /// After how many seconds without the use of a key an unlocked vault is locked.
+    ///
+    /// It is absent if it is not.
+    public let lockAfterSeconds: Int?
+    /// Whether it is locked then because the machine has no seat with a screen and nothing else is
+    /// configured.
+    ///
+    /// Absent means false.
+    public let lockAfterIsDefault: Bool
     /// The identifier of the vault.
     ///
     /// It is absent if there is no vault.
@@ -961,6 +970,8 @@ public struct VaultStatus: Hashable, Sendable {
         keychainCount: Int? = nil,
         fileCount: Int? = nil,
         graceMilliseconds: Int64? = nil,
+        lockAfterSeconds: Int? = nil,
+        lockAfterIsDefault: Bool = false,
         vaultID: ItemID? = nil,
         failedAttempts: Int = 0,
         retrySeconds: Int? = nil,
@@ -976,6 +987,8 @@ public struct VaultStatus: Hashable, Sendable {
         self.keychainCount = keychainCount
         self.fileCount = fileCount
         self.graceMilliseconds = graceMilliseconds
+        self.lockAfterSeconds = lockAfterSeconds
+        self.lockAfterIsDefault = lockAfterIsDefault
         self.vaultID = vaultID
         self.failedAttempts = failedAttempts
         self.retrySeconds = retrySeconds
@@ -995,6 +1008,8 @@ extension VaultStatus: WireObject {
         keychainCount = try reader.optionalInteger("keychainItems", in: 0...Int64.max).map { Int($0) }
         fileCount = try reader.optionalInteger("files", in: 0...Int64.max).map { Int($0) }
         graceMilliseconds = try reader.optionalInteger("graceMilliseconds", in: 0...Int64.max)
+        lockAfterSeconds = try reader.optionalInteger("lockAfterSeconds", in: 0...Int64.max).map { Int($0) }
+        lockAfterIsDefault = try reader.optionalBool("lockAfterIsDefault") ?? false
         vaultID = try reader.optionalItemID("vaultID")
         failedAttempts = try reader.optionalInteger("failedAttempts", in: 0...Int64.max).map { Int($0) } ?? 0
         retrySeconds = try reader.optionalInteger("retrySeconds", in: 0...Int64.max).map { Int($0) }
@@ -1013,6 +1028,8 @@ extension VaultStatus: WireObject {
         object.append("keychainItems", keychainCount)
         object.append("files", fileCount)
         object.append("graceMilliseconds", graceMilliseconds)
+        object.append("lockAfterSeconds", lockAfterSeconds)
+        if lockAfterIsDefault { object.append("lockAfterIsDefault", true) }
         object.append("vaultID", vaultID)
         if state != .noVault { object.append("failedAttempts", failedAttempts) }
         object.append("retrySeconds", retrySeconds)
