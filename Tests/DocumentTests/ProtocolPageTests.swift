@@ -122,6 +122,7 @@ import Testing
         "outboxBytes": "\(Limits.outboxBytes)",
         "outboxSecretBytes": "\(Limits.outboxSecretBytes)",
         "openFiles": "\(Limits.openFiles)",
+        "answerSeconds": "\(Limits.answerSeconds)",
         "defaultGraceSeconds": "\(Limits.defaultGraceSeconds)",
         "defaultIdleLockSeconds": "\(Limits.defaultIdleLockSeconds)",
         "maximumGraceSeconds": "\(Limits.maximumGraceSeconds)",

@@ -15,6 +15,7 @@ struct Get: ParsableCommand {
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
     var range: String?
 
+    @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
 
     func run() throws {
@@ -27,6 +28,7 @@ struct Get: ParsableCommand {
             wantsProgress: Output.standardError.isTerminal
         )
         let session = try authentication.connect()
+        try waiting.untilReadable(itemName, session.client)
         try output.write(
             { (number) throws(CofferError) in
                 try session.satisfy { () throws(CofferError) in try fetch(params, from: session.client, to: number) }
