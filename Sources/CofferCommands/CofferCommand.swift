@@ -14,7 +14,7 @@ package struct CofferCommand: ParsableCommand {
                 name: "Everyday",
                 subcommands: [
                     Put.self, Get.self, List.self, Show.self, Move.self, Remove.self, Protect.self, Explain.self,
-                    Keychain.self, File.self,
+                    Simulate.self, Keychain.self, File.self,
                 ]
             ),
             CommandGroup(

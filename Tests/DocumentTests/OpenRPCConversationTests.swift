@@ -124,6 +124,9 @@ import Testing
         try talk.succeed(.itemExplain, ["kind": "password"], payload: Self.secret)
         try talk.fail(.param, .itemExplain, ["as": "everybody"])
         try talk.fail(.param, .itemExplain, ["protection": "complete", "accessible": "Always"])
+        try talk.succeed(.itemSimulate)
+        try talk.succeed(.itemSimulate, ["state": "locked", "as": "uid:1", "limit": 1])
+        try talk.fail(.param, .itemSimulate, ["state": "open"])
         try talk.succeed(.itemRemove, ["name": "slow"])
         try talk.fail(.itemNotFound, .itemRemove, Self.nobody)
     }

@@ -120,7 +120,7 @@ import Testing
             [("Passcode: ", "pass code"), ("Application password: ", "own")]
         )
         #expect(read.status == 0, "\(read.shown)")
-        #expect(read.shown.hasSuffix("passcode\r\n"))
+        #expect(read.shown.hasSuffix("pass code\r\n"))
         #expect(!read.shown.contains("own"))
         let differing = try onTerminal(
             daemon,

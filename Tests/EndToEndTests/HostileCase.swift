@@ -60,6 +60,8 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("protect", "a complete --passcode-fd 3", ["item.protect", "context.authenticate"]),
         HostileCase("explain", "a", ["item.explain"]),
         HostileCase("explain", "--kind token --as uid:1", ["item.explain"]),
+        HostileCase("simulate", "--state locked --as uid:1", ["item.simulate"]),
+        HostileCase("wait", "unlocked", ["vault.status"], json: false),
     ]
 
     private static let keychain = [

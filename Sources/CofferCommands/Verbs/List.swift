@@ -54,16 +54,21 @@ struct List: ParsableCommand {
         items.sortByName(\.name)
         let isTerminal = Output.standardOutput.isTerminal
         for item in items { format.show(ListedItem(item: item, isLong: long, isTerminal: isTerminal)) }
-        if damagedCount > 0 {
-            throw CofferError(
-                .decode,
-                "\(damagedCount) items are damaged or were tampered with, and have no name to list",
-                hint: "'coffer doctor' names them, as far as that can be done"
-            )
-        }
+        if damagedCount > 0 { throw CofferError.damagedItems(damagedCount) }
     }
 
     private var hasCapital: Bool { prefix.map { $0 != $0.lowercased() } ?? false }
+}
+
+extension CofferError {
+    /// The end of a listing that could not name every item.
+    static func damagedItems(_ count: Int) -> CofferError {
+        CofferError(
+            .decode,
+            "\(count) items are damaged or were tampered with, and have no name to list",
+            hint: "'coffer doctor' names them, as far as that can be done"
+        )
+    }
 }
 
 /// An entry of a listing.

@@ -45,12 +45,9 @@ extension Vault {
     func stored(_ name: ItemName, in group: String) throws -> Located? {
         let catalog = try catalog
         let state = try keys.state
-        if let item = try catalog.secret(named: name, in: group) {
-            return Located(item: .keychain(item), info: ItemInfo(item, in: state))
-        }
-        return try catalog.files.find(name, in: group).map { file in
-            Located(item: .file(file), info: ItemInfo(file, in: state))
-        }
+        let secret = try catalog.secret(named: name, in: group).map { StoredItem.keychain($0) }
+        let item = try secret ?? catalog.files.find(name, in: group).map { .file($0) }
+        return item.map { Located(item: $0, info: ItemInfo($0, in: state)) }
     }
 
     /// An item, and its description for clients.
@@ -180,7 +177,11 @@ extension Vault {
 
     package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {
         call.subject = "can't list the items"
-        return try perform(try ItemListing(params, in: try call.group, try keys), call)
+        let keys = try keys
+        let listing = try ItemListing(params, in: try call.group, describe: { ItemInfo($0, in: keys.state) }) {
+            Reply(ItemPage(items: $0, next: $1, damagedCount: $2))
+        }
+        return try perform(listing, call)
     }
 
     // MARK: Changing
@@ -231,6 +232,13 @@ extension Step {
 }
 
 extension ItemInfo {
+    init(_ item: StoredItem, in state: VaultState) {
+        switch item {
+        case .keychain(let item): self.init(item, in: state)
+        case .file(let file): self.init(file, in: state)
+        }
+    }
+
     init(_ item: KeychainItem, in state: VaultState) {
         self.init(
             name: item.key.path,

@@ -533,3 +533,96 @@ extension ItemShowParameters: WireObject {
         return object
     }
 }
+
+/// The parameters of `item.simulate`.
+///
+/// Lists a page of items, with what a client could do with each in a state of the vault.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct ItemSimulateParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = SimulationPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemSimulate) }
+    /// The state of the vault that is simulated.
+    ///
+    /// Absent means: the current one.
+    public let state: VaultState?
+    /// The client whose access is simulated.
+    ///
+    /// Absent means: the caller.
+    public let client: ClientPattern?
+    /// The `next` of the previous page.
+    ///
+    /// Without it, the listing begins. Absent means: from the beginning.
+    public let after: String?
+    /// How many items the page has at most.
+    ///
+    /// Absent means 1000.
+    public let limit: Int64?
+
+    /// Makes the parameters.
+    public init(
+        state: VaultState? = nil,
+        client: ClientPattern? = nil,
+        after: String? = nil,
+        limit: Int64? = nil
+    ) {
+        self.state = state
+        self.client = client
+        self.after = after
+        self.limit = limit
+    }
+}
+
+extension ItemSimulateParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        state = try reader.value("state", as: VaultState.self)
+        client = try reader.optionalClient("as")
+        after = try reader.optionalString("after")
+        limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("state", state)
+        object.append("as", client)
+        object.append("after", after)
+        object.append("limit", limit)
+        return object
+    }
+}
+
+/// A page of items, and what a client could do with them.
+public struct SimulationPage: Hashable, Sendable {
+    /// The items.
+    public let items: [SimulatedItem]
+    /// The cursor for the next page.
+    ///
+    /// It is absent after the last page.
+    public let next: String?
+    /// How many rows of this page are damaged, so that their names can't be read.
+    public let damagedCount: Int
+
+    package init(items: [SimulatedItem], next: String? = nil, damagedCount: Int) {
+        self.items = items
+        self.next = next
+        self.damagedCount = damagedCount
+    }
+}
+
+extension SimulationPage: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        items = try reader.values("items", of: SimulatedItem.self)
+        next = try reader.optionalString("next")
+        damagedCount = Int(try reader.integer("damaged", in: 0...Int64.max))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("items", items)
+        object.append("next", next)
+        object.append("damaged", damagedCount)
+        return object
+    }
+}

@@ -82,6 +82,8 @@ package enum Method: String, CaseIterable, Sendable {
     case itemRemove = "item.remove"
     /// Reports on an item without its content.
     case itemShow = "item.show"
+    /// Lists a page of items, with what a client could do with each in a state of the vault.
+    case itemSimulate = "item.simulate"
     /// Adds an item to the keychain.
     ///
     /// The payload is its secret, or empty if the daemon generates a key.
@@ -177,9 +179,9 @@ extension Method {
         case .auditList, .auditVerify, .contextAuthenticate, .contextEnd, .fileAllocate, .fileClose, .fileList,
             .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove, .fileRename, .fileSalvage, .fileStat,
             .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
-            .itemRemove, .itemShow, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory,
-            .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke,
-            .slotAdd, .slotRemove, .slotTest, .vaultCheck, .vaultQuarantine:
+            .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
+            .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
+            .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest, .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -193,7 +195,7 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .auditList, .auditVerify, .itemList, .leaseList, .vaultStatus: .reads(.catalog)
+        case .auditList, .auditVerify, .itemList, .itemSimulate, .leaseList, .vaultStatus: .reads(.catalog)
         case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
             .vaultErase, .vaultInit, .vaultUnlock:
             .keys
@@ -226,7 +228,8 @@ extension Method {
             .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
             [.write]
         case .fileList, .fileOpen, .fileRead, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow,
-            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .vaultWatch:
+            .itemSimulate, .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign,
+            .vaultWatch:
             [.read]
         case .fileRemove, .itemRemove, .keychainDelete: [.delete]
         case .leaseGrant: [.read, .admin]
@@ -247,9 +250,9 @@ extension Method {
         switch self {
         case .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove,
             .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
-            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree,
-            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
-            .keychainUpdate, .leaseGrant, .passcodeRemove:
+            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
+            .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
+            .keychainSign, .keychainUpdate, .leaseGrant, .passcodeRemove:
             true
         default: false
         }
@@ -262,11 +265,11 @@ extension Method {
         switch self {
         case .auditList, .auditVerify, .contextAuthenticate, .fileList, .fileMkdir, .fileOpen, .fileProtect,
             .fileRemove, .fileRename, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemMove,
-            .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree, .keychainDelete,
-            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate,
-            .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
-            .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock,
-            .vaultWatch:
+            .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
+            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
+            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet,
+            .slotAdd, .slotList, .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultLock,
+            .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -284,8 +287,9 @@ extension Method {
     package var isIdempotent: Bool {
         switch self {
         case .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileList, .fileRead, .fileStat, .hello,
-            .itemExplain, .itemGet, .itemList, .itemShow, .keychainAgree, .keychainFind, .keychainHistory,
-            .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
+            .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
+            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultLock, .vaultStatus,
+            .vaultWatch:
             true
         default: false
         }
@@ -374,6 +378,7 @@ extension Method {
         case .itemPut: ItemPutParameters.self
         case .itemRemove: ItemRemoveParameters.self
         case .itemShow: ItemShowParameters.self
+        case .itemSimulate: ItemSimulateParameters.self
         case .keychainAdd: KeychainAddParameters.self
         case .keychainAgree: KeychainAgreeParameters.self
         case .keychainDelete: KeychainDeleteParameters.self

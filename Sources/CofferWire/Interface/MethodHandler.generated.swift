@@ -128,6 +128,10 @@ package protocol MethodHandler {
     ///
     /// Reports on an item without its content.
     func itemShow(_ parameters: ItemShowParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.simulate`.
+    ///
+    /// Lists a page of items, with what a client could do with each in a state of the vault.
+    func itemSimulate(_ parameters: ItemSimulateParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.add`.
     ///
     /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
@@ -283,6 +287,7 @@ extension MethodHandler {
         case .itemPut: try itemPut(ItemPutParameters(params: params), context)
         case .itemRemove: try itemRemove(ItemRemoveParameters(params: params), context)
         case .itemShow: try itemShow(ItemShowParameters(params: params), context)
+        case .itemSimulate: try itemSimulate(ItemSimulateParameters(params: params), context)
         case .keychainAdd: try keychainAdd(KeychainAddParameters(params: params), context)
         case .keychainAgree: try keychainAgree(KeychainAgreeParameters(params: params), context)
         case .keychainDelete: try keychainDelete(KeychainDeleteParameters(params: params), context)

@@ -881,6 +881,56 @@ extension AuditedRefusal: WireObject {
     }
 }
 
+/// An item, and what a client could do with it.
+public struct SimulatedItem: Hashable, Sendable {
+    /// The name of the item.
+    public let name: String
+    /// How the item is protected.
+    ///
+    /// It also says which store holds the item.
+    public let protection: Protection
+    /// Whether the client could read the content: yes, or the name of an error.
+    public let read: ItemAccess.Answer
+    /// Whether the client could replace the item: yes, or the name of an error.
+    public let write: ItemAccess.Answer
+    /// Whether the client could remove the item: yes, or the name of an error.
+    public let remove: ItemAccess.Answer
+
+    package init(
+        name: String,
+        protection: Protection,
+        read: ItemAccess.Answer,
+        write: ItemAccess.Answer,
+        remove: ItemAccess.Answer
+    ) {
+        self.name = name
+        self.protection = protection
+        self.read = read
+        self.write = write
+        self.remove = remove
+    }
+}
+
+extension SimulatedItem: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.string("name")
+        protection = try Protection(reading: &reader)
+        read = ItemAccess.Answer(text: try reader.string("read"))
+        write = ItemAccess.Answer(text: try reader.string("write"))
+        remove = ItemAccess.Answer(text: try reader.string("remove"))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append(protection.json)
+        object.append("read", read)
+        object.append("write", write)
+        object.append("remove", remove)
+        return object
+    }
+}
+
 /// The number of a keyslot.
 public struct SlotResult: Hashable, Sendable {
     /// The keyslot that was made, or that the credential opens.
