@@ -31,7 +31,8 @@ extension CofferError {
         return CofferError(
             .notAvailable,
             "the daemon does not answer: nothing has come from it for \(seconds)",
-            hint: "it may be stopped, or the machine is overloaded: see whether 'cofferd' runs, or wait longer with --timeout"
+            hint:
+                "it may be stopped, or the machine is overloaded: see whether 'cofferd' runs, or wait longer with --timeout"
         )
     }
 

@@ -40,5 +40,7 @@ private enum PasscodeWeakness {
 }
 
 extension UInt8 {
-    fileprivate var lowercaseASCII: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
+    fileprivate var lowercaseASCII: UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
+    }
 }

@@ -61,7 +61,8 @@ extension CommandConfiguration {
         var verbs: [(name: String, command: any ParsableCommand.Type)] = []
         for command in subcommands + groupedSubcommands.flatMap(\.subcommands) {
             let configuration = command.configuration
-            for name in [configuration.commandName ?? String(describing: command).lowercased()] + configuration.aliases {
+            for name in [configuration.commandName ?? String(describing: command).lowercased()] + configuration.aliases
+            {
                 verbs.append((name, command))
             }
         }

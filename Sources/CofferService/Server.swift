@@ -252,6 +252,7 @@ extension Server: VaultObserver {
     package func cancelRequest(_ id: RequestID, besides call: Call) { turn.cancelRequest(id, besides: call) }
     package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) { connections.openFileCounts(of: tenant) }
     package func commit() { turn.commit() }
+    package var uses: [ConnectionUse] { connections.uses }
 
     package func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {
         units.answer(to: address, of: client)

@@ -142,6 +142,9 @@ private struct Handler: MethodHandler {
         context.taken(by: parameters)
     }
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }

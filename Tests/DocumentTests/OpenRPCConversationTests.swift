@@ -46,19 +46,6 @@ import Testing
         #expect(told == Set(Notification.allCases.map(\.rawValue)))
     }
 
-    /// The notifications that come some time after a lock.
-    private func waitAfterLock(_ rpc: OpenRPC) throws -> Set<String> {
-        let daemon = try ExampleDaemon(["--inactive-after", "0", "--forget-after", "1"])
-        let talk = try Conversation(to: daemon.socket, rpc)
-        try talk.succeed(.vaultInit, ["kdf": "interactive"], payload: Self.passcode)
-        try talk.succeed(.vaultWatch)
-        try talk.succeed(.vaultLock, ["grace": 0])
-        try talk.expectNews("inactiveDataDidBecomeUnavailable")
-        try talk.expectNews("firstUnlockDataDidBecomeUnavailable")
-        #expect(try talk.succeed(.vaultStatus).result?["state"] == "beforeFirstUnlock")
-        return talk.told
-    }
-
     /// Before there is a vault, and its making.
     private func begin(_ talk: Conversation) throws {
         try talk.succeed(.hello, ["protocol": 1])
@@ -127,6 +114,8 @@ import Testing
         try talk.succeed(.itemSimulate)
         try talk.succeed(.itemSimulate, ["state": "locked", "as": "uid:1", "limit": 1])
         try talk.fail(.param, .itemSimulate, ["state": "open"])
+        try talk.succeed(.vaultBlockers)
+        try talk.fail(.param, .vaultBlockers, ["after": -1])
         try talk.succeed(.itemRemove, ["name": "slow"])
         try talk.fail(.itemNotFound, .itemRemove, Self.nobody)
     }

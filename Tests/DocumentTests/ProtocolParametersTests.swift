@@ -89,6 +89,7 @@ import Testing
             (.itemGet, ItemGetResult(store: .file, byteCount: 1, delivery: .payload).json),
             (.itemShow, info.json),
             (.itemList, ItemPage(items: [info], next: "a", damagedCount: 0).json),
+            (.vaultBlockers, BlockerPage(blockers: [], next: 1).json),
             (.itemSimulate, SimulationPage(items: [], next: "a", damagedCount: 0).json),
         ]
         for (method, result) in results {
@@ -166,6 +167,7 @@ import Testing
         .itemList: [:],
         .itemMove: ["name": "a", "to": "b"],
         .itemSimulate: [:],
+        .vaultBlockers: [:],
         .keychainAdd: ["class": "key"],
         .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
         .keychainDelete: ["class": "key"],

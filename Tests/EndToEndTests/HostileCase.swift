@@ -120,6 +120,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("lock", "--now", ["vault.lock"]),
         HostileCase("status", "", ["vault.status"], state: "locking"),
         HostileCase("status", "", ["vault.status", "slot.list"], state: "deviceKeyMissing"),
+        HostileCase("status", "--blockers", ["vault.status", "vault.blockers", "lease.list", "item.list"]),
         HostileCase("passcode set", "--new-passcode-fd 3", ["vault.status", "passcode.set"], state: "noPasscode"),
         HostileCase(
             "passcode change",

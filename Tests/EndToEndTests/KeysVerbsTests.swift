@@ -79,7 +79,8 @@ import Testing
 
     @Test func `a recovery key that is declined is not made`() throws {
         let daemon = try DaemonProcess()
-        let made = try daemon.coffer(["init", "--kdf", "interactive", "--no-recovery-key", "--json"], passcode: "pass one")
+        let options = ["--kdf", "interactive", "--no-recovery-key", "--json"]
+        let made = try daemon.coffer(["init"] + options, passcode: "pass one")
         #expect(made.status == 0)
         #expect(made.text.contains(#""state":"unlocked""#))
         let slots = try daemon.coffer(["slot", "list", "--json"])

@@ -77,7 +77,11 @@ import Testing
 
     @Test func `two passcodes that differ make no vault`() throws {
         let daemon = try DaemonProcess()
-        let result = try onTerminal(daemon, "coffer init", [("New passcode: ", "pass one"), ("Repeat passcode: ", "pass two")])
+        let result = try onTerminal(
+            daemon,
+            "coffer init",
+            [("New passcode: ", "pass one"), ("Repeat passcode: ", "pass two")]
+        )
         #expect(result.status == 64)
         #expect(try daemon.connect().status().state == .noVault)
     }

@@ -4,7 +4,9 @@ internal import CofferClient
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say for every item what could be done with it in a state of the vault, and by a client.",
-        discussion: "Prints one item a line: whether get, put and remove work, store, protection and name. Changes nothing."
+        discussion: """
+            Prints one item a line: whether get, put and remove work, store, protection and name. Changes nothing.
+            """
     )
 
     @Option(help: "The state of the vault that is asked about; the present one if none is named.")

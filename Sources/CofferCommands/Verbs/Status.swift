@@ -4,6 +4,9 @@ internal import CofferClient
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Say in which state the vault is.")
 
+    @Flag(help: "Say as well who uses the vault now, and what a lock would make unreadable.")
+    var blockers = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -16,6 +19,7 @@ struct Status: ParsableCommand {
         // A program can list the slots itself.
         let isAsked = status.state == .deviceKeyMissing && !format.json
         format.show(StatusReport(status: status, hasRecoveryKey: isAsked ? try client.hasRecoveryKey() : nil))
+        if blockers { try LockConsequences(client).show(format) }
     }
 }
 

@@ -21,7 +21,9 @@ struct Wait: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        if (goal == .readable) != (name != nil) { throw ValidationError("'readable' takes a name, and nothing else does") }
+        if (goal == .readable) != (name != nil) {
+            throw ValidationError("'readable' takes a name, and nothing else does")
+        }
     }
 
     func run() throws {

@@ -144,6 +144,8 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The credential is the payload.
     case slotTest = "slot.test"
+    /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
+    case vaultBlockers = "vault.blockers"
     /// Checks a page of rows, and repairs them if requested.
     case vaultCheck = "vault.check"
     /// Destroys the keys of the vault, and then everything else.
@@ -181,7 +183,7 @@ extension Method {
             .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
             .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
             .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
-            .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest, .vaultCheck, .vaultQuarantine:
+            .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -195,7 +197,8 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .auditList, .auditVerify, .itemList, .itemSimulate, .leaseList, .vaultStatus: .reads(.catalog)
+        case .auditList, .auditVerify, .itemList, .itemSimulate, .leaseList, .vaultBlockers, .vaultStatus:
+            .reads(.catalog)
         case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
             .vaultErase, .vaultInit, .vaultUnlock:
             .keys
@@ -222,7 +225,7 @@ extension Method {
         case .contextAuthenticate, .vaultUnlock: [.unlock]
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: []
         case .entitlementList, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd,
-            .slotList, .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
+            .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
             [.admin]
         case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite, .itemMove, .itemProtect,
             .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
@@ -268,8 +271,8 @@ extension Method {
             .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
             .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
             .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet,
-            .slotAdd, .slotList, .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultLock,
-            .vaultQuarantine, .vaultUnlock, .vaultWatch:
+            .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit,
+            .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -288,8 +291,8 @@ extension Method {
         switch self {
         case .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileList, .fileRead, .fileStat, .hello,
             .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
-            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultLock, .vaultStatus,
-            .vaultWatch:
+            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock,
+            .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -399,6 +402,7 @@ extension Method {
         case .slotList: SlotListParameters.self
         case .slotRemove: SlotRemoveParameters.self
         case .slotTest: SlotTestParameters.self
+        case .vaultBlockers: VaultBlockersParameters.self
         case .vaultCheck: VaultCheckParameters.self
         case .vaultErase: VaultEraseParameters.self
         case .vaultInit: VaultInitParameters.self

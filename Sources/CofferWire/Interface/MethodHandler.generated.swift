@@ -215,6 +215,10 @@ package protocol MethodHandler {
     ///
     /// Reports which keyslot a credential opens. The credential is the payload.
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.blockers`.
+    ///
+    /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
+    func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.check`.
     ///
     /// Checks a page of rows, and repairs them if requested.
@@ -308,6 +312,7 @@ extension MethodHandler {
         case .slotList: try slotList(SlotListParameters(params: params), context)
         case .slotRemove: try slotRemove(SlotRemoveParameters(params: params), context)
         case .slotTest: try slotTest(SlotTestParameters(params: params), context)
+        case .vaultBlockers: try vaultBlockers(VaultBlockersParameters(params: params), context)
         case .vaultCheck: try vaultCheck(VaultCheckParameters(params: params), context)
         case .vaultErase: try vaultErase(VaultEraseParameters(params: params), context)
         case .vaultInit: try vaultInit(VaultInitParameters(params: params), context)

@@ -80,6 +80,82 @@ extension AuditedItem: WireObject {
     }
 }
 
+/// Something in use of the vault, which a lock may end.
+public struct Blocker: Hashable, Sendable {
+    /// The number of the connection: all that one connection uses has the same.
+    public let connection: Int64
+    /// The client.
+    public let client: ClientIdentity
+    /// What the client uses.
+    public let use: BlockerUse
+    /// The method of a transfer.
+    ///
+    /// It is absent for a handle.
+    public let method: String?
+    /// The name of the item.
+    ///
+    /// It is absent if a file has none any more.
+    public let name: String?
+    /// The class of an open file.
+    ///
+    /// It is absent for a transfer.
+    public let protectionClass: ProtectionClass?
+    /// Whether the content is written.
+    ///
+    /// Absent means false.
+    public let writes: Bool
+    /// Whether a lock ends it, after its grace.
+    ///
+    /// Absent means false, or that the daemon does not know it yet, as of a put.
+    public let endsAtLock: Bool
+
+    package init(
+        connection: Int64,
+        client: ClientIdentity,
+        use: BlockerUse,
+        method: String? = nil,
+        name: String? = nil,
+        protectionClass: ProtectionClass? = nil,
+        writes: Bool = false,
+        endsAtLock: Bool = false
+    ) {
+        self.connection = connection
+        self.client = client
+        self.use = use
+        self.method = method
+        self.name = name
+        self.protectionClass = protectionClass
+        self.writes = writes
+        self.endsAtLock = endsAtLock
+    }
+}
+
+extension Blocker: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        connection = try reader.integer("connection", in: 0...Int64.max)
+        client = try reader.required("client", of: ClientIdentity.self)
+        use = try reader.required("use", as: BlockerUse.self)
+        method = try reader.optionalString("method")
+        name = try reader.optionalString("name")
+        protectionClass = try reader.value("protection", as: ProtectionClass.self)
+        writes = try reader.optionalBool("writes") ?? false
+        endsAtLock = try reader.optionalBool("endsAtLock") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("connection", connection)
+        object.append("client", client)
+        object.append("use", use)
+        object.append("method", method)
+        object.append("name", name)
+        object.append("protection", protectionClass)
+        if writes { object.append("writes", true) }
+        if endsAtLock { object.append("endsAtLock", true) }
+        return object
+    }
+}
+
 extension CheckPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let stage = try reader.required("stage", as: CheckStage.self)
