@@ -39,6 +39,18 @@ package final class LoginMonitor {
         unsafe sd_login_monitor_unref(monitor)
     }
 
+    /// Whether the machine has a seat with a screen, at which a session can be locked.
+    package static var hasSeat: Bool {
+        var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+        let count = unsafe sd_get_seats(&names)
+        guard count > 0, let names = unsafe names else { return false }
+        defer { unsafe free(names) }
+        return unsafe UnsafeBufferPointer(start: names, count: Int(count)).reduce(false) { hasScreen, name in
+            defer { unsafe free(name) }
+            return unsafe sd_seat_can_graphical(name) > 0 || hasScreen
+        }
+    }
+
     /// Whether a user has a session that has not ended.
     ///
     /// A lingering service manager is not a session.

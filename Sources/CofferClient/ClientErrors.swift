@@ -25,6 +25,17 @@ extension CofferError {
         CofferError(.notAvailable, "the connection to the daemon is broken: \(reason)", hint: "repeat the command")
     }
 
+    /// The error of a call of which nothing was heard.
+    static func silent(for time: Duration) -> CofferError {
+        let seconds = durationForDisplay(seconds: Int(time.components.seconds))
+        return CofferError(
+            .notAvailable,
+            "the daemon does not answer: nothing has come from it for \(seconds)",
+            hint:
+                "it may be stopped, or the machine is overloaded: see whether 'cofferd' runs, or wait longer with --timeout"
+        )
+    }
+
     /// The error of a change whose connection broke before the answer.
     static func outcomeUnknown(_ method: String, _ reason: CofferError) -> CofferError {
         CofferError(

@@ -28,7 +28,7 @@ extension VaultEvent {
     var selection: EventSelection {
         switch self {
         case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,
-            .eventsMissed:
+            .inactiveDataDidBecomeUnavailable, .firstUnlockDataDidBecomeUnavailable, .eventsMissed:
             []
         case .itemsDidChange: .items
         case .attemptDidFail: .attempts

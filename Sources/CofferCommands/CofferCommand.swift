@@ -14,13 +14,14 @@ package struct CofferCommand: ParsableCommand {
                 name: "Everyday",
                 subcommands: [
                     Put.self, Get.self, List.self, Show.self, Move.self, Remove.self, Protect.self, Explain.self,
-                    Keychain.self, File.self,
+                    Simulate.self, Keychain.self, File.self,
                 ]
             ),
             CommandGroup(
                 name: "The vault",
                 subcommands: [
                     Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self, Watch.self,
+                    Wait.self,
                     Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self, Grant.self,
                     LeaseVerb.self, Login.self,
                 ]
@@ -35,9 +36,13 @@ package struct CofferCommand: ParsableCommand {
         ProcessHardening.ignoreWriteSignals()
         do {
             try ProcessHardening.openStandardStreams()
+            try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             try command.run()
-            if let failure = Output.failure { throw failure.cofferError("can't write the output") }
+            if let failure = Output.failure {
+                if failure.code == EPIPE { ProcessHardening.endByBrokenPipe() }
+                throw failure.cofferError("can't write the output")
+            }
             Glibc.exit(ExitStatus.done.rawValue)
         } catch let error as SystemError {
             Output.standardError.write(error.cofferError("can't start"))

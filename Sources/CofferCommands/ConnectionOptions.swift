@@ -10,19 +10,43 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(help: "Do not start a daemon where none runs.")
     var noStart = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Fail after so long a silence of the daemon (\(Limits.answerSeconds); 0: never).",
+            valueName: "seconds"
+        )
+    )
+    var timeout: SecondsArgument?
+
+    /// How long the daemon may be silent during a call; `nil` for ever.
+    private var patience: Duration? {
+        let seconds = timeout?.count ?? Limits.answerSeconds
+        return seconds == 0 ? nil : .seconds(seconds)
+    }
+
     /// Connects to the given socket, or that of the environment, or the user's, or the system's.
     func connect() throws(CofferError) -> BlockingClient {
-        if let socket { return try BlockingClient(socketPath: socket) }
+        if let socket { return try BlockingClient(socketPath: socket, timeout: patience) }
         let candidates = SocketPath.candidates(environment)
         do throws(CofferError) {
-            return try .connect(toFirstOf: candidates)
+            return try .connect(toFirstOf: candidates, timeout: patience)
         } catch {
             // If the service manager owned the socket, it would have started the daemon.
             guard candidates.count > 1, !noStart, let runtime = environment("XDG_RUNTIME_DIR"),
                 unsafe access("\(runtime)/systemd/private", F_OK) != 0
             else { throw error }
-            return try DaemonLauncher.startAndConnect(to: candidates[0])
+            return try DaemonLauncher.startAndConnect(to: candidates[0], timeout: patience)
         }
+    }
+}
+
+/// A number of seconds on the command line.
+struct SecondsArgument: ExpressibleByArgument {
+    let count: Int
+
+    init?(argument: String) {
+        guard let count = Int(argument), (0...Limits.maximumLockDelaySeconds).contains(count) else { return nil }
+        self.count = count
     }
 }
 

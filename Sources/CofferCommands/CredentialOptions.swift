@@ -63,10 +63,17 @@ struct NewPasscodeOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Erase the vault after the tenth wrong passcode.")
     var eraseData: Bool?
 
+    @OptionGroup var strength: PasscodeStrengthOptions
+
     /// Reads the passcode from its descriptor; `nil` if the verb has to prompt.
     func readGiven() throws(CofferError) -> Secret? {
-        try SecretInput.passcode(from: newPasscodeFd, "the new passcode")
+        let given = try SecretInput.passcode(from: newPasscodeFd, "the new passcode")
+        if let given { try strength.check(given) }
+        return given
     }
+
+    /// Prompts for the passcode.
+    func ask() throws(CofferError) -> Secret { try SecretInput.askNew(check: strength.check) }
 }
 
 extension SecretInput {

@@ -8,7 +8,10 @@ enum DaemonLauncher {
     private static let pauseMicroseconds: UInt32 = 20_000
 
     /// Starts the daemon on the user's socket and waits until it answers, at most five seconds.
-    static func startAndConnect(to socketPath: String) throws(CofferError) -> BlockingClient {
+    static func startAndConnect(
+        to socketPath: String,
+        timeout: Duration?
+    ) throws(CofferError) -> BlockingClient {
         Output.standardError.line("coffer: starting cofferd, which goes on running; --no-start forbids it")
         let daemon: DetachedProcess
         do {
@@ -21,7 +24,7 @@ enum DaemonLauncher {
             )
         }
         for _ in 0..<attempts {
-            if let client = try? BlockingClient(socketPath: socketPath) { return client }
+            if let client = try? BlockingClient(socketPath: socketPath, timeout: timeout) { return client }
             if daemon.hasEnded { break }
             usleep(pauseMicroseconds)
         }

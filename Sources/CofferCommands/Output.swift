@@ -25,7 +25,15 @@ struct Output {
     /// Writes part of a line.
     func write(_ part: Line) { write(text: isTerminal ? part.forTerminal : part.forPipe) }
 
+    /// Whether whatever reads it, such as `head`, has closed it.
+    var isAbandoned: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return unsafe poll(&state, 1, 0) > 0 && state.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
     private func write(text: String) {
+        // What follows a lost part is of no use.
+        if descriptor == STDOUT_FILENO && Self.failure != nil { return }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -97,10 +97,28 @@ enum SecretInput {
     }
 
     /// Prompts twice for a new passcode or password.
-    static func askNew(_ what: String = "passcode") throws(CofferError) -> Secret {
-        let first = Secret(try ask("New \(what): ", limit: Limits.passcodeBytes))
-        let second = Secret(try ask("Repeat \(what): ", limit: Limits.passcodeBytes))
-        guard first.isEqual(to: second) else {
+    static func askNew(
+        _ what: String = "passcode",
+        check: (Secret) throws(CofferError) -> Void = { _ in }
+    ) throws(CofferError) -> Secret {
+        try askTwice("New \(what): ", "Repeat \(what): ", of: what, limit: Limits.passcodeBytes, check: check)
+    }
+
+    /// Prompts twice, because a typed secret is not seen.
+    ///
+    /// - Parameters:
+    ///   - what: The noun for the error text.
+    ///   - check: Refuses the first answer, before the second prompt.
+    static func askTwice(
+        _ prompt: Line,
+        _ repetition: Line,
+        of what: String,
+        limit: Int,
+        check: (Secret) throws(CofferError) -> Void
+    ) throws(CofferError) -> Secret {
+        let first = Secret(try ask(prompt, limit: limit))
+        try check(first)
+        guard first.isEqual(to: Secret(try ask(repetition, limit: limit))) else {
             throw CofferError(.param, "the two \(what)s differ", hint: "run the command again")
         }
         return first

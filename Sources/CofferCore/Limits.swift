@@ -88,6 +88,10 @@ public enum Limits {
     public static let defaultInactiveSeconds = 600
     /// Seconds from the end of the grace until the vault is as before its first unlock, by default: three days.
     public static let defaultForgetSeconds = 72 * 3600
+    /// Seconds for which a client waits, by default, for a daemon that is silent during a call.
+    public static let answerSeconds = 30
+    /// Seconds without a use of a protected key until a lock, by default on a machine without a seat.
+    public static let defaultIdleLockSeconds = 15 * 60
     /// The longest delay of a lock, or of what follows one: a year, which is far from overflow.
     public static let maximumLockDelaySeconds = 365 * 24 * 3600
     /// The user-defined attributes of a keychain item: more than any form has fields.

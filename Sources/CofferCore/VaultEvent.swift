@@ -6,6 +6,11 @@ public enum VaultEvent: Equatable, Sendable {
     case protectedDataDidBecomeUnavailable
     /// The vault was unlocked, or the grace of a lock was cancelled.
     case protectedDataDidBecomeAvailable
+    /// The key of class `completeWhenUserInactive` has been wiped, some time after a lock.
+    case inactiveDataDidBecomeUnavailable
+    /// Every key that the passcode protects has been wiped, a long time after a lock: the vault is as before the first
+    /// unlock.
+    case firstUnlockDataDidBecomeUnavailable
     /// Items were added, changed or removed, and that is on the disk; in the order in which it happened.
     case itemsDidChange([ItemChange])
     /// A client presented a wrong passcode or recovery key.

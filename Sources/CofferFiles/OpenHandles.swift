@@ -32,6 +32,8 @@ package final class OpenHandles {
     package init() {}
 
     package var isEmpty: Bool { handles.isEmpty }
+    /// The open files, in the order in which they were opened.
+    package var all: [OpenHandle] { handles.sorted { $0.key < $1.key }.map(\.value) }
     /// Includes the files that are being opened.
     package var count: Int { handles.count + reservedCount }
 

@@ -200,6 +200,11 @@ final class Connection {
         requests.count { $0.isStarted && $0.isTransfer } < Limits.transfersPerConnection
     }
 
+    /// The transfers that run, and the items that they name.
+    var transfers: [(method: Method, name: String?)] {
+        requests.filter { $0.isStarted && $0.isTransfer }.map { ($0.method, $0.params["name"]?.stringValue) }
+    }
+
     /// The client has disconnected: its answers can't be delivered any more.
     func hangUp() {
         abandonRequests()

@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferSystem
 internal import CofferVault
+internal import CofferWire
 
 /// All connections and tenants, with their limits.
 final class Connections {
@@ -187,6 +188,11 @@ final class Connections {
             if caller.tenant == tenant { held += caller.handles.count }
         }
         return (held, used)
+    }
+
+    /// What the connections use of the vault, in the order of their numbers.
+    var uses: [ConnectionUse] {
+        all.sorted { $0.key < $1.key }.map { ConnectionUse($0, $1.caller, transfers: $1.transfers) }
     }
 
     // MARK: Throttling

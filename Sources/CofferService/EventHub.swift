@@ -59,7 +59,8 @@ extension VaultEvent {
         case .auditDidGrow(let records): records.count
         case .eventsMissed(let count): count
         case .attemptDidFail, .protectedDataDidBecomeAvailable, .protectedDataDidBecomeUnavailable,
-            .protectedDataWillBecomeUnavailable:
+            .protectedDataWillBecomeUnavailable, .inactiveDataDidBecomeUnavailable,
+            .firstUnlockDataDidBecomeUnavailable:
             1
         }
     }

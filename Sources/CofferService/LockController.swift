@@ -34,6 +34,11 @@ final class LockController: ServerPart {
         super.init(beside: audit)
     }
 
+    /// The idle time after which the vault is locked; a seat may have come since the start.
+    var idleLock: IdleLock {
+        IdleLock(configured: configuration.lockPolicy.lockAfterSeconds, hasSeat: surroundings?.hasSeat() ?? true)
+    }
+
     /// The time of the next step of the schedule; `nil` if there is none.
     var nextDeadline: UInt64? { vault.openKeys == nil ? nil : schedule.nextDeadline }
 
@@ -45,6 +50,7 @@ final class LockController: ServerPart {
         let state = (try? vault.state()) ?? .noVault
         switch state {
         case .unlocked:
+            schedule.lockAfterSeconds = idleLock.seconds
             schedule.unlock(at: now)
             cause = .idle
         case .lockedExpired: schedule.restore(lockedSince: now)
@@ -94,7 +100,10 @@ final class LockController: ServerPart {
         }
         notifySurroundings()
         // Clients are notified before the turn sends anything, but after the wiping, which they must not delay.
-        if !steps.isEmpty { hub.announce(steps == [.beginLocking] ? .going : .gone) }
+        if steps.isEmpty { return }
+        hub.announce(steps == [.beginLocking] ? .going : .gone)
+        if steps.contains(.expireInactive) { hub.notify(of: .inactiveDataDidBecomeUnavailable) }
+        if steps.contains(.forget) { hub.notify(of: .firstUnlockDataDidBecomeUnavailable) }
     }
 
     /// The state of the vault that the gate checks: a due lock comes before the decision.

@@ -9,7 +9,7 @@ package struct LockSchedule: Equatable, Sendable {
     package struct Policy: Equatable, Sendable {
         /// Seconds from a lock to the wiping of class A.
         package var graceSeconds: Int
-        /// Seconds without a use of a protected key until a lock; `nil` for never.
+        /// Seconds without a use of a protected key until a lock; 0 for never, `nil` if it depends on the machine.
         package var lockAfterSeconds: Int?
         /// Seconds from the end of the grace to the wiping of class CX.
         package var inactiveAfterSeconds: Int
@@ -52,12 +52,17 @@ package struct LockSchedule: Equatable, Sendable {
     }
 
     private let policy: Policy
+    /// Seconds without a use of a protected key until a lock; `nil` for never.
+    package var lockAfterSeconds: Int?
     private var phase = Phase.inactive
 
     /// Makes the schedule of a vault without keys to wipe.
     ///
     /// - Parameter policy: The configured times.
-    package init(_ policy: Policy) { self.policy = policy }
+    package init(_ policy: Policy) {
+        self.policy = policy
+        lockAfterSeconds = policy.lockAfterSeconds
+    }
 
     // MARK: Events
 
@@ -95,7 +100,7 @@ package struct LockSchedule: Equatable, Sendable {
 
     /// Whether uses have to be recorded, for an idle time.
     package var countsUse: Bool {
-        if case .unlocked = phase { policy.lockAfterSeconds != nil } else { false }
+        if case .unlocked = phase { lockAfterSeconds != nil } else { false }
     }
 
     /// Whether there are keys that a lock wipes: unlocked, or in the grace.
@@ -136,7 +141,7 @@ package struct LockSchedule: Equatable, Sendable {
         switch phase {
         case .inactive: return nil
         case .unlocked(let lastUse):
-            guard let seconds = policy.lockAfterSeconds else { return nil }
+            guard let seconds = lockAfterSeconds else { return nil }
             return beginning(at: lastUse.adding(seconds: seconds), policy.graceSeconds)
         case .lockRequested(let time, let grace): return beginning(at: time, grace)
         case .locking(let end): return (end, .lock, .locked(since: end))

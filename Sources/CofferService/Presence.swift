@@ -97,15 +97,22 @@ package enum LockCause: Equatable, Sendable {
 /// The daemon's view of the sessions of the machine.
 package struct Surroundings {
     let isLoggedIn: (UInt32) -> Bool
+    let hasSeat: () -> Bool
     let unlockedDidChange: (Bool) -> Void
 
-    /// Both functions are called on the server's thread.
+    /// All functions are called on the server's thread.
     ///
     /// - Parameters:
     ///   - isLoggedIn: Whether a user has a session that has not ended.
+    ///   - hasSeat: Whether the machine has a seat with a screen, at which a session can be locked.
     ///   - unlockedDidChange: Called when keys to wipe come or go; the machine's sleep is delayed while there are any.
-    package init(isLoggedIn: @escaping (UInt32) -> Bool, unlockedDidChange: @escaping (Bool) -> Void) {
+    package init(
+        isLoggedIn: @escaping (UInt32) -> Bool,
+        hasSeat: @escaping () -> Bool = { true },
+        unlockedDidChange: @escaping (Bool) -> Void
+    ) {
         self.isLoggedIn = isLoggedIn
+        self.hasSeat = hasSeat
         self.unlockedDidChange = unlockedDidChange
     }
 }

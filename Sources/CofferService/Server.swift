@@ -242,6 +242,7 @@ package final class Server {
 
 extension Server: VaultObserver {
     package var graceEnd: UInt64? { locks.schedule.graceEnd }
+    package var idleLock: IdleLock { locks.idleLock }
     package func keysDidChange(by caller: Caller?) { locks.keysDidChange(by: caller) }
     package func lock(graceSeconds: Int?) { locks.lock(graceSeconds: graceSeconds) }
     package func endContexts() { locks.endContexts() }
@@ -251,6 +252,7 @@ extension Server: VaultObserver {
     package func cancelRequest(_ id: RequestID, besides call: Call) { turn.cancelRequest(id, besides: call) }
     package func openFileCounts(of tenant: Int) -> (held: Int, used: Int) { connections.openFileCounts(of: tenant) }
     package func commit() { turn.commit() }
+    package var uses: [ConnectionUse] { connections.uses }
 
     package func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer {
         units.answer(to: address, of: client)

@@ -21,6 +21,14 @@ package enum ProcessHardening {
         signal(SIGXFSZ, SIG_IGN)
     }
 
+    /// Ends the process as the signal of a write to a broken pipe does by default.
+    package static func endByBrokenPipe() -> Never {
+        signal(SIGPIPE, SIG_DFL)
+        raise(SIGPIPE)
+        // The parent may have blocked the signal.
+        exit(128 + SIGPIPE)
+    }
+
     /// Opens closed standard streams, so that no other descriptor gets their numbers.
     ///
     /// Must be called before anything else is opened.

@@ -291,6 +291,8 @@ package struct VaultSettings {
 package protocol VaultObserver: AnyObject {
     /// The end of a lock's grace, in nanoseconds of boot time; `nil` if there is none.
     var graceEnd: UInt64? { get }
+    /// The idle time after which the vault is locked.
+    var idleLock: IdleLock { get }
     /// The keys were loaded or wiped by a request or an erasure.
     ///
     /// - Parameter caller: The client that presented the credential; `nil` if there is none.
@@ -311,10 +313,26 @@ package protocol VaultObserver: AnyObject {
     func cancelRequest(_ id: RequestID, besides call: Call)
     /// The number of files that a tenant has open, and that of all tenants.
     func openFileCounts(of tenant: Int) -> (held: Int, used: Int)
+    /// What the connections use, in the order of their numbers.
+    var uses: [ConnectionUse] { get }
     /// The answer that a service manager would get for a credential.
     func answer(to address: CredentialAddress, of client: ClientIdentity) -> CredentialAnswer
     /// Commits the changes so far, and sends their answers.
     func commit()
+}
+
+/// What a connection uses of the vault.
+package struct ConnectionUse {
+    package let number: Int
+    package let caller: Caller
+    /// The methods of its running transfers, and the items that they name.
+    package let transfers: [(method: Method, name: String?)]
+
+    package init(_ number: Int, _ caller: Caller, transfers: [(method: Method, name: String?)]) {
+        self.number = number
+        self.caller = caller
+        self.transfers = transfers
+    }
 }
 
 /// Work that belongs to no request, such as syncing the files of a closed connection.

@@ -7,6 +7,8 @@ extension VaultEvent {
         case .protectedDataWillBecomeUnavailable: .protectedDataWillBecomeUnavailable
         case .protectedDataDidBecomeUnavailable: .protectedDataDidBecomeUnavailable
         case .protectedDataDidBecomeAvailable: .protectedDataDidBecomeAvailable
+        case .inactiveDataDidBecomeUnavailable: .inactiveDataDidBecomeUnavailable
+        case .firstUnlockDataDidBecomeUnavailable: .firstUnlockDataDidBecomeUnavailable
         case .itemsDidChange: .itemsDidChange
         case .attemptDidFail: .attemptDidFail
         case .auditDidGrow: .auditDidGrow
@@ -17,7 +19,8 @@ extension VaultEvent {
     /// The parameters of the notification.
     package var json: JSONObject {
         switch self {
-        case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable:
+        case .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,
+            .inactiveDataDidBecomeUnavailable, .firstUnlockDataDidBecomeUnavailable:
             return [:]
         case .itemsDidChange(let changes): return ItemsDidChangeParameters(changes: changes).json
         case .attemptDidFail(let attempts): return attempts.json
@@ -40,6 +43,8 @@ extension VaultEvent {
             case .protectedDataWillBecomeUnavailable: self = .protectedDataWillBecomeUnavailable
             case .protectedDataDidBecomeUnavailable: self = .protectedDataDidBecomeUnavailable
             case .protectedDataDidBecomeAvailable: self = .protectedDataDidBecomeAvailable
+            case .inactiveDataDidBecomeUnavailable: self = .inactiveDataDidBecomeUnavailable
+            case .firstUnlockDataDidBecomeUnavailable: self = .firstUnlockDataDidBecomeUnavailable
             case .itemsDidChange: self = .itemsDidChange(try ItemsDidChangeParameters(result: result).changes)
             case .attemptDidFail: self = .attemptDidFail(try FailedAttempts(result: result))
             case .auditDidGrow: self = .auditDidGrow(try AuditDidGrowParameters(result: result).records)

@@ -35,9 +35,11 @@ enum Daemon {
             let logind = try Logind(on: loop, delaysSleep: configuration.presencePolicy.locksOnSleep) { trouble in
                 write("warning: \(trouble)\n", to: STDERR_FILENO)
             }
-            let surroundings = Surroundings(isLoggedIn: LoginMonitor.isLoggedIn) { [unowned logind] in
-                logind.unlockedDidChange($0)
-            }
+            let surroundings = Surroundings(
+                isLoggedIn: LoginMonitor.isLoggedIn,
+                hasSeat: { LoginMonitor.hasSeat },
+                unlockedDidChange: { [unowned logind] in logind.unlockedDidChange($0) }
+            )
             let server = try Server(loop: loop, configuration: configuration, surroundings: surroundings)
             logind.start { [unowned server] event in server.take(Occurrence(event)) }
             let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { signal in
@@ -46,6 +48,7 @@ enum Daemon {
                 server.shutDownSoon()
             }
             server.start()
+            report(server.idleLock)
             try ListeningSockets.takeAll(passed, options) { try server.serve($0, for: $1) }
             ServiceManager.notifyReady()
             server.run()
@@ -64,6 +67,18 @@ enum Daemon {
         let path = options.configurationFile.map { quotedForDisplay($0.path) + " is right" }
         write("\(path ?? "there is no configuration file")\n", to: STDOUT_FILENO)
         if count > 0 { write("the entitlements are right: \(count)\n", to: STDOUT_FILENO) }
+    }
+
+    private static func report(_ idleLock: IdleLock) {
+        guard idleLock.isDefault, let seconds = idleLock.seconds else { return }
+        write(
+            """
+            this machine has no seat with a screen: a vault with a passcode is locked after \
+            \(durationForDisplay(seconds: seconds)) without use; LockAfter= or --lock-after sets another time
+
+            """,
+            to: STDERR_FILENO
+        )
     }
 
     private static func reload(_ options: Options, _ server: Server) {

@@ -151,8 +151,11 @@ struct DaemonOption: Sendable {
         DaemonOption(
             "--lock-after",
             setting: "LockAfter",
-            "lock when no key that the passcode protects was used for so long (0: never)",
-            .seconds({ $0.lockPolicy.lockAfterSeconds = $1 == 0 ? nil : $1 })
+            """
+            lock when no key that the passcode protects was used for so long (0: never; \
+            \(Limits.defaultIdleLockSeconds) if the machine has no seat with a screen, otherwise never)
+            """,
+            .seconds({ $0.lockPolicy.lockAfterSeconds = $1 })
         ),
         DaemonOption(
             "--inactive-after",

@@ -134,6 +134,7 @@ private let didUnlock = "protectedDataDidBecomeAvailable"
 @Suite struct `A vault event` {
     private static let events: [VaultEvent] = [
         .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,
+        .inactiveDataDidBecomeUnavailable, .firstUnlockDataDidBecomeUnavailable,
         .itemsDidChange([
             ItemChange(.renamed, in: .file, group: "g", name: "a", formerName: "b"),
             ItemChange(.added, in: .keychain, group: "g", name: nil, itemClass: .key, reference: ItemID()),

@@ -16,13 +16,18 @@ final class MachineDriver {
     private var frames = FrameDecoder()
     private var place = 0
 
-    init(_ policy: ReconnectPolicy = .never, tellsUnknownOutcomes: Bool = true, isConnected: Bool = true) {
-        machine = ClientMachine(policy: policy, tellsUnknownOutcomes: tellsUnknownOutcomes)
+    init(
+        _ policy: ReconnectPolicy = .never,
+        tellsUnknownOutcomes: Bool = true,
+        isConnected: Bool = true,
+        timeout: Duration? = nil
+    ) {
+        machine = ClientMachine(policy: policy, tellsUnknownOutcomes: tellsUnknownOutcomes, timeout: timeout)
         if isConnected { connect() }
     }
 
     func connect() {
-        machine.connected()
+        machine.connected(at: now)
         sent = []
         frames = FrameDecoder()
         place = 0
@@ -34,14 +39,15 @@ final class MachineDriver {
     /// The time until the next deadline of the machine.
     var delay: Duration? { machine.deadline.map { $0 - now } }
 
-    func submit(_ call: Call) { machine.submit(call) }
+    func submit(_ call: Call) { machine.submit(call, at: now) }
 
     /// Submits a read or a change.
     func submit(_ number: Int64, changes: Bool = false, epoch: Int? = nil) throws {
         machine.submit(
             changes
                 ? try Call(number, ItemRemoveParameters(name: try ItemName("a")), epoch: epoch)
-                : try Call(number, VaultStatusParameters(), epoch: epoch)
+                : try Call(number, VaultStatusParameters(), epoch: epoch),
+            at: now
         )
     }
 

@@ -76,7 +76,11 @@ import Testing
         let server: TestServer
         let client: BlockingClient
 
-        init(_ policy: Presence.Policy = Presence.Policy(), lockAfterSeconds: Int? = nil) throws {
+        init(
+            _ policy: Presence.Policy = Presence.Policy(),
+            lockAfterSeconds: Int? = nil,
+            hasSeat: Bool = true
+        ) throws {
             let (loggedIn, told) = (loggedIn, told)
             server = try TestServer(clock: clock.clock) { configuration in
                 configuration.lockPolicy.lockAfterSeconds = lockAfterSeconds
@@ -89,6 +93,7 @@ import Testing
             } surroundings: {
                 Surroundings(
                     isLoggedIn: { loggedIn.value.contains($0) },
+                    hasSeat: { hasSeat },
                     unlockedDidChange: { told.value.append($0) }
                 )
             }
@@ -186,5 +191,23 @@ import Testing
         )
         _ = try place.client.lock(graceSeconds: 0)
         #expect(place.told.value.isEmpty)
+    }
+
+    // MARK: Idle time
+
+    @Test(arguments: [(nil, false, true), (nil, true, false), (0, false, false)] as [(Int?, Bool, Bool)])
+    func `without a seat the vault locks after a quarter of an hour, unless something else is set`(
+        lockAfterSeconds: Int?,
+        hasSeat: Bool,
+        locks: Bool
+    ) throws {
+        let place = try Place(lockAfterSeconds: lockAfterSeconds, hasSeat: hasSeat)
+        let status = try place.client.status()
+        #expect(status.lockAfterSeconds == (locks ? 900 : nil))
+        #expect(status.lockAfterIsDefault == locks)
+        place.clock.advance(by: 899)
+        #expect(try place.state == .unlocked)
+        place.clock.advance(by: 1)
+        #expect(try place.state == (locks ? .locking : .unlocked))
     }
 }

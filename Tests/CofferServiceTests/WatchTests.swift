@@ -10,6 +10,8 @@ import Testing
 @Suite struct WatchTests {
     private static let gone = Notification.protectedDataWillBecomeUnavailable.rawValue
     private static let lost = Notification.protectedDataDidBecomeUnavailable.rawValue
+    private static let inactive = Notification.inactiveDataDidBecomeUnavailable.rawValue
+    private static let forgotten = Notification.firstUnlockDataDidBecomeUnavailable.rawValue
     private static let there = Notification.protectedDataDidBecomeAvailable.rawValue
 
     private typealias Notification = CofferWire.Notification
@@ -35,10 +37,10 @@ import Testing
             ({ _ = try client.lock() }, [Self.gone]),
             ({ timed.clock.advance(by: 10) }, [Self.lost]),
             ({ _ = try client.lock(graceSeconds: 0) }, []),
-            ({ timed.clock.advance(by: 600) }, []),
+            ({ timed.clock.advance(by: 600) }, [Self.inactive]),
             ({ try client.unlock() }, [Self.there]),
             ({ _ = try client.lock(graceSeconds: 0) }, [Self.gone, Self.lost]),
-            ({ timed.clock.advance(by: 259_200) }, []),
+            ({ timed.clock.advance(by: 259_200) }, [Self.inactive, Self.forgotten]),
             ({ try client.unlock() }, [Self.there]),
             ({ try client.unlock() }, []),
         ]
@@ -77,7 +79,7 @@ import Testing
         timed.clock.sleep(for: 1_000_000)
         #expect(try timed.state() == .beforeFirstUnlock)
         let news = try watcher.newsUntilAnswer()
-        #expect(news == [Self.gone, Self.lost])
+        #expect(news == [Self.gone, Self.lost, Self.inactive, Self.forgotten])
     }
 
     @Test func `data that go with their vault, or stay without its passcode, are news`() throws {

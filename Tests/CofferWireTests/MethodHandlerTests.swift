@@ -87,6 +87,9 @@ private struct Handler: MethodHandler {
         context.taken(by: parameters)
     }
     func itemShow(_ parameters: ItemShowParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func itemSimulate(_ parameters: ItemSimulateParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func keychainAdd(_ parameters: KeychainAddParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }
@@ -139,6 +142,9 @@ private struct Handler: MethodHandler {
         context.taken(by: parameters)
     }
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
+    func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func vaultCheck(_ parameters: VaultCheckParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
     }

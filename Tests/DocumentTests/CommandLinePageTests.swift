@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `each synopsis has the options that the verb has`() throws {
-        let common: Set = ["--socket", "--no-start", "--version", "--help"]
+        let common: Set = ["--socket", "--no-start", "--timeout", "--version", "--help"]
         for (verb, synopsis) in synopses() {
             let help = try Programs.run(
                 Programs.program("coffer"),

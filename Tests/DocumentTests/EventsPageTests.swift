@@ -19,6 +19,7 @@ import Testing
         let attempts = FailedAttempts(count: 1, retrySeconds: 1, isEnded: true)
         let events: [VaultEvent] = [
             .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable, .protectedDataDidBecomeAvailable,
+            .inactiveDataDidBecomeUnavailable, .firstUnlockDataDidBecomeUnavailable,
             .itemsDidChange([]), .attemptDidFail(attempts), .auditDidGrow([]), .eventsMissed(1),
         ]
         #expect(rows.map { Notification(rawValue: $0[0].quotedWords[0]) } == [.progress] + events.map(\.notification))

@@ -42,7 +42,8 @@ import Testing
         #expect(talk.done == names, "never carried out: \(names.subtracting(talk.done))")
         let refused = names.subtracting(talk.refused)
         #expect(refused == [], "never refused")
-        #expect(talk.told == Set(Notification.allCases.map(\.rawValue)))
+        let told = talk.told.union(try waitAfterLock(rpc))
+        #expect(told == Set(Notification.allCases.map(\.rawValue)))
     }
 
     /// Before there is a vault, and its making.
@@ -110,6 +111,11 @@ import Testing
         try talk.succeed(.itemExplain, ["kind": "password"], payload: Self.secret)
         try talk.fail(.param, .itemExplain, ["as": "everybody"])
         try talk.fail(.param, .itemExplain, ["protection": "complete", "accessible": "Always"])
+        try talk.succeed(.itemSimulate)
+        try talk.succeed(.itemSimulate, ["state": "locked", "as": "uid:1", "limit": 1])
+        try talk.fail(.param, .itemSimulate, ["state": "open"])
+        try talk.succeed(.vaultBlockers)
+        try talk.fail(.param, .vaultBlockers, ["after": -1])
         try talk.succeed(.itemRemove, ["name": "slow"])
         try talk.fail(.itemNotFound, .itemRemove, Self.nobody)
     }

@@ -66,10 +66,11 @@ final class ExampleDaemon {
     var state: URL { folder.appending(path: "state") }
     private let process = Process()
 
-    init() throws {
+    /// - Parameter options: Options of the daemon. What depends on the machine is as on one with a seat.
+    init(_ options: [String] = []) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         process.executableURL = Programs.program("cofferd")
-        process.arguments = ["--socket", socket, "--state", state.path]
+        process.arguments = ["--socket", socket, "--state", state.path, "--lock-after", "0"] + options
         // With our streams, a daemon that a crash of the tests left over would keep their runner waiting.
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice

@@ -63,7 +63,7 @@ import Testing
         #expect(made.status == 0, "\(made.errors)")
         for (plaintext, onDisk) in rows {
             let content = Data(repeating: 7, count: try #require(Int(plaintext)))
-            let put = try daemon.coffer(["put", "example", "--kind", "document"], input: content)
+            let put = try daemon.coffer(["put", "example", "--kind", "document", "--allow-empty"], input: content)
             #expect(put.status == 0, "\(put.errors)")
             let sizes = try Self.sizes(under: daemon.state.appending(path: "blobs"))
             #expect(sizes == [onDisk])

@@ -90,6 +90,8 @@ import Testing
             (.itemGet, ItemGetResult(store: .file, byteCount: 1, delivery: .payload).json),
             (.itemShow, info.json),
             (.itemList, ItemPage(items: [info], next: "a", damagedCount: 0).json),
+            (.vaultBlockers, BlockerPage(blockers: [], next: 1).json),
+            (.itemSimulate, SimulationPage(items: [], next: "a", damagedCount: 0).json),
         ]
         for (method, result) in results {
             let text = try page.section(try heading(of: method)).joined(separator: " ")
@@ -165,6 +167,8 @@ import Testing
         .fileWrite: ["handle": 1],
         .itemList: [:],
         .itemMove: ["name": "a", "to": "b"],
+        .itemSimulate: [:],
+        .vaultBlockers: [:],
         .keychainAdd: ["class": "key"],
         .keychainAgree: ["class": "key", "peer": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
         .keychainDelete: ["class": "key"],

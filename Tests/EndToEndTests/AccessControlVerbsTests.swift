@@ -6,7 +6,7 @@ import Testing
 @Suite struct AccessControlVerbsTests {
     private func vault() throws -> DaemonProcess {
         let daemon = try DaemonProcess()
-        try daemon.directory.write(Array("passcode".utf8), to: "pass")
+        try daemon.directory.write(Array("pass code".utf8), to: "pass")
         try daemon.directory.write(Array("own".utf8), to: "own")
         try daemon.directory.write(Array("wrong".utf8), to: "wrong")
         let made = try run(daemon, "coffer init --kdf interactive --no-recovery-key --passcode-fd 3 3<pass")
@@ -117,10 +117,10 @@ import Testing
         let read = try onTerminal(
             daemon,
             "coffer get anna",
-            [("Passcode: ", "passcode"), ("Application password: ", "own")]
+            [("Passcode: ", "pass code"), ("Application password: ", "own")]
         )
         #expect(read.status == 0, "\(read.shown)")
-        #expect(read.shown.hasSuffix("passcode\r\n"))
+        #expect(read.shown.hasSuffix("pass code\r\n"))
         #expect(!read.shown.contains("own"))
         let differing = try onTerminal(
             daemon,

@@ -139,9 +139,9 @@ import Testing
         try expectIntact(daemon)
     }
 
-    @Test func `an empty secret is a secret`() throws {
+    @Test func `an empty secret is a secret, if it is meant`() throws {
         let daemon = try vault()
-        #expect(try daemon.coffer(["put", "empty"]).status == 0)
+        #expect(try daemon.coffer(["put", "empty", "--allow-empty"]).status == 0)
         let result = try daemon.coffer(["get", "empty"])
         #expect(result.status == 0)
         #expect(result.output.isEmpty)
@@ -153,9 +153,9 @@ import Testing
         let noVault = try daemon.coffer(["get", "a"])
         #expect(noVault.status == 69)
         #expect(noVault.errors == "error: there is no vault yet\nhint: make one with 'coffer init'\n")
-        let initialized = try daemon.coffer(["init", "--kdf", "interactive"], passcode: "x")
+        let initialized = try daemon.coffer(["init", "--kdf", "interactive"], passcode: "pass x")
         #expect(initialized.status == 0)
-        #expect(try daemon.coffer(["init"], passcode: "x").status == 73)
+        #expect(try daemon.coffer(["init"], passcode: "pass x").status == 73)
         let missing = try daemon.coffer(["get", "a"])
         #expect(missing.status == 66)
         #expect(missing.errors.hasPrefix("error: there is no item 'a'\nhint: "))
@@ -168,7 +168,7 @@ import Testing
         #expect(locked.status == 75)
         #expect(locked.errors.contains("hint: run 'coffer unlock'"))
         #expect(try daemon.coffer(["unlock"], passcode: "y").status == 77)
-        #expect(try daemon.coffer(["unlock"], passcode: "x\n").status == 0)
+        #expect(try daemon.coffer(["unlock"], passcode: "pass x\n").status == 0)
         #expect(try daemon.coffer(["put", "a", "/nonexistent"]).status == 74)
         #expect(try daemon.coffer(["put", "a", "--kind", "nonsense"]).status == 64)
         #expect(try daemon.coffer(["frobnicate"]).status == 64)

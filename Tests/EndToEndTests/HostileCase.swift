@@ -60,6 +60,8 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("protect", "a complete --passcode-fd 3", ["item.protect", "context.authenticate"]),
         HostileCase("explain", "a", ["item.explain"]),
         HostileCase("explain", "--kind token --as uid:1", ["item.explain"]),
+        HostileCase("simulate", "--state locked --as uid:1", ["item.simulate"]),
+        HostileCase("wait", "unlocked", ["vault.status"], json: false),
     ]
 
     private static let keychain = [
@@ -118,6 +120,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("lock", "--now", ["vault.lock"]),
         HostileCase("status", "", ["vault.status"], state: "locking"),
         HostileCase("status", "", ["vault.status", "slot.list"], state: "deviceKeyMissing"),
+        HostileCase("status", "--blockers", ["vault.status", "vault.blockers", "lease.list", "item.list"]),
         HostileCase("passcode set", "--new-passcode-fd 3", ["vault.status", "passcode.set"], state: "noPasscode"),
         HostileCase(
             "passcode change",

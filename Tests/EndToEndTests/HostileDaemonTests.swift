@@ -91,7 +91,7 @@ private struct HostileConversation {
         self.verb = verb
         rpc = try OpenRPC()
         folder = try TemporaryDirectory()
-        try folder.write(Array("pass".utf8), to: "pass")
+        try folder.write(Array("pass one".utf8), to: "pass")
         try folder.write(Array(Self.serviceManager.utf8), to: "busctl", mode: 0o700)
         let rpc = rpc
         boundCounts = try verb.methods.map { method in

@@ -10,7 +10,7 @@ import Testing
     /// A daemon with an unlocked vault.
     private func vault() throws -> DaemonProcess {
         let daemon = try DaemonProcess()
-        try daemon.directory.write(Array("passcode".utf8), to: "pass")
+        try daemon.directory.write(Array("pass code".utf8), to: "pass")
         try expect(daemon, "coffer init --kdf interactive --no-recovery-key --passcode-fd 3 3<pass >init.txt", "")
         return daemon
     }

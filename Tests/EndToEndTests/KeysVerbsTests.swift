@@ -43,7 +43,7 @@ import Testing
 
     @Test func `the recovery key stands alone on standard output`() throws {
         let daemon = try DaemonProcess()
-        let made = try daemon.coffer(["init", "--kdf", "interactive"], passcode: "p")
+        let made = try daemon.coffer(["init", "--kdf", "interactive"], passcode: "pass one")
         #expect(made.status == 0)
         #expect(isRecoveryKey(made.text))
         #expect(made.errors.hasPrefix("made a vault; it is unlocked\n"))
@@ -68,7 +68,7 @@ import Testing
     func `no vault is created if the recovery key can't be written`(options: String, code: Int32) throws {
         let daemon = try DaemonProcess()
         try daemon.directory.write([1], to: "there")
-        try daemon.directory.write([1], to: "pass")
+        try daemon.directory.write(Array("pass one".utf8), to: "pass")
         let fd = options.contains("--no-passcode") ? "" : "--passcode-fd 3"
         let made = try run(daemon, "coffer init --kdf interactive \(fd) \(options) 3<pass")
         #expect(made.status == code, "\(made.errors)")
@@ -79,7 +79,8 @@ import Testing
 
     @Test func `a recovery key that is declined is not made`() throws {
         let daemon = try DaemonProcess()
-        let made = try daemon.coffer(["init", "--kdf", "interactive", "--no-recovery-key", "--json"], passcode: "p")
+        let options = ["--kdf", "interactive", "--no-recovery-key", "--json"]
+        let made = try daemon.coffer(["init"] + options, passcode: "pass one")
         #expect(made.status == 0)
         #expect(made.text.contains(#""state":"unlocked""#))
         let slots = try daemon.coffer(["slot", "list", "--json"])

@@ -39,7 +39,7 @@ struct FileWriter: CustomTestStringConvertible, Sendable {
 
     init() throws {
         folder = try TemporaryDirectory()
-        try folder.write(Array("pass".utf8), to: "pass")
+        try folder.write(Array("pass one".utf8), to: "pass")
     }
 
     /// A daemon that writes a part, or sends one, and says no more.

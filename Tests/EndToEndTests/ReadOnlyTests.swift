@@ -119,7 +119,7 @@ private let why: Comment = "only root can mount a file system"
         let daemon = snapshot.daemon
         let made = try daemon.coffer(
             ["init", "--kdf", "interactive", "--recovery-key-file", "recovery"],
-            passcode: "1234"
+            passcode: "pass one"
         )
         try #require(made.status == 0, "\(made.errors)")
         let recoveryKey = try #require(daemon.directory.contents("recovery"))

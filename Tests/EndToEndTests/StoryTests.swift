@@ -19,7 +19,7 @@ import Testing
         let session = try #require(readme.components(separatedBy: "```console\n").dropFirst().first)
         let lines = try #require(session.components(separatedBy: "```").first)
         let daemon = try DaemonProcess()
-        try daemon.directory.write(Array("secret".utf8), to: "passcode")
+        try daemon.directory.write(Array("pass code".utf8), to: "passcode")
         try daemon.directory.write(Array("ghp_16C7".utf8), to: "token")
         try daemon.directory.write(pseudoRandomBytes(100_000), to: "scan.bin")
         var printed = ""

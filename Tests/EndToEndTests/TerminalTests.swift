@@ -77,7 +77,11 @@ import Testing
 
     @Test func `two passcodes that differ make no vault`() throws {
         let daemon = try DaemonProcess()
-        let result = try onTerminal(daemon, "coffer init", [("New passcode: ", "one"), ("Repeat passcode: ", "two")])
+        let result = try onTerminal(
+            daemon,
+            "coffer init",
+            [("New passcode: ", "pass one"), ("Repeat passcode: ", "pass two")]
+        )
         #expect(result.status == 64)
         #expect(try daemon.connect().status().state == .noVault)
     }
@@ -85,11 +89,28 @@ import Testing
     @Test func `a secret is asked for without echo, and text is shown on a line of its own`() throws {
         let daemon = try DaemonProcess()
         try daemon.connect().makeVault()
-        let put = try onTerminal(daemon, "coffer put site/login", [("Secret for 'site/login': ", "s3cr3t")])
+        let put = try onTerminal(
+            daemon,
+            "coffer put site/login",
+            [("Secret for 'site/login': ", "s3cr3t"), ("Repeat secret for 'site/login': ", "s3cr3t")]
+        )
         #expect(put.status == 0)
         #expect(!put.shown.contains("s3cr3t"))
         let get = try onTerminal(daemon, "coffer get site/login")
         #expect(get.shown == "s3cr3t\r\n")
+    }
+
+    @Test func `a secret that is typed differently the second time is not stored`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        let put = try onTerminal(
+            daemon,
+            "coffer put site/login",
+            [("Secret for 'site/login': ", "s3cr3t"), ("Repeat secret for 'site/login': ", "s3cret")]
+        )
+        #expect(put.status == 64)
+        #expect(put.shown.contains("error: the two secrets differ"))
+        #expect(try daemon.coffer(["get", "site/login"]).status == 66)
     }
 
     @Test(arguments: [[0x1B, 0x5B, 0x31, 0x6D], [0xFF], [0xC2, 0x9B, 0x41], [0]] as [[UInt8]])

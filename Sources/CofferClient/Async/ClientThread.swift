@@ -22,15 +22,22 @@ final class ClientThread {
     private var subscribers: [EventQueue] = []
     private var isStopped = false
 
-    private init(_ mailbox: Mailbox, socketPath: String, policy: ReconnectPolicy) {
+    private init(_ mailbox: Mailbox, socketPath: String, policy: ReconnectPolicy, timeout: Duration?) {
         self.mailbox = mailbox
         self.socketPath = socketPath
-        machine = ClientMachine(policy: policy, tellsUnknownOutcomes: true)
+        machine = ClientMachine(policy: policy, tellsUnknownOutcomes: true, timeout: timeout)
     }
 
     /// Starts a thread, which runs until ``stop()``.
-    static func start(_ mailbox: Mailbox, socketPath: String, policy: ReconnectPolicy) throws(SystemError) {
-        try NativeThread.startDetached { ClientThread(mailbox, socketPath: socketPath, policy: policy).run() }
+    static func start(
+        _ mailbox: Mailbox,
+        socketPath: String,
+        policy: ReconnectPolicy,
+        timeout: Duration?
+    ) throws(SystemError) {
+        try NativeThread.startDetached {
+            ClientThread(mailbox, socketPath: socketPath, policy: policy, timeout: timeout).run()
+        }
     }
 
     private func run() {
@@ -57,7 +64,7 @@ final class ClientThread {
 
     func submit(_ call: Call, _ pending: PendingCall?) {
         if let pending { calls[call.number] = pending }
-        machine.submit(call)
+        machine.submit(call, at: .now)
     }
 
     /// Cancels a call.
@@ -106,8 +113,8 @@ final class ClientThread {
     // MARK: The connection
 
     private func connect() throws(CofferError) {
-        link = try Link(to: socketPath, isBlocking: false)
-        machine.connected()
+        link = try Link(to: socketPath)
+        machine.connected(at: .now)
     }
 
     private func connectAgain() {

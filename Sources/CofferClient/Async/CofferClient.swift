@@ -14,10 +14,10 @@ public final class CofferClient: Sendable {
     let mailbox: Mailbox
     private let lastNumber = Mutex<Int64>(0)
 
-    private init(socketPath: String, policy: ReconnectPolicy) throws(CofferError) {
+    private init(socketPath: String, policy: ReconnectPolicy, timeout: Duration?) throws(CofferError) {
         do throws(SystemError) {
             mailbox = try Mailbox()
-            try ClientThread.start(mailbox, socketPath: socketPath, policy: policy)
+            try ClientThread.start(mailbox, socketPath: socketPath, policy: policy, timeout: timeout)
         } catch {
             throw error.cofferError("can't start the client's thread")
         }
@@ -32,15 +32,17 @@ public final class CofferClient: Sendable {
     /// - Parameters:
     ///   - socketPath: The path of the daemon's socket; ``SocketPath`` has the usual one.
     ///   - policy: How to reconnect when the connection breaks.
+    ///   - timeout: How long the daemon may be silent during a call, before the call fails; `nil` for ever.
     ///   - body: Uses the client. Calls that it leaves pending end with the connection.
     /// - Returns: The result of `body`.
     /// - Throws: The error of `body`; `notAvailable` if no daemon listens.
     public static nonisolated(nonsending) func withConnection<Value>(
         to socketPath: String,
         reconnecting policy: ReconnectPolicy = .standard,
+        timeout: Duration? = .seconds(Limits.answerSeconds),
         _ body: nonisolated(nonsending) (CofferClient) async throws(CofferError) -> Value
     ) async throws(CofferError) -> Value {
-        let client = try CofferClient(socketPath: socketPath, policy: policy)
+        let client = try CofferClient(socketPath: socketPath, policy: policy, timeout: timeout)
         do throws(CofferError) {
             try await client.open()
             let value = try await body(client)
@@ -57,15 +59,17 @@ public final class CofferClient: Sendable {
     /// - Parameters:
     ///   - socketPath: The path of the daemon's socket; ``SocketPath`` has the usual one.
     ///   - policy: How to reconnect when the connection breaks.
+    ///   - timeout: How long the daemon may be silent during a call, before the call fails; `nil` for ever.
     ///   - body: Uses the client. Calls that it leaves pending end with the connection.
     /// - Returns: The result of `body`.
     /// - Throws: The error of `body`, of any type; `notAvailable` if no daemon listens.
     public static nonisolated(nonsending) func withConnection<Value>(
         to socketPath: String,
         reconnecting policy: ReconnectPolicy = .standard,
+        timeout: Duration? = .seconds(Limits.answerSeconds),
         _ body: nonisolated(nonsending) (CofferClient) async throws -> Value
     ) async throws -> Value {
-        let outcome = try await withConnection(to: socketPath, reconnecting: policy) {
+        let outcome = try await withConnection(to: socketPath, reconnecting: policy, timeout: timeout) {
             (client) throws(CofferError) -> Result<Value, any Error> in
             do { return .success(try await body(client)) } catch { return .failure(error) }
         }

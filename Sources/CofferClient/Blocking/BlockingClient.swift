@@ -7,7 +7,8 @@ public import CofferWire
 /// A connection must not be used by two threads at a time.
 public final class BlockingClient {
     private var link: Link
-    private var machine = ClientMachine(policy: .never, tellsUnknownOutcomes: false)
+    private var machine: ClientMachine
+    private var waiting = PollSet()
     private var nextNumber: Int64 = 1
     /// Events that were not taken yet.
     private var events = EventBuffer()
@@ -18,22 +19,32 @@ public final class BlockingClient {
 
     /// Connects to a daemon.
     ///
-    /// - Parameter socketPath: The path of the daemon's socket.
+    /// - Parameters:
+    ///   - socketPath: The path of the daemon's socket.
+    ///   - timeout: How long the daemon may be silent during a call, before the call fails; `nil` for ever.
     /// - Throws: `notAvailable` if no daemon listens there.
-    public convenience init(socketPath: String) throws(CofferError) {
-        try self.init(Link(to: socketPath))
+    public convenience init(
+        socketPath: String,
+        timeout: Duration? = .seconds(Limits.answerSeconds)
+    ) throws(CofferError) {
+        self.init(try Link(to: socketPath), timeout)
     }
 
     /// Connects to the first of several sockets on which a daemon listens.
     ///
-    /// - Parameter socketPaths: The paths, at least one.
+    /// - Parameters:
+    ///   - socketPaths: The paths, at least one.
+    ///   - timeout: How long the daemon may be silent during a call; `nil` for ever.
     /// - Throws: The error of the first path, if no daemon listens on any.
-    package static func connect(toFirstOf socketPaths: [String]) throws(CofferError) -> BlockingClient {
+    package static func connect(
+        toFirstOf socketPaths: [String],
+        timeout: Duration? = .seconds(Limits.answerSeconds)
+    ) throws(CofferError) -> BlockingClient {
         do throws(CofferError) {
-            return try BlockingClient(socketPath: socketPaths[0])
+            return try BlockingClient(socketPath: socketPaths[0], timeout: timeout)
         } catch {
             for path in socketPaths.dropFirst() {
-                if let client = try? BlockingClient(socketPath: path) { return client }
+                if let client = try? BlockingClient(socketPath: path, timeout: timeout) { return client }
             }
             throw error
         }
@@ -41,13 +52,22 @@ public final class BlockingClient {
 
     /// Uses a connected socket.
     ///
-    /// - Parameter socket: A blocking stream socket.
+    /// - Parameters:
+    ///   - socket: A stream socket, which is made non-blocking.
+    ///   - timeout: How long the daemon may be silent during a call; `nil` for ever.
     /// - Throws: `internal` if memory for secrets can't be locked.
-    package convenience init(socket: consuming OwnedDescriptor) throws(CofferError) { try self.init(Link(socket)) }
+    package convenience init(
+        socket: consuming OwnedDescriptor,
+        timeout: Duration? = .seconds(Limits.answerSeconds)
+    ) throws(CofferError) {
+        do { try UnixSocket.setNonBlocking(socket) } catch { throw error.cofferError("can't use the socket") }
+        self.init(try Link(socket), timeout)
+    }
 
-    private init(_ link: consuming Link) {
+    private init(_ link: consuming Link, _ timeout: Duration?) {
         self.link = link
-        machine.connected()
+        machine = ClientMachine(policy: .never, tellsUnknownOutcomes: false, timeout: timeout)
+        machine.connected(at: .now)
     }
 
     // MARK: Calling
@@ -83,12 +103,12 @@ public final class BlockingClient {
     ) throws(CofferError) -> Answer {
         if let end { throw end }
         let passed = descriptor.map { PassedDescriptor(borrowing: $0) }
-        machine.submit(try Call(nextNumber, method, params, payload: payload, descriptor: passed))
+        machine.submit(try Call(nextNumber, method, params, payload: payload, descriptor: passed), at: .now)
         nextNumber += 1
         link.flush(&machine)
         while true {
             switch takeEnding(telling: progress) {
-            case nil: receive()
+            case nil: takeTurn()
             case .failed(let error)?: throw error
             case .answered(let outcome)?:
                 try answerInspector?(method, outcome.map(\.json))
@@ -119,9 +139,21 @@ public final class BlockingClient {
     /// - Throws: `notAvailable` when the connection breaks.
     public func nextEvent() throws(CofferError) -> VaultEvent {
         while true {
+            if let event = try nextEvent(until: nil) { return event }
+        }
+    }
+
+    /// Waits for the next event.
+    ///
+    /// - Parameter limit: The end of the wait; `nil` for none.
+    /// - Returns: `nil` if none came before.
+    /// - Throws: `notAvailable` when the connection breaks.
+    public func nextEvent(until limit: ContinuousClock.Instant?) throws(CofferError) -> VaultEvent? {
+        while true {
             if let event = events.takeFirst() { return event }
             if let end { throw end }
-            receive()
+            if let limit, limit <= .now { return nil }
+            takeTurn(until: limit)
             _ = takeEnding(telling: nil)
         }
     }
@@ -147,5 +179,16 @@ public final class BlockingClient {
         return ending
     }
 
-    private func receive() { _ = link.receive(into: &machine) }
+    /// Sends, waits for the daemon, and receives.
+    private func takeTurn(until limit: ContinuousClock.Instant? = nil) {
+        if !link.hasPending {
+            link.flush(&machine)
+            guard machine.isConnected else { return }
+            waiting.removeAll()
+            waiting.add(link.socket.number, isReading: true, isWriting: machine.hasOutput)
+            waiting.wait(until: [machine.deadline, limit].compactMap(\.self).min())
+            guard waiting.isReady(at: 0) else { return machine.advance(to: .now) }
+        }
+        _ = link.receive(into: &machine)
+    }
 }

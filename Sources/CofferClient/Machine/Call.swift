@@ -25,7 +25,7 @@ package final class PassedDescriptor: Sendable {
 package struct Call: Sendable {
     /// Its number on the wire: positive, and unique for the client.
     package let number: Int64
-    /// `nil` for a request to cancel, which the machine itself sends.
+    /// `nil` for a request that the machine itself sends.
     let method: Method?
     /// The header and the JSON of its frame.
     package let head: [UInt8]
@@ -97,6 +97,16 @@ package struct Call: Sendable {
         let params = RequestCancelParameters(.integer(number)).json
         let request = Request(id: .integer(-number), method: Method.requestCancel.rawValue, params: params)
         self.init(-number, nil, request, payloadCount: 0, epoch)
+    }
+
+    /// The number of the request that asks whether the daemon is there; calls have others.
+    static let probeNumber: Int64 = 0
+
+    /// Makes the request that asks whether the daemon is there.
+    init(probeOn epoch: Int) {
+        let params = HelloParameters(protocolNumber: Int64(Version.protocolNumber)).json
+        let request = Request(id: .integer(Self.probeNumber), method: Method.hello.rawValue, params: params)
+        self.init(Self.probeNumber, nil, request, payloadCount: 0, epoch)
     }
 
     private init(_ number: Int64, _ method: Method?, _ request: Request, payloadCount: Int, _ epoch: Int?) {

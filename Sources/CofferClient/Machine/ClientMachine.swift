@@ -30,6 +30,12 @@ package struct ClientMachine: ~Copyable {
 
     private let policy: ReconnectPolicy
     private let tellsUnknownOutcomes: Bool
+    /// How long a daemon that owes an answer may be silent; `nil` for ever.
+    private let timeout: Duration?
+    /// When the daemon was last heard, or began to owe an answer.
+    private var lastHeard: Instant?
+    /// When the daemon must have been heard after it was asked whether it is there.
+    private var probeEnds: Instant?
     private var decoder = FrameDecoder()
     /// Whether there is a connection.
     package private(set) var isConnected = false
@@ -55,9 +61,11 @@ package struct ClientMachine: ~Copyable {
     ///   - policy: How to reconnect when a connection breaks.
     ///   - tellsUnknownOutcomes: Whether a change that was sent ends with `outcomeUnknown` if the connection
     ///     breaks before the answer, instead of the error of the connection.
-    package init(policy: ReconnectPolicy, tellsUnknownOutcomes: Bool) {
+    ///   - timeout: How long a daemon that owes an answer may be silent; `nil` for ever.
+    package init(policy: ReconnectPolicy, tellsUnknownOutcomes: Bool, timeout: Duration? = nil) {
         self.policy = policy
         self.tellsUnknownOutcomes = tellsUnknownOutcomes
+        self.timeout = timeout
     }
 
     /// Takes the effects since the last call, in order.
@@ -69,11 +77,12 @@ package struct ClientMachine: ~Copyable {
     // MARK: Calls
 
     /// Accepts a call.
-    package mutating func submit(_ call: Call) {
+    package mutating func submit(_ call: Call, at now: Instant) {
         if isClosed { return effects.append(.failed(call.number, .clientClosed)) }
         if let bound = call.epoch, bound != epoch || !isConnected {
             return effects.append(.failed(call.number, .boundToConnection))
         }
+        if !owesAnswer { noteHeard(at: now) }
         outbox.append(call)
     }
 
@@ -101,10 +110,11 @@ package struct ClientMachine: ~Copyable {
         effects.append(.failed(call.number, .cancelled))
     }
 
-    private mutating func askToCancel(_ number: Int64) {
-        // The request to cancel precedes every call that has not begun to be sent.
-        let place = outbox.first.map { $0.sentCount > 0 ? 1 : 0 } ?? 0
-        outbox.insert(Call(cancelling: number, on: epoch), at: place)
+    private mutating func askToCancel(_ number: Int64) { insertFirst(Call(cancelling: number, on: epoch)) }
+
+    /// Sends a request of the machine's own before every call that has not begun to be sent.
+    private mutating func insertFirst(_ call: Call) {
+        outbox.insert(call, at: outbox.first.map { $0.sentCount > 0 ? 1 : 0 } ?? 0)
     }
 
     /// Fails every call and closes the connection, for good.
@@ -119,8 +129,8 @@ package struct ClientMachine: ~Copyable {
     /// nothing.
     package var deadline: Instant? {
         let patience = (outbox + sent.values).compactMap(\.patienceEnds).min()
-        guard let retryTime, !outbox.isEmpty else { return patience }
-        return patience.map { min($0, retryTime) } ?? retryTime
+        let retry = outbox.isEmpty ? nil : retryTime
+        return [patience, retry, silenceEnds].compactMap(\.self).min()
     }
 
     /// Ends the connection if the daemon missed a deadline.
@@ -128,6 +138,36 @@ package struct ClientMachine: ~Copyable {
         if (outbox + sent.values).contains(where: { $0.patienceEnds.map { $0 <= now } ?? false }) {
             disconnected(.connectionBroken("the daemon does not answer"), at: now)
         }
+        guard let timeout, let silenceEnds, silenceEnds <= now else { return }
+        if probeEnds == nil {
+            probe(until: now + timeout / 2)
+        } else {
+            disconnected(.silent(for: timeout), mayRepeat: false, at: now)
+        }
+    }
+
+    // MARK: Silence
+
+    /// Whether the daemon has something to answer.
+    private var owesAnswer: Bool { isConnected && !(sent.isEmpty && outbox.isEmpty) }
+
+    /// The end of half the permitted silence, when the daemon is asked whether it is there, and of the whole.
+    ///
+    /// A request may take long; a daemon that works on it still answers a `hello` at once.
+    private var silenceEnds: Instant? {
+        guard let timeout, let lastHeard, owesAnswer else { return nil }
+        return probeEnds ?? lastHeard + timeout / 2
+    }
+
+    private mutating func noteHeard(at now: Instant) {
+        lastHeard = now
+        probeEnds = nil
+    }
+
+    private mutating func probe(until end: Instant) {
+        probeEnds = end
+        let isPending = sent[Call.probeNumber] != nil || outbox.contains { $0.number == Call.probeNumber }
+        if !isPending { insertFirst(Call(probeOn: epoch)) }
     }
 
     // MARK: Connections
@@ -138,7 +178,8 @@ package struct ClientMachine: ~Copyable {
     }
 
     /// Begins a new connection.
-    package mutating func connected() {
+    package mutating func connected(at now: Instant) {
+        noteHeard(at: now)
         decoder = FrameDecoder()
         isConnected = true
         hasHeard = false
@@ -245,6 +286,7 @@ extension ClientMachine {
     ///   - now: The time.
     package mutating func receive(_ bytes: RawSpan, from offset: inout Int, at now: Instant) {
         guard isConnected else { return offset = bytes.byteCount }
+        noteHeard(at: now)
         do throws(CofferError) {
             if let frame = try nextFrame(in: bytes, at: &offset) { try handle(frame, at: now) }
         } catch {

@@ -13,17 +13,17 @@ struct Link: ~Copyable {
     /// Connects to a daemon.
     ///
     /// - Throws: `notAvailable` if no daemon listens there.
-    init(to socketPath: String, isBlocking: Bool = true) throws(CofferError) {
+    init(to socketPath: String) throws(CofferError) {
         let socket: OwnedDescriptor
         do {
-            socket = try UnixSocket.connect(to: socketPath, isBlocking: isBlocking)
+            socket = try UnixSocket.connect(to: socketPath, isBlocking: false)
         } catch {
             throw .unreachable(socketPath, error)
         }
         try self.init(socket)
     }
 
-    /// Takes ownership of a connected socket.
+    /// Takes ownership of a connected, non-blocking socket.
     ///
     /// - Throws: `internal` if memory for secrets can't be locked.
     init(_ socket: consuming OwnedDescriptor) throws(CofferError) {

@@ -16,6 +16,7 @@ struct Get: ParsableCommand {
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
     var range: String?
 
+    @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
 
     func run() throws {
@@ -29,12 +30,15 @@ struct Get: ParsableCommand {
             group: access.group
         )
         let session = try authentication.connect()
+        try waiting.untilReadable(itemName, session.client)
         try output.write(
             { (number) throws(CofferError) in
                 try session.satisfy { () throws(CofferError) in try fetch(params, from: session.client, to: number) }
             },
             orShow: { () throws(CofferError) in
-                try BytesOutputOptions.show(try session.call(params).payload, itemName.quoted)
+                let returned = try session.call(params)
+                warn(of: returned.value)
+                try BytesOutputOptions.show(returned.payload, itemName.quoted)
             }
         )
     }
@@ -52,7 +56,13 @@ struct Get: ParsableCommand {
             passing: descriptor,
             progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         )
+        warn(of: returned.value)
         if returned.value.delivery == .payload { try returned.payload.write(to: descriptor) }
+    }
+
+    private func warn(of item: ItemGetResult) {
+        guard item.isExpired, let date = item.expiryDate else { return }
+        Output.warn(["\(quotedForDisplay(name)) has expired: it was valid until \(Timestamp.text(date))"])
     }
 
     private static func parse(_ range: String?) throws(CofferError) -> (offset: Int64, length: Int64)? {

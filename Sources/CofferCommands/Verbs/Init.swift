@@ -23,6 +23,7 @@ struct Init: ParsableCommand {
 
     @OptionGroup var recoveryKey: RecoveryKeyOptions
     @OptionGroup var passcode: PasscodeOptions
+    @OptionGroup var strength: PasscodeStrengthOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -41,13 +42,14 @@ struct Init: ParsableCommand {
     func run() throws {
         // A descriptor that is read after connecting may be the connection itself.
         let given = try passcode.readGiven()
+        if let given { try strength.check(given) }
         let client = try connection.connect()
         // Checked before a person types a new passcode twice.
         guard try client.status().state == .noVault else {
             throw CofferError(.duplicateItem, "there is a vault already", hint: "unlock it with 'coffer unlock'")
         }
         let place = noRecoveryKey ? nil : try recoveryKey.open()
-        let typed = noPasscode ? nil : try given ?? SecretInput.askNew()
+        let typed = noPasscode ? nil : try given ?? SecretInput.askNew(check: strength.check)
         let params = VaultInitParameters(
             kdf: kdf,
             hasNoPasscode: noPasscode,

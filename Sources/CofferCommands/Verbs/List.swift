@@ -12,6 +12,12 @@ struct List: ParsableCommand {
     @Argument(help: "Names that begin with it only; with '*' or '?' in it, names that fit it as a pattern.")
     var prefix: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Ignore the case of letters in names; as it is without this where PREFIX has no capital."
+    )
+    var ignoreCase: Bool?
+
     @Option(help: "Items of one store only.")
     var store: StoreName?
 
@@ -44,6 +50,7 @@ struct List: ParsableCommand {
             let params = ItemListParameters(
                 prefix: isPattern ? nil : prefix,
                 pattern: pattern,
+                ignoresCase: ignoreCase ?? !hasCapital,
                 store: store,
                 after: after,
                 expiringBefore: before,
@@ -60,13 +67,20 @@ struct List: ParsableCommand {
         for item in items {
             format.show(ListedItem(item: item, isLong: long, showsGroup: allGroups, isTerminal: isTerminal))
         }
-        if damagedCount > 0 {
-            throw CofferError(
-                .decode,
-                "\(damagedCount) items are damaged or were tampered with, and have no name to list",
-                hint: "'coffer doctor' names them, as far as that can be done"
-            )
-        }
+        if damagedCount > 0 { throw CofferError.damagedItems(damagedCount) }
+    }
+
+    private var hasCapital: Bool { prefix.map { $0 != $0.lowercased() } ?? false }
+}
+
+extension CofferError {
+    /// The end of a listing that could not name every item.
+    static func damagedItems(_ count: Int) -> CofferError {
+        CofferError(
+            .decode,
+            "\(count) items are damaged or were tampered with, and have no name to list",
+            hint: "'coffer doctor' names them, as far as that can be done"
+        )
     }
 }
 

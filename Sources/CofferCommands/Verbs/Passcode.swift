@@ -30,7 +30,7 @@ struct SetPasscode: ParsableCommand {
                 hint: "change it with 'coffer passcode change'"
             )
         }
-        let typed = try given ?? SecretInput.askNew()
+        let typed = try given ?? passcode.ask()
         let params = PasscodeSetParameters(kdf: passcode.kdf, erasesData: passcode.eraseData)
         let status = try client.call(params, payload: typed).value
         format.show(status.json, "set the passcode; 'coffer lock' takes effect from now on")
@@ -65,7 +65,7 @@ struct ChangePasscode: ParsableCommand {
             replacesDeviceKey: credential.kind == .recoveryKey
         )
         let typed = try given ?? credential.ask(before)
-        let typedNew = try givenNew ?? SecretInput.askNew()
+        let typedNew = try givenNew ?? passcode.ask()
         let params = PasscodeChangeParameters(
             credential: credential.kind,
             kdf: passcode.kdf,

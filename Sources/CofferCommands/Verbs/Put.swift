@@ -23,6 +23,9 @@ struct Put: ParsableCommand {
     @Flag(help: "Say in words why it went there.")
     var explain = false
 
+    @Flag(help: "Store nothing under the name, if nothing is given.")
+    var allowEmpty = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -32,15 +35,7 @@ struct Put: ParsableCommand {
         // One byte more than the limit of a keychain item is enough for the decision; the rest stays in the
         // source.
         let isTyped = file == nil && isatty(STDIN_FILENO) == 1
-        let content = Secret(
-            isTyped
-                ? try SecretInput.ask("Secret for \(itemName.quoted): ", limit: Limits.secretBytes)
-                : try SecretInput.readAll(
-                    from: source.number,
-                    limit: Limits.secretBytes + 1,
-                    quotedForDisplay(file ?? "stdin")
-                )
-        )
+        let content = try isTyped ? askContent(itemName) : readContent(from: source.number, itemName)
         let isComplete = content.count <= Limits.secretBytes
         // Connects after the input was checked, so that bad input does not start the daemon.
         let client = try connection.connect()
@@ -60,6 +55,37 @@ struct Put: ParsableCommand {
         bar?.finish()
         Output.warn(placement.warnings)
         format.show(PlacementReport(placement: placement, name: itemName, isExplained: explain))
+    }
+
+    private func askContent(_ name: ItemName) throws(CofferError) -> Secret {
+        try SecretInput.askTwice(
+            "Secret for \(name.quoted): ",
+            "Repeat secret for \(name.quoted): ",
+            of: "secret",
+            limit: Limits.secretBytes
+        ) { (typed) throws(CofferError) in try requireContent(typed, of: name, from: "what was typed") }
+    }
+
+    private func readContent(from descriptor: Int32, _ name: ItemName) throws(CofferError) -> Secret {
+        let content = Secret(
+            try SecretInput.readAll(
+                from: descriptor,
+                limit: Limits.secretBytes + 1,
+                quotedForDisplay(file ?? "stdin")
+            )
+        )
+        try requireContent(content, of: name, from: file.map { quotedForDisplay($0) } ?? "standard input")
+        return content
+    }
+
+    /// Refuses an empty content: it is the output of a command that failed.
+    private func requireContent(_ content: Secret, of name: ItemName, from source: String) throws(CofferError) {
+        guard content.count == 0, !allowEmpty else { return }
+        throw CofferError(
+            .param,
+            "nothing was stored under \(name.quoted): \(source) is empty",
+            hint: "if the command before a pipe has failed, mend it; --allow-empty stores an empty item"
+        )
     }
 }
 

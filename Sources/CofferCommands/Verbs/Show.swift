@@ -30,6 +30,7 @@ extension ItemInfo: Printable {
                 ("kind", kind.map { "\($0.rawValue)" }),
                 ("created", "\(Timestamp.text(created))"),
                 ("modified", "\(Timestamp.text(modified))"),
+                ("expires", expiryDate.map { "\(Timestamp.text($0))\(isExpired ? " (it has expired)" : "")" }),
                 ("readable", isLeftBehind ? .neverReadable : isReadable ? "now" : "after 'coffer unlock'"),
             ]
         )

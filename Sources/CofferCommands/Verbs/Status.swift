@@ -4,6 +4,9 @@ internal import CofferClient
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Say in which state the vault is.")
 
+    @Flag(help: "Say as well who uses the vault now, and what a lock would make unreadable.")
+    var blockers = false
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -16,6 +19,7 @@ struct Status: ParsableCommand {
         // A program can list the slots itself.
         let isAsked = status.state == .deviceKeyMissing && !format.json
         format.show(StatusReport(status: status, hasRecoveryKey: isAsked ? try client.hasRecoveryKey() : nil))
+        if blockers { try LockConsequences(client).show(format) }
     }
 }
 
@@ -33,6 +37,7 @@ private struct StatusReport: Printable {
             ("state", "\(status.state.rawValue) (\(words))"),
             ("way out", hasRecoveryKey.map { "\($0 ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement)" }),
             ("attempts", attempts.map { "\($0)" }),
+            ("idle lock", idleLock),
             ("keychain", isCounted ? status.keychainCount.map { "\($0) items" } : nil),
             ("files", isCounted ? status.fileCount.map { "\($0)" } : nil),
             ("vault", status.vaultID.map { "\($0.hexadecimal)" }),
@@ -40,6 +45,14 @@ private struct StatusReport: Printable {
         for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }
         fields.append(("daemon", "cofferd \(status.version), protocol \(status.protocolNumber)"))
         return [Line](width: 11, fields)
+    }
+
+    private var idleLock: Line? {
+        status.lockAfterSeconds.map { seconds in
+            let reason: Line =
+                status.lockAfterIsDefault ? ", as this machine has no seat with a screen (cofferd --lock-after)" : ""
+            return "after \(durationForDisplay(seconds: seconds)) without use\(reason)"
+        }
     }
 
     private var words: String {

@@ -43,6 +43,24 @@ extension Vault {
         Verdict(located.item.decision, of: located.info.protection, routing.bounds)
     }
 
+    package func itemSimulate(_ params: ItemSimulateParameters, _ call: Call) throws -> Step {
+        call.subject = "can't simulate the items"
+        let caller = call.caller.identity
+        let client = params.client.map { ClientIdentity($0, of: caller) } ?? caller
+        let group = try call.group(params.group)
+        let state = try params.state ?? keys.state
+        let listing = try ItemListing(
+            ItemListParameters(after: params.after, limit: params.limit),
+            in: [group],
+            describe: { item in
+                let access = self.access(to: item, orTo: item.protection, of: group, by: client, in: state)
+                return SimulatedItem(item, access)
+            },
+            page: { Reply(SimulationPage(items: $0, next: $1, damagedCount: $2)) }
+        )
+        return try perform(listing, call)
+    }
+
     /// The access of a client to an item, or to one that would be stored.
     private func access(
         to item: StoredItem?,
@@ -92,6 +110,18 @@ extension ItemExplainParameters {
     /// Whether nothing is asked about a put, only why an item is where it is.
     fileprivate var isOnlyName: Bool {
         byteCount == nil && wishes == PlacementOptions(group: wishes.group)
+    }
+}
+
+extension SimulatedItem {
+    fileprivate init(_ item: StoredItem, _ access: ItemAccess) {
+        self.init(
+            name: item.path,
+            protection: item.protection,
+            read: access.read ?? .yes,
+            write: access.write,
+            remove: access.remove ?? .yes
+        )
     }
 }
 

@@ -8,26 +8,42 @@ internal import CofferWire
 /// tree.
 ///
 /// An item that moves between the stores while a client lists may appear twice, but is never missing.
-final class ItemListing: SlicedWork {
+final class ItemListing<Entry>: SlicedWork {
     private let params: ItemListParameters
     private let groups: AccessGroups
+    private let prefix: String?
+    private let pattern: NamePattern?
     /// Selects the keychain items that can have a name.
     private let query: ItemQuery
-    private let keys: VaultKeys
     private var position: ListingPosition
     private var walk: TreeWalk?
     private var quota: PageQuota
-    private var items: [ItemInfo] = []
+    /// Describes an item that is listed.
+    private let describe: (StoredItem) -> Entry
+    /// Makes the answer of the entries, the position of the next page, and the number of damaged rows.
+    private let page: ([Entry], String?, Int) -> Reply
+    private var items: [Entry] = []
     /// The indices of the items of the page, by the bytes of their groups and names.
     private var places: [[UInt8]: Int] = [:]
     private var damagedCount = 0
 
-    init(_ params: ItemListParameters, in groups: AccessGroups, _ keys: VaultKeys) throws(CofferError) {
+    init(
+        _ params: ItemListParameters,
+        in groups: AccessGroups,
+        describe: @escaping (StoredItem) -> Entry,
+        page: @escaping ([Entry], String?, Int) -> Reply
+    ) throws(CofferError) {
         self.params = params
         self.groups = groups
+        prefix = params.ignoresCase ? params.prefix?.lowercased() : params.prefix
+        pattern =
+            params.ignoresCase
+            ? try params.pattern.map { (given) throws(CofferError) in try NamePattern(given.text.lowercased()) }
+            : params.pattern
         query = ItemQuery(KeychainQuery(.genericPassword, expiringBefore: params.expiringBefore), groups: groups)
         quota = PageQuota(params.limit)
-        self.keys = keys
+        self.describe = describe
+        self.page = page
         guard let after = params.after else {
             position = params.store == .file ? .files(latestSecret: 0, at: []) : .secrets(after: 0)
             return
@@ -39,8 +55,10 @@ final class ItemListing: SlicedWork {
     private var wantsFiles: Bool { params.store != .keychain }
 
     private func isWanted(_ name: String) -> Bool {
-        if let prefix = params.prefix, !name.utf8.starts(with: prefix.utf8) { return false }
-        return params.pattern?.matches(name) ?? true
+        if prefix == nil && pattern == nil { return true }
+        let name = params.ignoresCase ? name.lowercased() : name
+        if let prefix, !name.utf8.starts(with: prefix.utf8) { return false }
+        return pattern?.matches(name) ?? true
     }
 
     private func expiresInTime(_ file: FileItem) -> Bool {
@@ -53,14 +71,10 @@ final class ItemListing: SlicedWork {
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         _ = try walk?.resume()
         repeat {
-            guard try advance(catalog) else { return page(next: nil) }
-            if quota.isSpent { return page(next: place.text) }
+            guard try advance(catalog) else { return page(items, nil, damagedCount) }
+            if quota.isSpent { return page(items, place.text, damagedCount) }
         } while !isEnough()
         return nil
-    }
-
-    private func page(next: String?) -> Reply {
-        Reply(ItemPage(items: items, next: next, damagedCount: damagedCount))
     }
 
     /// The position, including that of the walk.
@@ -117,18 +131,18 @@ final class ItemListing: SlicedWork {
     /// Adds an item to the page.
     ///
     /// An item that has moved between the stores since the last slice is replaced, so that it appears once.
-    private func take(_ info: ItemInfo) {
+    private func take(_ item: StoredItem, named name: String) {
+        quota.add(name, of: item.group)
         // No name contains a NUL.
-        let identity = Array(info.group.utf8) + [0] + Array(info.name.utf8)
-        if let place = places[identity] { return items[place] = info }
-        places[identity] = items.count
-        items.append(info)
+        let (entry, key) = (describe(item), Array(item.group.utf8) + [0] + Array(name.utf8))
+        if let place = places[key] { return items[place] = entry }
+        places[key] = items.count
+        items.append(entry)
     }
 
     private func add(_ item: KeychainItem) {
         guard let name = item.attributes.name?.path, isWanted(name) else { return }
-        quota.add(name, of: item.attributes.group)
-        take(ItemInfo(item, in: keys.state))
+        take(.keychain(item), named: name)
     }
 
     /// Visits the next entry of the tree.
@@ -145,8 +159,7 @@ final class ItemListing: SlicedWork {
         case .entry(let entry):
             quota.addRows(1)
             guard let file = entry.file, isWanted(file.path), expiresInTime(file) else { return true }
-            quota.add(file.path, of: file.group)
-            take(ItemInfo(file, in: keys.state))
+            take(.file(file), named: file.path)
         case .damaged:
             quota.addRows(1)
             damagedCount += 1

@@ -20,6 +20,13 @@ enum StoredItem {
         }
     }
 
+    var group: String {
+        switch self {
+        case .keychain(let item): item.attributes.group
+        case .file(let file): file.group
+        }
+    }
+
     var protection: Protection {
         switch self {
         case .keychain(let item): .keychain(item.accessibility)
@@ -45,12 +52,9 @@ extension Vault {
     func stored(_ name: ItemName, in group: String) throws -> Located? {
         let catalog = try catalog
         let state = try keys.state
-        if let item = try catalog.keychain.find(GenericPasswordKey(name, in: group)) {
-            return Located(item: .keychain(item), info: ItemInfo(item, in: state))
-        }
-        return try catalog.files.find(name, in: group).map { file in
-            Located(item: .file(file), info: ItemInfo(file, in: state))
-        }
+        let secret = try catalog.keychain.find(GenericPasswordKey(name, in: group)).map { StoredItem.keychain($0) }
+        let item = try secret ?? catalog.files.find(name, in: group).map { .file($0) }
+        return item.map { Located(item: $0, info: ItemInfo($0, in: state)) }
     }
 
     /// An item, and its description for clients.
@@ -82,7 +86,11 @@ extension Vault {
         let key = GenericPasswordKey(params.name, in: group)
         if let opened = try catalog.keychain.open(key, with: call.caller.context) {
             let item = opened.item
-            return try .content(Self.part(of: opened.takeSecret(), params), .keychain(item.accessibility))
+            return try .content(
+                Self.part(of: opened.takeSecret(), params),
+                .keychain(item.accessibility),
+                expiryDate: item.expiryDate
+            )
         }
         guard let file = try catalog.files.find(params.name, in: group) else {
             throw CofferError.notFound(params.name)
@@ -174,11 +182,15 @@ extension Vault {
 
     package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {
         call.subject = "can't list the items"
+        let keys = try keys
         if params.isOfAllGroups && params.group != nil {
             throw CofferError(.param, "parameters 'group' and 'allGroups' were both given", hint: "give one of them")
         }
         let groups: AccessGroups = params.isOfAllGroups ? call.caller.rights.reach : [try call.group(params.group)]
-        return try perform(try ItemListing(params, in: groups, try keys), call)
+        let listing = try ItemListing(params, in: groups, describe: { ItemInfo($0, in: keys.state) }) {
+            Reply(ItemPage(items: $0, next: $1, damagedCount: $2))
+        }
+        return try perform(listing, call)
     }
 
     // MARK: Changing
@@ -212,13 +224,30 @@ extension Vault {
 
 extension Step {
     /// The answer with the content of an item.
-    static func content(_ bytes: consuming SecretBytes, _ protection: Protection) -> Step {
-        let result = ItemGetResult(store: protection.store, byteCount: Int64(bytes.count), delivery: .payload)
+    static func content(
+        _ bytes: consuming SecretBytes,
+        _ protection: Protection,
+        expiryDate: Int64? = nil
+    ) -> Step {
+        let result = ItemGetResult(
+            store: protection.store,
+            byteCount: Int64(bytes.count),
+            delivery: .payload,
+            expiryDate: expiryDate,
+            isExpired: expiryDate.map(hasPassed) ?? false
+        )
         return .done(Reply(result, payload: bytes, protection: protection))
     }
 }
 
 extension ItemInfo {
+    init(_ item: StoredItem, in state: VaultState) {
+        switch item {
+        case .keychain(let item): self.init(item, in: state)
+        case .file(let file): self.init(file, in: state)
+        }
+    }
+
     init(_ item: KeychainItem, in state: VaultState) {
         self.init(
             name: item.key.path,
@@ -259,8 +288,10 @@ extension FileItem {
 }
 
 extension KeychainItem {
-    var isExpired: Bool { expiryDate.map { $0 < wallClockMilliseconds() } ?? false }
+    var isExpired: Bool { expiryDate.map(hasPassed) ?? false }
 }
+
+private func hasPassed(_ date: Int64) -> Bool { date < wallClockMilliseconds() }
 
 extension CofferError {
     fileprivate static func notFound(_ name: ItemName) -> CofferError {

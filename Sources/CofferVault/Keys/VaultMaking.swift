@@ -17,6 +17,7 @@ extension Vault {
         let keys = openKeys
         // The state is reported even if the items can't be counted: it is needed most when something is wrong.
         let catalog = openCatalog
+        let idleLock = [.noVault, .noPasscode, .deviceKeyMissing].contains(state) ? nil : observer?.idleLock
         return VaultStatus(
             state: state,
             keychainCount: try? catalog?.keychain.count(),
@@ -24,6 +25,8 @@ extension Vault {
             graceMilliseconds: observer?.graceEnd.map { deadline in
                 deadline > now ? Int64((deadline - now) / 1_000_000) : 0
             },
+            lockAfterSeconds: idleLock?.seconds,
+            lockAfterIsDefault: idleLock?.isDefault ?? false,
             vaultID: try id,
             failedAttempts: keys?.failedAttempts ?? 0,
             retrySeconds: keys?.secondsToNextAttempt(at: now),

@@ -144,11 +144,27 @@ public struct ItemGetResult: Hashable, Sendable {
     public let byteCount: Int64
     /// How the content was delivered.
     public let delivery: Delivery
+    /// Until when the item is valid.
+    ///
+    /// It is absent if the item does not expire.
+    public let expiryDate: Int64?
+    /// Whether the expiry date has passed.
+    ///
+    /// Absent means false.
+    public let isExpired: Bool
 
-    package init(store: StoreName, byteCount: Int64, delivery: Delivery) {
+    package init(
+        store: StoreName,
+        byteCount: Int64,
+        delivery: Delivery,
+        expiryDate: Int64? = nil,
+        isExpired: Bool = false
+    ) {
         self.store = store
         self.byteCount = byteCount
         self.delivery = delivery
+        self.expiryDate = expiryDate
+        self.isExpired = isExpired
     }
 }
 
@@ -157,6 +173,8 @@ extension ItemGetResult: WireObject {
         store = try reader.required("store", as: StoreName.self)
         byteCount = try reader.integer("size", in: 0...Int64.max)
         delivery = try reader.required("delivery", as: Delivery.self)
+        expiryDate = try reader.optionalInteger("expiryDate")
+        isExpired = try reader.optionalBool("isExpired") ?? false
     }
 
     package var json: JSONObject {
@@ -164,6 +182,8 @@ extension ItemGetResult: WireObject {
         object.append("store", store)
         object.append("size", byteCount)
         object.append("delivery", delivery)
+        object.append("expiryDate", expiryDate)
+        if isExpired { object.append("isExpired", true) }
         return object
     }
 }
@@ -186,6 +206,10 @@ public struct ItemListParameters: MethodParameters {
     ///
     /// Absent means: every name.
     public let pattern: NamePattern?
+    /// Whether the case of letters is ignored, in `prefix` and `pattern` and in the names.
+    ///
+    /// Absent means false.
+    public let ignoresCase: Bool
     /// The store of the items.
     ///
     /// Absent means: both.
@@ -215,6 +239,7 @@ public struct ItemListParameters: MethodParameters {
     public init(
         prefix: String? = nil,
         pattern: NamePattern? = nil,
+        ignoresCase: Bool = false,
         store: StoreName? = nil,
         after: String? = nil,
         limit: Int64? = nil,
@@ -224,6 +249,7 @@ public struct ItemListParameters: MethodParameters {
     ) {
         self.prefix = prefix
         self.pattern = pattern
+        self.ignoresCase = ignoresCase
         self.store = store
         self.after = after
         self.limit = limit
@@ -237,6 +263,7 @@ extension ItemListParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         prefix = try reader.optionalString("prefix")
         pattern = try reader.optionalPattern("pattern")
+        ignoresCase = try reader.optionalBool("ignoreCase") ?? false
         store = try reader.value("store", as: StoreName.self)
         after = try reader.optionalString("after")
         limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
@@ -249,6 +276,7 @@ extension ItemListParameters: WireObject {
         var object = JSONObject()
         object.append("prefix", prefix)
         object.append("pattern", pattern)
+        if ignoresCase { object.append("ignoreCase", true) }
         object.append("store", store)
         object.append("after", after)
         object.append("limit", limit)
@@ -560,6 +588,107 @@ extension ItemShowParameters: WireObject {
         var object = JSONObject()
         object.append("name", name)
         object.append("group", group)
+        return object
+    }
+}
+
+/// The parameters of `item.simulate`.
+///
+/// Lists a page of items, with what a client could do with each in a state of the vault.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct ItemSimulateParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = SimulationPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.itemSimulate) }
+    /// The state of the vault that is simulated.
+    ///
+    /// Absent means: the current one.
+    public let state: VaultState?
+    /// The client whose access is simulated.
+    ///
+    /// Absent means: the caller.
+    public let client: ClientPattern?
+    /// The access group of the items.
+    ///
+    /// Absent means: the caller's first group.
+    public let group: String?
+    /// The `next` of the previous page.
+    ///
+    /// Without it, the listing begins. Absent means: from the beginning.
+    public let after: String?
+    /// How many items the page has at most.
+    ///
+    /// Absent means 1000.
+    public let limit: Int64?
+
+    /// Makes the parameters.
+    public init(
+        state: VaultState? = nil,
+        client: ClientPattern? = nil,
+        group: String? = nil,
+        after: String? = nil,
+        limit: Int64? = nil
+    ) {
+        self.state = state
+        self.client = client
+        self.group = group
+        self.after = after
+        self.limit = limit
+    }
+}
+
+extension ItemSimulateParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        state = try reader.value("state", as: VaultState.self)
+        client = try reader.optionalClient("as")
+        group = try reader.optionalString("group")
+        after = try reader.optionalString("after")
+        limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("state", state)
+        object.append("as", client)
+        object.append("group", group)
+        object.append("after", after)
+        object.append("limit", limit)
+        return object
+    }
+}
+
+/// A page of items, and what a client could do with them.
+public struct SimulationPage: Hashable, Sendable {
+    /// The items.
+    public let items: [SimulatedItem]
+    /// The cursor for the next page.
+    ///
+    /// It is absent after the last page.
+    public let next: String?
+    /// How many rows of this page are damaged, so that their names can't be read.
+    public let damagedCount: Int
+
+    package init(items: [SimulatedItem], next: String? = nil, damagedCount: Int) {
+        self.items = items
+        self.next = next
+        self.damagedCount = damagedCount
+    }
+}
+
+extension SimulationPage: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        items = try reader.values("items", of: SimulatedItem.self)
+        next = try reader.optionalString("next")
+        damagedCount = Int(try reader.integer("damaged", in: 0...Int64.max))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("items", items)
+        object.append("next", next)
+        object.append("damaged", damagedCount)
         return object
     }
 }

@@ -82,6 +82,8 @@ package enum Method: String, CaseIterable, Sendable {
     case itemRemove = "item.remove"
     /// Reports on an item without its content.
     case itemShow = "item.show"
+    /// Lists a page of items, with what a client could do with each in a state of the vault.
+    case itemSimulate = "item.simulate"
     /// Adds an item to the keychain.
     ///
     /// The payload is its secret, or empty if the daemon generates a key.
@@ -142,6 +144,8 @@ package enum Method: String, CaseIterable, Sendable {
     ///
     /// The credential is the payload.
     case slotTest = "slot.test"
+    /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
+    case vaultBlockers = "vault.blockers"
     /// Checks a page of rows, and repairs them if requested, or the contents of some files.
     case vaultCheck = "vault.check"
     /// Destroys the keys of the vault, and then everything else.
@@ -177,9 +181,9 @@ extension Method {
         case .auditList, .auditVerify, .contextAuthenticate, .contextEnd, .fileAllocate, .fileClose, .fileList,
             .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove, .fileRename, .fileSalvage, .fileStat,
             .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
-            .itemRemove, .itemShow, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory,
-            .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke,
-            .slotAdd, .slotRemove, .slotTest, .vaultCheck, .vaultQuarantine:
+            .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
+            .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
+            .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -193,7 +197,8 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .auditList, .auditVerify, .itemList, .leaseList, .vaultStatus: .reads(.catalog)
+        case .auditList, .auditVerify, .itemList, .itemSimulate, .leaseList, .vaultBlockers, .vaultStatus:
+            .reads(.catalog)
         case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
             .vaultErase, .vaultInit, .vaultUnlock:
             .keys
@@ -220,13 +225,14 @@ extension Method {
         case .contextAuthenticate, .vaultUnlock: [.unlock]
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: []
         case .entitlementList, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd,
-            .slotList, .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
+            .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
             [.admin]
         case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite, .itemMove, .itemProtect,
             .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
             [.write]
         case .fileList, .fileOpen, .fileRead, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemShow,
-            .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .vaultWatch:
+            .itemSimulate, .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign,
+            .vaultWatch:
             [.read]
         case .fileRemove, .itemRemove, .keychainDelete: [.delete]
         case .leaseGrant: [.read, .admin]
@@ -247,9 +253,9 @@ extension Method {
         switch self {
         case .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove,
             .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet,
-            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree,
-            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
-            .keychainUpdate, .leaseGrant, .passcodeRemove:
+            .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
+            .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
+            .keychainSign, .keychainUpdate, .leaseGrant, .passcodeRemove:
             true
         default: false
         }
@@ -262,11 +268,11 @@ extension Method {
         switch self {
         case .auditList, .auditVerify, .contextAuthenticate, .fileList, .fileMkdir, .fileOpen, .fileProtect,
             .fileRemove, .fileRename, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemMove,
-            .itemProtect, .itemPut, .itemRemove, .itemShow, .keychainAdd, .keychainAgree, .keychainDelete,
-            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate,
-            .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotList,
-            .slotRemove, .slotTest, .vaultCheck, .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock,
-            .vaultWatch:
+            .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
+            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
+            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet,
+            .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit,
+            .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -284,8 +290,9 @@ extension Method {
     package var isIdempotent: Bool {
         switch self {
         case .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileList, .fileRead, .fileStat, .hello,
-            .itemExplain, .itemGet, .itemList, .itemShow, .keychainAgree, .keychainFind, .keychainHistory,
-            .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultLock, .vaultStatus, .vaultWatch:
+            .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
+            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock,
+            .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -335,7 +342,8 @@ extension Method {
         case .vaultWatch:
             [
                 .protectedDataWillBecomeUnavailable, .protectedDataDidBecomeUnavailable,
-                .protectedDataDidBecomeAvailable, .itemsDidChange, .attemptDidFail, .auditDidGrow, .eventsMissed,
+                .protectedDataDidBecomeAvailable, .inactiveDataDidBecomeUnavailable,
+                .firstUnlockDataDidBecomeUnavailable, .itemsDidChange, .attemptDidFail, .auditDidGrow, .eventsMissed,
             ]
         default: []
         }
@@ -373,6 +381,7 @@ extension Method {
         case .itemPut: ItemPutParameters.self
         case .itemRemove: ItemRemoveParameters.self
         case .itemShow: ItemShowParameters.self
+        case .itemSimulate: ItemSimulateParameters.self
         case .keychainAdd: KeychainAddParameters.self
         case .keychainAgree: KeychainAgreeParameters.self
         case .keychainDelete: KeychainDeleteParameters.self
@@ -393,6 +402,7 @@ extension Method {
         case .slotList: SlotListParameters.self
         case .slotRemove: SlotRemoveParameters.self
         case .slotTest: SlotTestParameters.self
+        case .vaultBlockers: VaultBlockersParameters.self
         case .vaultCheck: VaultCheckParameters.self
         case .vaultErase: VaultEraseParameters.self
         case .vaultInit: VaultInitParameters.self
@@ -417,6 +427,13 @@ package enum Notification: String, CaseIterable, Sendable {
     case protectedDataDidBecomeUnavailable
     /// The vault was created or unlocked, or a lock was cancelled during its grace.
     case protectedDataDidBecomeAvailable
+    /// The vault has been locked for so long that the key of files of class completeWhenUserInactive was
+    /// wiped.
+    case inactiveDataDidBecomeUnavailable
+    /// The vault has been locked for so long that every key that the passcode protects was wiped.
+    ///
+    /// It is as before the first unlock.
+    case firstUnlockDataDidBecomeUnavailable
     /// Items in the client's access groups were added, changed, removed or renamed, and that is on the
     /// disk.
     case itemsDidChange

@@ -128,6 +128,10 @@ package protocol MethodHandler {
     ///
     /// Reports on an item without its content.
     func itemShow(_ parameters: ItemShowParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `item.simulate`.
+    ///
+    /// Lists a page of items, with what a client could do with each in a state of the vault.
+    func itemSimulate(_ parameters: ItemSimulateParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.add`.
     ///
     /// Adds an item to the keychain. The payload is its secret, or empty if the daemon generates a key.
@@ -211,6 +215,10 @@ package protocol MethodHandler {
     ///
     /// Reports which keyslot a credential opens. The credential is the payload.
     func slotTest(_ parameters: SlotTestParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `vault.blockers`.
+    ///
+    /// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
+    func vaultBlockers(_ parameters: VaultBlockersParameters, _ context: consuming Context) throws -> Answer
     /// Answers `vault.check`.
     ///
     /// Checks a page of rows, and repairs them if requested, or the contents of some files.
@@ -283,6 +291,7 @@ extension MethodHandler {
         case .itemPut: try itemPut(ItemPutParameters(params: params), context)
         case .itemRemove: try itemRemove(ItemRemoveParameters(params: params), context)
         case .itemShow: try itemShow(ItemShowParameters(params: params), context)
+        case .itemSimulate: try itemSimulate(ItemSimulateParameters(params: params), context)
         case .keychainAdd: try keychainAdd(KeychainAddParameters(params: params), context)
         case .keychainAgree: try keychainAgree(KeychainAgreeParameters(params: params), context)
         case .keychainDelete: try keychainDelete(KeychainDeleteParameters(params: params), context)
@@ -303,6 +312,7 @@ extension MethodHandler {
         case .slotList: try slotList(SlotListParameters(params: params), context)
         case .slotRemove: try slotRemove(SlotRemoveParameters(params: params), context)
         case .slotTest: try slotTest(SlotTestParameters(params: params), context)
+        case .vaultBlockers: try vaultBlockers(VaultBlockersParameters(params: params), context)
         case .vaultCheck: try vaultCheck(VaultCheckParameters(params: params), context)
         case .vaultErase: try vaultErase(VaultEraseParameters(params: params), context)
         case .vaultInit: try vaultInit(VaultInitParameters(params: params), context)

@@ -80,6 +80,82 @@ extension AuditedItem: WireObject {
     }
 }
 
+/// Something in use of the vault, which a lock may end.
+public struct Blocker: Hashable, Sendable {
+    /// The number of the connection: all that one connection uses has the same.
+    public let connection: Int64
+    /// The client.
+    public let client: ClientIdentity
+    /// What the client uses.
+    public let use: BlockerUse
+    /// The method of a transfer.
+    ///
+    /// It is absent for a handle.
+    public let method: String?
+    /// The name of the item.
+    ///
+    /// It is absent if a file has none any more.
+    public let name: String?
+    /// The class of an open file.
+    ///
+    /// It is absent for a transfer.
+    public let protectionClass: ProtectionClass?
+    /// Whether the content is written.
+    ///
+    /// Absent means false.
+    public let writes: Bool
+    /// Whether a lock ends it, after its grace.
+    ///
+    /// Absent means false, or that the daemon does not know it yet, as of a put.
+    public let endsAtLock: Bool
+
+    package init(
+        connection: Int64,
+        client: ClientIdentity,
+        use: BlockerUse,
+        method: String? = nil,
+        name: String? = nil,
+        protectionClass: ProtectionClass? = nil,
+        writes: Bool = false,
+        endsAtLock: Bool = false
+    ) {
+        self.connection = connection
+        self.client = client
+        self.use = use
+        self.method = method
+        self.name = name
+        self.protectionClass = protectionClass
+        self.writes = writes
+        self.endsAtLock = endsAtLock
+    }
+}
+
+extension Blocker: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        connection = try reader.integer("connection", in: 0...Int64.max)
+        client = try reader.required("client", of: ClientIdentity.self)
+        use = try reader.required("use", as: BlockerUse.self)
+        method = try reader.optionalString("method")
+        name = try reader.optionalString("name")
+        protectionClass = try reader.value("protection", as: ProtectionClass.self)
+        writes = try reader.optionalBool("writes") ?? false
+        endsAtLock = try reader.optionalBool("endsAtLock") ?? false
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("connection", connection)
+        object.append("client", client)
+        object.append("use", use)
+        object.append("method", method)
+        object.append("name", name)
+        object.append("protection", protectionClass)
+        if writes { object.append("writes", true) }
+        if endsAtLock { object.append("endsAtLock", true) }
+        return object
+    }
+}
+
 extension CheckPage: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let stage = try reader.required("stage", as: CheckStage.self)
@@ -927,6 +1003,56 @@ extension AuditedRefusal: WireObject {
     }
 }
 
+/// An item, and what a client could do with it.
+public struct SimulatedItem: Hashable, Sendable {
+    /// The name of the item.
+    public let name: String
+    /// How the item is protected.
+    ///
+    /// It also says which store holds the item.
+    public let protection: Protection
+    /// Whether the client could read the content: yes, or the name of an error.
+    public let read: ItemAccess.Answer
+    /// Whether the client could replace the item: yes, or the name of an error.
+    public let write: ItemAccess.Answer
+    /// Whether the client could remove the item: yes, or the name of an error.
+    public let remove: ItemAccess.Answer
+
+    package init(
+        name: String,
+        protection: Protection,
+        read: ItemAccess.Answer,
+        write: ItemAccess.Answer,
+        remove: ItemAccess.Answer
+    ) {
+        self.name = name
+        self.protection = protection
+        self.read = read
+        self.write = write
+        self.remove = remove
+    }
+}
+
+extension SimulatedItem: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        name = try reader.string("name")
+        protection = try Protection(reading: &reader)
+        read = ItemAccess.Answer(text: try reader.string("read"))
+        write = ItemAccess.Answer(text: try reader.string("write"))
+        remove = ItemAccess.Answer(text: try reader.string("remove"))
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("name", name)
+        object.append(protection.json)
+        object.append("read", read)
+        object.append("write", write)
+        object.append("remove", remove)
+        return object
+    }
+}
+
 /// The number of a keyslot.
 public struct SlotResult: Hashable, Sendable {
     /// The keyslot that was made, or that the credential opens.
@@ -965,6 +1091,15 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// It is absent if no grace is running.
     public let graceMilliseconds: Int64?
+    /// After how many seconds without the use of a key an unlocked vault is locked.
+    ///
+    /// It is absent if it is not.
+    public let lockAfterSeconds: Int?
+    /// Whether it is locked then because the machine has no seat with a screen and nothing else is
+    /// configured.
+    ///
+    /// Absent means false.
+    public let lockAfterIsDefault: Bool
     /// The identifier of the vault.
     ///
     /// It is absent if there is no vault.
@@ -1007,6 +1142,8 @@ public struct VaultStatus: Hashable, Sendable {
         keychainCount: Int? = nil,
         fileCount: Int? = nil,
         graceMilliseconds: Int64? = nil,
+        lockAfterSeconds: Int? = nil,
+        lockAfterIsDefault: Bool = false,
         vaultID: ItemID? = nil,
         failedAttempts: Int = 0,
         retrySeconds: Int? = nil,
@@ -1022,6 +1159,8 @@ public struct VaultStatus: Hashable, Sendable {
         self.keychainCount = keychainCount
         self.fileCount = fileCount
         self.graceMilliseconds = graceMilliseconds
+        self.lockAfterSeconds = lockAfterSeconds
+        self.lockAfterIsDefault = lockAfterIsDefault
         self.vaultID = vaultID
         self.failedAttempts = failedAttempts
         self.retrySeconds = retrySeconds
@@ -1041,6 +1180,8 @@ extension VaultStatus: WireObject {
         keychainCount = try reader.optionalInteger("keychainItems", in: 0...Int64.max).map { Int($0) }
         fileCount = try reader.optionalInteger("files", in: 0...Int64.max).map { Int($0) }
         graceMilliseconds = try reader.optionalInteger("graceMilliseconds", in: 0...Int64.max)
+        lockAfterSeconds = try reader.optionalInteger("lockAfterSeconds", in: 0...Int64.max).map { Int($0) }
+        lockAfterIsDefault = try reader.optionalBool("lockAfterIsDefault") ?? false
         vaultID = try reader.optionalItemID("vaultID")
         failedAttempts = try reader.optionalInteger("failedAttempts", in: 0...Int64.max).map { Int($0) } ?? 0
         retrySeconds = try reader.optionalInteger("retrySeconds", in: 0...Int64.max).map { Int($0) }
@@ -1059,6 +1200,8 @@ extension VaultStatus: WireObject {
         object.append("keychainItems", keychainCount)
         object.append("files", fileCount)
         object.append("graceMilliseconds", graceMilliseconds)
+        object.append("lockAfterSeconds", lockAfterSeconds)
+        if lockAfterIsDefault { object.append("lockAfterIsDefault", true) }
         object.append("vaultID", vaultID)
         if state != .noVault { object.append("failedAttempts", failedAttempts) }
         object.append("retrySeconds", retrySeconds)

@@ -105,6 +105,68 @@ extension RequestCancelParameters: WireObject {
     }
 }
 
+/// The parameters of `vault.blockers`.
+///
+/// Lists a page of what is in use of the vault: open files and running transfers, of all clients.
+///
+/// - Throws: `decode`, `internal`, `io`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+public struct VaultBlockersParameters: MethodParameters {
+    /// What the method answers.
+    public typealias Result = BlockerPage
+    /// How it and its parameters travel.
+    public static var coding: MethodCoding<Self> { MethodCoding(.vaultBlockers) }
+    /// The `next` of the previous page.
+    ///
+    /// Without it, the listing begins. Absent means: from the beginning.
+    public let after: Int64?
+
+    /// Makes the parameters.
+    public init(after: Int64? = nil) {
+        self.after = after
+    }
+}
+
+extension VaultBlockersParameters: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        after = try reader.optionalInteger("after", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("after", after)
+        return object
+    }
+}
+
+/// A page of what is in use.
+public struct BlockerPage: Hashable, Sendable {
+    /// What is in use, in the order of the connections.
+    public let blockers: [Blocker]
+    /// The cursor for the next page.
+    ///
+    /// It is absent after the last page.
+    public let next: Int64?
+
+    package init(blockers: [Blocker], next: Int64? = nil) {
+        self.blockers = blockers
+        self.next = next
+    }
+}
+
+extension BlockerPage: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        blockers = try reader.values("blockers", of: Blocker.self)
+        next = try reader.optionalInteger("next", in: 0...Int64.max)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("blockers", blockers)
+        object.append("next", next)
+        return object
+    }
+}
+
 /// The parameters of `vault.check`.
 ///
 /// Checks a page of rows, and repairs them if requested, or the contents of some files.

@@ -164,10 +164,10 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
     func `repeats no method that may change something`(method: Method) {
         let asks = [
             "hello", "audit.list", "audit.verify", "entitlement.explain", "entitlement.list", "file.list", "file.read",
-            "file.stat", "item.explain", "item.get", "item.list", "item.show",
+            "file.stat", "item.explain", "item.get", "item.list", "item.show", "item.simulate",
             "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "lease.list",
             "slot.list",
-            "vault.lock", "vault.status", "vault.watch",
+            "vault.blockers", "vault.lock", "vault.status", "vault.watch",
         ]
         #expect(method.isIdempotent == asks.contains(method.rawValue))
     }

@@ -31,12 +31,15 @@ struct ReadFile: ParsableCommand {
     @OptionGroup var access: GroupOptions
     @OptionGroup var output: BytesOutputOptions
 
+    @OptionGroup var waiting: WaitOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
         let client = try connection.connect()
-        let file = try client.openFile(itemName, in: access.group)
+        let file = try waiting.repeating(on: client) { () throws(CofferError) in
+            try client.openFile(itemName, in: access.group)
+        }
         let start = offset?.count ?? 0
         let end = length.map { start + $0.count } ?? .max
         try output.write(

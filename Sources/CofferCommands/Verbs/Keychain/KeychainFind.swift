@@ -29,6 +29,7 @@ struct FindKeychainItems: ParsableCommand {
     var sort: KeychainOrder?
 
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
@@ -45,7 +46,9 @@ struct FindKeychainItems: ParsableCommand {
         let wanted = try query.query(expiringBefore: before)
         let session = try authentication.connect()
         if lists { return try list(wanted, session.client) }
-        let found = try session.call(KeychainFindParameters(wanted, order: sort))
+        let found = try waiting.repeating(on: session.client) { () throws(CofferError) in
+            try session.call(KeychainFindParameters(wanted, order: sort))
+        }
         try output.write(found.secrets().compactMap(\.self).first ?? Secret(nil), "the secret")
     }
 

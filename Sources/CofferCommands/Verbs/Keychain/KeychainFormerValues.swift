@@ -15,6 +15,7 @@ struct ShowHistory: ParsableCommand {
     var number: Int?
 
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
@@ -29,7 +30,8 @@ struct ShowHistory: ParsableCommand {
         let session = try authentication.connect()
         if let number {
             let params = KeychainHistoryParameters(wanted, number: Int64(number), returns: [.data])
-            return try output.write(try session.call(params).payload, "the value")
+            let found = try waiting.repeating(on: session.client) { () throws(CofferError) in try session.call(params) }
+            return try output.write(found.payload, "the value")
         }
         for value in try session.client.call(KeychainHistoryParameters(wanted)).value.values {
             let size = ByteCount.text(Int64(value.byteCount))

@@ -22,6 +22,7 @@ struct SignWithKey: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
 
     func run() throws {
@@ -29,7 +30,10 @@ struct SignWithKey: ParsableCommand {
         let message = Secret(
             try SecretInput.content(of: file, prompt: "Message: ", limit: Limits.framePayloadBytes)
         )
-        let answer = try authentication.connect().call(KeychainSignParameters(wanted), payload: message)
+        let session = try authentication.connect()
+        let answer = try waiting.repeating(on: session.client) { () throws(CofferError) in
+            try session.call(KeychainSignParameters(wanted), payload: message)
+        }
         try output.write(try answer.payload.ofSize(64, "signature"), "the signature")
     }
 }
@@ -46,6 +50,7 @@ struct AgreeWithKey: ParsableCommand {
 
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
 
     func run() throws {
@@ -53,7 +58,10 @@ struct AgreeWithKey: ParsableCommand {
         guard let key = Base64.decode(peer), key.count == 32 else {
             throw CofferError(.param, "--peer \(quotedForDisplay(peer)): expected 32 bytes in base64")
         }
-        let answer = try authentication.connect().call(KeychainAgreeParameters(wanted, peer: key))
+        let session = try authentication.connect()
+        let answer = try waiting.repeating(on: session.client) { () throws(CofferError) in
+            try session.call(KeychainAgreeParameters(wanted, peer: key))
+        }
         try output.write(try answer.payload.ofSize(32, "shared secret"), "the shared secret")
     }
 }

@@ -53,7 +53,15 @@ struct BytesOutputOptions: ParsableArguments {
         _ copy: (Int32) throws(CofferError) -> Void,
         orShow show: () throws(CofferError) -> Void
     ) throws(CofferError) {
-        guard let output else { return try Output.standardOutput.isTerminal ? show() : copy(STDOUT_FILENO) }
+        guard let output else {
+            do throws(CofferError) {
+                return try Output.standardOutput.isTerminal ? show() : copy(STDOUT_FILENO)
+            } catch {
+                // It may be the daemon that has found the pipe broken.
+                if error.code == .io && Output.standardOutput.isAbandoned { ProcessHardening.endByBrokenPipe() }
+                throw error
+            }
+        }
         let file = try OutputFile(output)
         try copy(file.number)
         try file.finish()

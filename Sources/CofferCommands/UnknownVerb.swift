@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import CofferCore
+
+/// Refuses a verb that does not exist, also where `--help` stands behind it, and names the nearest one.
+///
+/// The argument parser would print the help of the verb above it.
+enum UnknownVerb {
+    /// - Throws: `param` if a word where a verb is expected is none.
+    static func refuse(in words: ArraySlice<String>) throws(CofferError) {
+        var command: any ParsableCommand.Type = CofferCommand.self
+        var path = "coffer"
+        var rest = words
+        // The parser itself has this verb, which names others.
+        if rest.first == "help" { rest = rest.dropFirst() }
+        for word in rest {
+            let verbs = command.configuration.verbs
+            if verbs.isEmpty || word.hasPrefix("-") { return }
+            guard let next = verbs.first(where: { $0.name == word }) else {
+                throw unknown(word, of: path, verbs.map(\.name))
+            }
+            command = next.command
+            path += " \(word)"
+        }
+    }
+
+    private static func unknown(_ word: String, of path: String, _ verbs: [String]) -> CofferError {
+        let nearest = verbs.map { (verb: $0, distance: distance(from: word, to: $0)) }.min { $0.distance < $1.distance }
+        let isNear = nearest.map { $0.distance <= max(1, $0.verb.count / 2) } ?? false
+        let suggestion = isNear ? nearest.map { "did you mean '\(path) \($0.verb)'? " } ?? "" : ""
+        return CofferError(
+            .param,
+            "'\(path)' has no verb \(quotedForDisplay(word))",
+            hint: "\(suggestion)'\(path) --help' lists them all"
+        )
+    }
+
+    /// How many characters are to be inserted, removed, replaced, or exchanged with the next.
+    static func distance(from one: String, to other: String) -> Int {
+        let (one, other) = (Array(one), Array(other))
+        // The rows of the table of distances of all beginnings.
+        var rows = [Array(0...other.count)]
+        for (index, character) in one.enumerated() {
+            var row = [index + 1]
+            for (place, wanted) in other.enumerated() {
+                let replaced = rows[index][place] + (character == wanted ? 0 : 1)
+                var least = min(replaced, rows[index][place + 1] + 1, row[place] + 1)
+                if index > 0, place > 0, character == other[place - 1], one[index - 1] == wanted {
+                    least = min(least, rows[index - 1][place - 1] + 1)
+                }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[one.count][other.count]
+    }
+}
+
+extension CommandConfiguration {
+    /// The verbs below, in groups or not, by each of their names.
+    fileprivate var verbs: [(name: String, command: any ParsableCommand.Type)] {
+        var verbs: [(name: String, command: any ParsableCommand.Type)] = []
+        for command in subcommands + groupedSubcommands.flatMap(\.subcommands) {
+            let configuration = command.configuration
+            for name in [configuration.commandName ?? String(describing: command).lowercased()] + configuration.aliases
+            {
+                verbs.append((name, command))
+            }
+        }
+        return verbs
+    }
+}

@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import CofferClient
+
+struct Simulate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say for every item what could be done with it in a state of the vault, and by a client.",
+        discussion: """
+            Prints one item a line: whether get, put and remove work, store, protection and name. Changes nothing.
+            """
+    )
+
+    @Option(help: "The state of the vault that is asked about; the present one if none is named.")
+    var state: VaultState?
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("The client that is asked about, such as unit:backup.service.", valueName: "client")
+    )
+    var client: String?
+
+    @OptionGroup var access: GroupOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let pattern = try client.map { try ClientPattern($0) }
+        let daemon = try connection.connect()
+        var items: [SimulatedItem] = []
+        var damagedCount = 0
+        try forEachPage { (after: String?) throws(CofferError) in
+            let params = ItemSimulateParameters(state: state, client: pattern, group: access.group, after: after)
+            let page = try daemon.call(params).value
+            items += page.items
+            damagedCount += page.damagedCount
+            return page.next
+        }
+        items.sortByName(\.name)
+        if !items.isEmpty { format.say(SimulatedItem.head) }
+        for item in items { format.show(item) }
+        if damagedCount > 0 { throw CofferError.damagedItems(damagedCount) }
+    }
+}
+
+extension SimulatedItem: Printable {
+    private static let width = 9
+
+    fileprivate static var head: Line {
+        let columns = ["get", "put", "remove"].map { $0.padded(to: width) }.joined()
+        return "\(columns)\("store".padded(to: 10))\("protection".padded(to: 36))name"
+    }
+
+    var text: [Line] {
+        let answers = [read, write, remove].map { $0.word.padded(to: Self.width) }.joined()
+        let place = protection.store.rawValue.padded(to: 10) + protection.name.padded(to: 36)
+        return ["\(answers)\(place)\(name: name)"]
+    }
+}
+
+extension ItemAccess.Answer {
+    fileprivate var word: String {
+        switch self {
+        case .yes: "yes"
+        case .no(.interactionNotAllowed): "locked"
+        case .no(.interactionRequired): "asks"
+        case .no(.missingEntitlement): "denied"
+        case .no(.notAvailable): "no vault"
+        case .no(let code): code.rawValue
+        }
+    }
+}

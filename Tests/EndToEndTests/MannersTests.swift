@@ -1,0 +1,230 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// What a careful person expects of a command without reading about it.
+@Suite struct MannersTests {
+    private func vault() throws -> DaemonProcess {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        return daemon
+    }
+
+    /// Runs a line of a shell in the daemon's directory, without a terminal.
+    private func run(_ daemon: DaemonProcess, _ line: String) throws -> CommandResult {
+        try runCommand(
+            "/usr/bin/setsid",
+            ["--wait", "timeout", "60", "bash", "-c", line],
+            environment: [
+                "COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin", "TZ": "UTC",
+            ],
+            directory: daemon.directory.path
+        )
+    }
+
+    // MARK: Pipes
+
+    @Test(
+        arguments: [
+            "coffer list", "coffer list --json", "coffer status", "coffer show small", "coffer get small",
+            "coffer get large", "coffer file read large", "coffer keychain find --all", "coffer audit",
+        ]
+    )
+    func `a reader that has read enough ends the command as it ends others, without a word`(command: String) throws {
+        let daemon = try vault()
+        try daemon.connect().put("small", [1, 2, 3])
+        try daemon.connect().put("large", pseudoRandomBytes(3_000_000))
+        let result = try run(daemon, "{ sleep 0.3; \(command); echo $? >&2; } | true")
+        #expect(result.errors == "\(128 + SIGPIPE)\n")
+    }
+
+    @Test func `a change is made even if nothing reads what is said of it`() throws {
+        let daemon = try vault()
+        let result = try run(daemon, "{ sleep 0.3; echo secret | coffer put token; echo $? >&2; } | true")
+        #expect(result.errors == "\(128 + SIGPIPE)\n")
+        #expect(try daemon.coffer(["get", "token"]).text == "secret\n")
+    }
+
+    // MARK: Empty contents
+
+    @Test func `a command that fails before the pipe does not empty a secret`() throws {
+        let daemon = try vault()
+        try daemon.directory.write([], to: "empty")
+        #expect(try run(daemon, "printf good | coffer put token").status == 0)
+        for source in ["false | coffer put token", "coffer put token empty", "coffer put token </dev/null"] {
+            let result = try run(daemon, source)
+            #expect(result.status == 64, "\(source)")
+            #expect(result.errors.hasPrefix("error: nothing was stored under 'token': "), "\(result.errors)")
+            #expect(result.errors.contains("--allow-empty"))
+        }
+        let typed = try onTerminal(daemon, "coffer put token", [("Secret for 'token': ", "")])
+        #expect(typed.status == 64)
+        #expect(typed.shown.contains("what was typed is empty"))
+        #expect(try daemon.coffer(["get", "token"]).text == "good")
+        #expect(try run(daemon, "false | coffer put token --allow-empty").status == 0)
+        #expect(try daemon.coffer(["get", "token"]).output.isEmpty)
+    }
+
+    // MARK: Weak passcodes
+
+    @Test(
+        arguments: [
+            ("1", "fewer than 4 characters"), ("äöü", "fewer than 4 characters"), ("zzzzzz", "one character, repeated"),
+            ("123456", "among the first"), ("PassWord1", "among the first"), ("Qwerty\n", "among the first"),
+        ]
+    )
+    func `a passcode that is guessed at once is refused, unless it is asked for`(
+        passcode: String,
+        reason: String
+    ) throws {
+        let daemon = try DaemonProcess()
+        let make = ["init", "--kdf", "interactive", "--no-recovery-key"]
+        let refused = try daemon.coffer(make, passcode: passcode)
+        #expect(refused.status == 64)
+        #expect(refused.errors.contains("the passcode is too weak: it is") || refused.errors.contains("it has"))
+        #expect(refused.errors.contains(reason))
+        #expect(refused.errors.contains("--weak-passcode"))
+        #expect(try daemon.connect().status().state == .noVault)
+        #expect(try daemon.coffer(make + ["--weak-passcode"], passcode: passcode).status == 0)
+    }
+
+    @Test func `a passcode that is set or changed is checked, too, before it is repeated`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.directory.write(Array("pass one".utf8), to: "pass")
+        try daemon.directory.write(Array("1234".utf8), to: "weak")
+        try daemon.connect().makeVault(passcode: nil)
+        let set = "coffer passcode set --kdf interactive --new-passcode-fd 3"
+        #expect(try run(daemon, "\(set) 3<weak").status == 64)
+        #expect(try daemon.connect().status().state == .noPasscode)
+        #expect(try run(daemon, "\(set) 3<pass").status == 0)
+        let change = "coffer passcode change --passcode-fd 3 --new-passcode-fd 4 3<pass 4<weak"
+        #expect(try run(daemon, change).status == 64)
+        let typed = try onTerminal(
+            daemon,
+            "coffer passcode change",
+            [("Passcode: ", "pass one"), ("New passcode: ", "letmein")]
+        )
+        #expect(typed.status == 64)
+        #expect(!typed.shown.contains("Repeat"))
+        #expect(try run(daemon, "coffer unlock --passcode-fd 3 3<pass").status == 0)
+        #expect(try run(daemon, "\(change) --weak-passcode").status == 0)
+        #expect(try run(daemon, "coffer unlock --passcode-fd 3 3<weak").status == 0)
+    }
+
+    // MARK: The idle lock
+
+    private static let isRoot = geteuid() == 0
+
+    /// A machine that has the seats of logind that the line of a shell makes.
+    private static func machine(_ seat: String) -> [String] {
+        let script = "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/seats && \(seat); exec \"$0\" \"$@\" 2>log"
+        return ["/usr/bin/unshare", "--mount", "/bin/bash", "-c", script]
+    }
+
+    @Test(.enabled(if: isRoot, "a mount namespace wants root"))
+    func `a vault on a machine without a screen locks itself when it is idle, and says so`() throws {
+        let bare = Self.machine("true")
+        let console = Self.machine("echo IS_SEAT0=1 >/run/systemd/seats/seat0")
+        let desktop = Self.machine("printf 'IS_SEAT0=1\\nCAN_GRAPHICAL=1\\n' >/run/systemd/seats/seat0")
+        func status(_ launcher: [String], _ options: [String] = []) throws -> (status: VaultStatus, said: String) {
+            let directory = try TemporaryDirectory()
+            var words = launcher
+            words[4] = launcher[4].replacing("2>log", with: "2>\(directory.appending("log"))")
+            let daemon = try DaemonProcess(in: directory, options, launchedBy: words)
+            #expect(try daemon.connect().status().lockAfterSeconds == nil, "there is no vault yet")
+            try daemon.connect().makeVault()
+            let said = String(decoding: directory.contents("log") ?? [], as: UTF8.self)
+            let text = try daemon.coffer(["status"]).text
+            let status = try daemon.connect().status()
+            #expect(text.contains("idle lock: after") == (status.lockAfterSeconds != nil), "\(text)")
+            #expect(text.contains("as this machine has no seat") == status.lockAfterIsDefault, "\(text)")
+            return (status, said)
+        }
+        for launcher in [bare, console] {
+            let idle = try status(launcher)
+            #expect(idle.status.lockAfterSeconds == 900 && idle.status.lockAfterIsDefault)
+            #expect(idle.said.contains("no seat with a screen: a vault with a passcode is locked after 15 min"))
+        }
+        let never = try status(bare, ["--lock-after", "0"])
+        #expect(never.status.lockAfterSeconds == nil && !never.said.contains("no seat"))
+        let minute = try status(bare, ["--lock-after=60"])
+        #expect(minute.status.lockAfterSeconds == 60 && !minute.status.lockAfterIsDefault)
+        #expect(!minute.said.contains("no seat"))
+        let screen = try status(desktop)
+        #expect(screen.status.lockAfterSeconds == nil && !screen.said.contains("no seat"))
+    }
+
+    // MARK: Verbs
+
+    @Test(
+        arguments: [
+            ("lsit", "did you mean 'coffer list'?"), ("Get", "did you mean 'coffer get'?"),
+            ("frobnicate", "coffer --help"), ("keychain fnid", "did you mean 'coffer keychain find'?"),
+            ("file raed", "did you mean 'coffer file read'?"),
+            ("help unlok", "did you mean 'coffer unlock'?"),
+        ]
+    )
+    func `a verb that does not exist is a usage error, with and without --help`(verb: String, hint: String) throws {
+        let daemon = try DaemonProcess()
+        for options in ["", " --help", " NAME --help"] {
+            let result = try run(daemon, "coffer \(verb)\(options)")
+            #expect(result.status == 64, "\(verb)\(options)")
+            #expect(result.output.isEmpty)
+            #expect(result.errors.contains("has no verb"), "\(result.errors)")
+            #expect(result.errors.contains(hint), "\(result.errors)")
+        }
+    }
+
+    @Test(arguments: ["--help", "list --help", "keychain --help", "keychain find --help", "help list", "help"])
+    func `help of what exists is printed`(words: String) throws {
+        let daemon = try DaemonProcess()
+        let result = try run(daemon, "coffer \(words)")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text.contains("USAGE: coffer"))
+    }
+
+    // MARK: Expiry
+
+    @Test func `what has expired is given with a warning, and show says when`() throws {
+        let daemon = try vault()
+        let add = "printf secret | coffer keychain add --service github.com --account"
+        #expect(try run(daemon, "\(add) old --expires 2020-02-03T04:05:06Z").status == 0)
+        #expect(try run(daemon, "\(add) new --expires 2099-02-03").status == 0)
+        let old = try run(daemon, "coffer get github.com/old")
+        #expect(old.status == 0 && old.text == "secret")
+        #expect(old.errors == "warning: 'github.com/old' has expired: it was valid until 2020-02-03 04:05:06\n")
+        #expect(try run(daemon, "coffer get github.com/new").errors.isEmpty)
+        let typed = try onTerminal(daemon, "coffer get github.com/old")
+        #expect(typed.shown.contains("warning: 'github.com/old' has expired"))
+        let shown = try run(daemon, "coffer show github.com/old").text
+        #expect(shown.contains("expires:     2020-02-03 04:05:06 (it has expired)\n"), "\(shown)")
+        let local = try run(daemon, "TZ=America/New_York coffer show github.com/new").text
+        #expect(local.contains("expires:     2099-02-02 19:00:00\n"), "\(local)")
+        #expect(try !run(daemon, "echo x | coffer put plain; coffer show plain").text.contains("expires"))
+    }
+
+    // MARK: Case
+
+    @Test func `a search ignores case unless it has a capital`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        for name in ["GitHub.com/Token", "github.com/other", "Ärger/Akte"] { try client.put(name, [1]) }
+        func list(_ arguments: String...) throws -> [String] {
+            let result = try daemon.coffer(["list"] + arguments)
+            #expect(result.status == 0, "\(result.errors)")
+            return result.text.split(separator: "\n").map(String.init)
+        }
+        #expect(try list("github") == ["GitHub.com/Token", "github.com/other"])
+        #expect(try list("GitHub") == ["GitHub.com/Token"])
+        #expect(try list("GITHUB", "--ignore-case") == ["GitHub.com/Token", "github.com/other"])
+        #expect(try list("github", "--no-ignore-case") == ["github.com/other"])
+        #expect(try list("*/token") == ["GitHub.com/Token"])
+        #expect(try list("*/TOKEN") == [])
+        #expect(try list("*/TOKEN", "--ignore-case") == ["GitHub.com/Token"])
+        #expect(try list("ärger") == ["Ärger/Akte"])
+        #expect(try list().count == 3)
+    }
+}

@@ -1,0 +1,173 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import CofferWire
+import Foundation
+import Testing
+
+/// What waits for a vault, and for how long.
+@Suite struct WaitingTests {
+    private func vault(_ options: [String] = []) throws -> DaemonProcess {
+        let daemon = try DaemonProcess(options)
+        try daemon.connect().makeVault()
+        return daemon
+    }
+
+    /// Runs `coffer`, and does something to the vault while it runs.
+    ///
+    /// - Returns: Its result, and the seconds that it took.
+    private func run(
+        _ daemon: DaemonProcess,
+        _ words: String,
+        meanwhile change: () throws -> Void = {}
+    ) throws -> (result: CommandResult, seconds: Double) {
+        let start = ContinuousClock.now
+        let arguments = words.split(separator: " ").map(String.init)
+        let running = Background { try daemon.coffer(arguments) }
+        sleepSeconds(0.5)
+        try change()
+        let result = try running.wait()
+        return (result, (ContinuousClock.now - start) / .seconds(1))
+    }
+
+    // MARK: A silent daemon
+
+    @Test(arguments: ["get token", "list", "put token", "status", "file read large", "wait unlocked"])
+    func `a stopped daemon does not hang a command`(words: String) throws {
+        let daemon = try vault()
+        try daemon.connect().put("token", [1])
+        kill(daemon.processID, SIGSTOP)
+        let (result, seconds) = try run(daemon, "\(words) --timeout 2\(words.hasPrefix("put") ? " --allow-empty" : "")")
+        #expect(result.status == 69)
+        #expect(result.errors.hasPrefix("error: the daemon does not answer: nothing has come from it for 2 s\nhint: "))
+        #expect(seconds < 10)
+        kill(daemon.processID, SIGCONT)
+        #expect(try daemon.coffer(["get", "token"]).status == 0)
+    }
+
+    @Test func `a daemon that goes on in time is waited for`() throws {
+        let daemon = try vault()
+        try daemon.connect().put("token", [1])
+        kill(daemon.processID, SIGSTOP)
+        let (result, _) = try run(daemon, "get token --timeout 20") {
+            sleepSeconds(1)
+            kill(daemon.processID, SIGCONT)
+        }
+        #expect(result.status == 0 && result.output == [1])
+    }
+
+    @Test func `a transfer whose other end is slow is not cut off`() throws {
+        let daemon = try vault()
+        let put = "(head -c 100000 /dev/zero; sleep 4; head -c 100000 /dev/zero) | coffer put slow --timeout 1"
+        let result = try runCommand(
+            "/bin/bash",
+            ["-c", put],
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"]
+        )
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try daemon.connect().show(try ItemName("slow")).byteCount == 200_000)
+    }
+
+    // MARK: coffer wait
+
+    @Test func `wait ends when what it waits for has come about`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        try client.put("token", [1])
+        #expect(try daemon.coffer(["wait", "unlocked"]).status == 0)
+        #expect(try daemon.coffer(["wait", "readable", "token"]).status == 0)
+        let locked = try run(daemon, "wait locked") { _ = try client.lock(graceSeconds: 0) }
+        #expect(locked.result.status == 0 && locked.result.output.isEmpty && locked.seconds >= 0.5)
+        #expect(try daemon.coffer(["wait", "locked"]).status == 0)
+        for words in ["wait unlocked", "wait readable token"] {
+            let (result, seconds) = try run(daemon, words) { try client.unlock() }
+            #expect(result.status == 0, "\(words): \(result.errors)")
+            #expect(seconds >= 0.5)
+            _ = try client.lock(graceSeconds: 0)
+        }
+    }
+
+    @Test func `wait is over after its time, or when what it waits for can't come about`() throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        try client.put("token", [1])
+        func wait(_ words: String...) throws -> Int32 { try daemon.coffer(["wait"] + words).status }
+        #expect(try wait("locked", "--timeout", "1") == 75)
+        _ = try client.lock(graceSeconds: 0)
+        let late = try daemon.coffer(["wait", "readable", "token", "--timeout", "1"])
+        #expect(late.status == 75)
+        #expect(late.errors.hasPrefix("error: the time to wait is over, and 'token' is locked\nhint: "))
+        #expect(try wait("unlocked", "--timeout", "0") == 75)
+        #expect(try wait("readable", "nothing") == 66)
+        #expect(try wait("readable") == 64)
+        #expect(try wait("unlocked", "token") == 64)
+        let removed = try run(daemon, "wait readable token") { try client.remove(try ItemName("token")) }
+        #expect(removed.result.status == 66)
+        let dead = try run(daemon, "wait unlocked") { daemon.kill() }
+        #expect(dead.result.status == 69)
+    }
+
+    @Test func `a vault that is never locked is not waited for`() throws {
+        let daemon = try DaemonProcess()
+        #expect(try daemon.coffer(["wait", "unlocked"]).status == 69)
+        try daemon.connect().makeVault(passcode: nil)
+        #expect(try daemon.coffer(["wait", "unlocked"]).status == 0)
+        let never = try daemon.coffer(["wait", "locked"])
+        #expect(never.status == 69 && never.errors.contains("never locked"))
+    }
+
+    // MARK: --wait
+
+    @Test(
+        arguments: [
+            "get token", "get large --output out", "file read large --output out", "keychain find --account token",
+            "keychain history --account token --number 1 --output out",
+        ]
+    )
+    func `what reads waits for an unlock, if it is told to`(words: String) throws {
+        let daemon = try vault()
+        let client = try daemon.connect()
+        try client.put("token", [1])
+        try client.put("token", [2])
+        try client.put("large", pseudoRandomBytes(100_000)) { $0.protectionClass = .complete }
+        _ = try client.lock(graceSeconds: 0)
+        #expect(try run(daemon, words).result.status == 75)
+        let (late, seconds) = try run(daemon, "\(words) --wait 1")
+        #expect(late.status == 75 && seconds >= 1, "\(late.errors)")
+        let (result, _) = try run(daemon, "\(words) --wait 60") { try client.unlock() }
+        #expect(result.status == 0, "\(result.errors)")
+        let bytes = words.contains("--output") ? daemon.directory.contents("out") ?? [] : result.output
+        #expect(bytes == (words.contains("large") ? pseudoRandomBytes(100_000) : [words.contains("history") ? 1 : 2]))
+        #expect(try run(daemon, "get nothing --wait 60").result.status == 66)
+    }
+
+    // MARK: Events
+
+    @Test func `watch tells of the end of class CX, and of the fall to before first unlock`() throws {
+        let daemon = try vault(["--inactive-after", "1", "--forget-after", "2"])
+        let watching = Process()
+        let output = daemon.directory.appending("events")
+        try Data().write(to: URL(filePath: output))
+        watching.executableURL = URL(filePath: "\(Project.binaries)/coffer")
+        watching.arguments = ["watch"]
+        watching.environment = ["COFFER_SOCKET": daemon.socketPath]
+        watching.standardOutput = FileHandle(forWritingAtPath: output)
+        try watching.run()
+        defer { watching.terminate() }
+        func seen() throws -> String { try String(contentsOfFile: output, encoding: .utf8) }
+        #expect(try settles { try seen() == "unlocked\n" })
+        _ = try daemon.connect().lock(graceSeconds: 0)
+        #expect(try settles { try seen().contains("firstUnlock") })
+        #expect(
+            try seen() == """
+                unlocked
+                protectedDataWillBecomeUnavailable
+                protectedDataDidBecomeUnavailable
+                inactiveDataDidBecomeUnavailable
+                firstUnlockDataDidBecomeUnavailable
+
+                """
+        )
+        #expect(try daemon.connect().status().state == .beforeFirstUnlock)
+    }
+}
