@@ -49,7 +49,8 @@ extension CofferFileManager {
                 while true {
                     let piece = try original.read(at: offset, count: Limits.framePayloadBytes)
                     if piece.count == 0 { break }
-                    offset = try copy.write(piece, at: offset)
+                    try copy.write(piece, at: offset)
+                    offset += Int64(piece.count)
                 }
                 try copy.close()
             } catch {
