@@ -24,6 +24,8 @@ final class LockController: ServerPart {
     private var hasNotifiedUnlocked = false
     /// Whether keys were wiped since the last call of ``takeHasLocked()``.
     private var hasLocked = false
+    /// The idle time after which the vault is locked.
+    private(set) var idleLock: IdleLock
 
     init(_ hub: EventHub, _ audit: AuditTrail, _ surroundings: Surroundings?) {
         self.hub = hub
@@ -31,11 +33,11 @@ final class LockController: ServerPart {
         self.surroundings = surroundings
         schedule = LockSchedule(audit.configuration.lockPolicy)
         presence = Presence(audit.configuration.presencePolicy)
+        idleLock = Self.idleLock(audit.configuration, surroundings)
         super.init(beside: audit)
     }
 
-    /// The idle time after which the vault is locked; a seat may have come since the start.
-    var idleLock: IdleLock {
+    private static func idleLock(_ configuration: Configuration, _ surroundings: Surroundings?) -> IdleLock {
         IdleLock(configured: configuration.lockPolicy.lockAfterSeconds, hasSeat: surroundings?.hasSeat() ?? true)
     }
 
@@ -50,6 +52,8 @@ final class LockController: ServerPart {
         let state = (try? vault.state()) ?? .noVault
         switch state {
         case .unlocked:
+            // A seat may have come since the start.
+            idleLock = Self.idleLock(configuration, surroundings)
             schedule.lockAfterSeconds = idleLock.seconds
             schedule.unlock(at: now)
             cause = .idle
