@@ -75,7 +75,7 @@ struct Waiting {
     ) throws(CofferError) {
         if try holds() { return }
         // The subscription comes before the next check, so that no event is lost between.
-        try client.watch(items ? .items : [])
+        try client.watch(items == nil ? [] : .items, in: items?.group)
         while try !holds() {
             guard try client.nextEvent(until: end) != nil else {
                 throw CofferError(

@@ -28,16 +28,6 @@ extension Accessibility {
 
     /// Whether Apple's platforms have deprecated the value.
     public var isDeprecated: Bool { self == .always || self == .alwaysThisDeviceOnly }
-
-    /// Whether the item never leaves this device.
-    public var isThisDeviceOnly: Bool {
-        switch self {
-        case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
-            .whenPasscodeSetThisDeviceOnly:
-            true
-        case .whenUnlocked, .afterFirstUnlock, .always: false
-        }
-    }
 }
 
 extension [Accessibility] {

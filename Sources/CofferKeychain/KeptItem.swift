@@ -1,5 +1,6 @@
 package import CofferCore
 internal import CofferDatabase
+internal import CofferKeys
 
 /// What a file keeps of the keychain item that it was, for when it becomes one again: the reference, the attributes and
 /// the former values.

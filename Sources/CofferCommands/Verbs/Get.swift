@@ -30,7 +30,7 @@ struct Get: ParsableCommand {
             group: access.group
         )
         let session = try authentication.connect()
-        try waiting.untilReadable(itemName, session.client)
+        try waiting.untilReadable(itemName, in: access.group, session.client)
         try output.write(
             { (number) throws(CofferError) in
                 try session.satisfy { () throws(CofferError) in try fetch(params, from: session.client, to: number) }

@@ -131,7 +131,7 @@ final class ContentCheck {
         findings.append(
             Finding(
                 .contents,
-                name: call.caller.holds(file.group) ? quotedForDisplay(file.path) : nil,
+                name: call.caller.rights.reach.contains(file.group) ? quotedForDisplay(file.path) : nil,
                 damage,
                 repair: .salvage,
                 isRepaired: false,
