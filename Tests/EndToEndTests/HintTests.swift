@@ -11,7 +11,7 @@ import Testing
 
     init() throws {
         daemon = try DaemonProcess()
-        let made = try run("coffer init --kdf interactive --passcode-fd 3 --recovery-key-file key 3<<<pw")
+        let made = try run("coffer init --kdf interactive --passcode-fd 3 --recovery-key-file key 3<<<'pass one'")
         #expect(made.status == 0, "\(made.errors)")
         _ = try run("printf s3cret | coffer put site/token")
         _ = try run("head -c 300000 /dev/zero | coffer put notes/a --kind document")
@@ -46,7 +46,7 @@ import Testing
 
     private func tamper(_ sql: StaticString) throws {
         try stopped { try Connection(path: "\(daemon.statePath)/vault.sqlite").execute(sql) }
-        try expect("coffer unlock --passcode-fd 3 3<<<pw", status: 0)
+        try expect("coffer unlock --passcode-fd 3 3<<<'pass one'", status: 0)
     }
 
     private func flip(_ place: Int, of path: String) throws {
@@ -107,21 +107,26 @@ import Testing
     }
 
     @Test func `a secret that was put back is stored again, as the hint says`() throws {
-        func copy(_ from: StaticString) throws {
-            try stopped {
-                let connection = try Connection(path: "\(daemon.statePath)/vault.sqlite")
-                try connection.execute(from)
-            }
-            try expect("coffer unlock --passcode-fd 3 3<<<pw", status: 0)
+        func whileStopped(_ body: (Connection) throws -> Void) throws {
+            try stopped { try body(try Connection(path: "\(daemon.statePath)/vault.sqlite")) }
+            try expect("coffer unlock --passcode-fd 3 3<<<'pass one'", status: 0)
         }
-        try copy("CREATE TABLE spare AS SELECT * FROM keychain_items")
+        var former: [[UInt8]] = []
+        try whileStopped { catalog in
+            try catalog.rows("SELECT metadata, wrapped_key, secret FROM keychain_items") { row in
+                former = [try row.blob(0), try row.blob(1), try row.blob(2)]
+                return true
+            }
+        }
         try expect("printf newer | coffer put site/token", status: 0)
-        try copy(
-            """
-            UPDATE keychain_items SET (metadata, wrapped_key, secret) = (SELECT metadata, wrapped_key, secret FROM spare)
-            """
-        )
-        try copy("DROP TABLE spare")
+        try whileStopped { catalog in
+            try catalog.execute(
+                "UPDATE keychain_items SET metadata = ?, wrapped_key = ?, secret = ?",
+                .blob(former[0]),
+                .blob(former[1]),
+                .blob(former[2])
+            )
+        }
         try expect(
             "coffer keychain history --service site --account token",
             status: 65,
@@ -145,7 +150,7 @@ import Testing
                 toPath: daemon.directory.appending("aside")
             )
         }
-        let change = "coffer passcode change --recovery-key-fd 3 --new-passcode-fd 4 3<key 4<<<pw"
+        let change = "coffer passcode change --recovery-key-fd 3 --new-passcode-fd 4 3<key 4<<<'pass one'"
         try expect(change, status: 0)
         try expect("coffer get site/token", status: 0, "s3cret")
         try expectWell()
@@ -165,7 +170,7 @@ import Testing
         #expect(!refused.errors.contains("backup"))
         if hasCopy {
             try stopped { try kept.write(to: URL(filePath: path)) }
-            try expect("coffer unlock --passcode-fd 3 3<<<pw", status: 0)
+            try expect("coffer unlock --passcode-fd 3 3<<<'pass one'", status: 0)
             try expect("coffer get site/token", status: 0, "s3cret")
         } else {
             try expect("coffer erase --yes", status: 0)
@@ -193,7 +198,7 @@ import Testing
         }
         try expect("coffer status", status: 65, "hint: stop cofferd, drop it with 'sqlite3', and start cofferd again")
         try stopped { try Connection(path: "\(daemon.statePath)/vault.sqlite").execute("DROP TRIGGER t") }
-        try expect("coffer unlock --passcode-fd 3 3<<<pw", status: 0)
+        try expect("coffer unlock --passcode-fd 3 3<<<'pass one'", status: 0)
         try expect("coffer get site/token", status: 0, "s3cret")
     }
 }

@@ -8,8 +8,8 @@ import Testing
 /// The verbs below `coffer keychain`, as a person and a script use them.
 @Suite struct KeychainVerbsTests {
     /// A daemon with an unlocked vault.
-    private func vault() throws -> DaemonProcess {
-        let daemon = try DaemonProcess()
+    private func vault(_ daemon: DaemonProcess? = nil) throws -> DaemonProcess {
+        let daemon = try daemon ?? DaemonProcess()
         try daemon.directory.write(Array("pass code".utf8), to: "pass")
         try expect(daemon, "coffer init --kdf interactive --no-recovery-key --passcode-fd 3 3<pass >init.txt", "")
         return daemon
@@ -129,7 +129,11 @@ import Testing
     // MARK: States
 
     @Test func `locked, missing and denied are three answers`() throws {
-        let daemon = try vault()
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: directory.appending("e"), withIntermediateDirectories: true)
+        let rights = "[Client]\nUID=\(geteuid())\nGroups=default\nVerbs=read write delete lock admin\n"
+        try directory.write(Array(rights.utf8), to: "e/own.conf")
+        let daemon = try vault(DaemonProcess(in: directory, ["--entitlements", directory.appending("e")]))
         _ = try add(daemon, "printf a | coffer keychain add --account anna")
         _ = try add(daemon, "printf b | coffer keychain add --account back --accessible AfterFirstUnlock")
         try expect(daemon, "coffer lock --now", "locked\n")

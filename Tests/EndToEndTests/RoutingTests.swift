@@ -83,7 +83,7 @@ import Testing
 
     @Test(arguments: [0, 1, 1024, 1025, 32769])
     func `what expires while locked is a file of any size, and stays one`(count: Int) throws {
-        let put = try coffer("put cx --protection completeWhenUserInactive", bytes(count))
+        let put = try coffer("put cx --allow-empty --protection completeWhenUserInactive", bytes(count))
         #expect(put.text.contains("file store as completeWhenUserInactive"), "\(put.text)")
         #expect(put.errors.isEmpty)
         #expect(try coffer("put cx", [1]).text.contains("file store as completeWhenUserInactive"))

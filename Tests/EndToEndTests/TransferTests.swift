@@ -20,7 +20,7 @@ import Testing
         let daemon = try vault()
         let content = pseudoRandomBytes(count)
         let source = try daemon.directory.write(content, to: "source")
-        let put = try daemon.coffer(["put", "a/file", source, "--kind", "database"])
+        let put = try daemon.coffer(["put", "a/file", source, "--kind", "database", "--allow-empty"])
         #expect(put.status == 0)
         let get = try daemon.coffer(["get", "a/file", "--output", "copy"])
         #expect(get.status == 0)
@@ -34,7 +34,7 @@ import Testing
     func `standard input is stored, whatever its size`(count: Int) throws {
         let daemon = try vault()
         let content = pseudoRandomBytes(count)
-        let put = try daemon.coffer(["put", "a/b", "--json"], input: content)
+        let put = try daemon.coffer(["put", "a/b", "--json", "--allow-empty"], input: content)
         #expect(put.status == 0)
         // R6 takes what is small and has no stated kind; R8 the rest.
         #expect(put.text.contains(count <= 1024 ? #""store":"keychain""# : #""store":"file""#))

@@ -59,7 +59,8 @@ extension SystemdTests {
 
             /// Has a unit store something as its own.
             func put(_ name: String, _ content: String, in unit: String, _ wishes: String...) throws {
-                let stored = try run(["\(Machine.programs)/coffer", "put", name] + wishes, in: unit, input: content)
+                let command = ["\(Machine.programs)/coffer", "put", name, "--allow-empty"]
+                let stored = try run(command + wishes, in: unit, input: content)
                 try #require(stored.status == 0, "\(stored.errors)")
             }
 
