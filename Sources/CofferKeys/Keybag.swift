@@ -107,7 +107,7 @@ extension Keybag {
             )
         }
 
-        /// Whether none of these is other than it should be.
+        /// Whether those of a keybag of any version are the ones that its class keys have.
         func match(_ expected: PublicKeys) -> Bool {
             classB == expected.classB && deposits ?? expected.deposits == expected.deposits
                 && metadata ?? expected.metadata == expected.metadata

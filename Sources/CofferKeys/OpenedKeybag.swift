@@ -47,14 +47,17 @@ struct OpenedKeybag: ~Copyable, Sendable {
     ///
     /// - Parameter deviceKey: The device key with which the keybag was made.
     func upgraded(_ deviceKey: DeviceKey) throws(KeybagError) -> Keybag {
-        do {
-            return try Keybag.sealed(
+        do throws(CryptoError) {
+            let upgraded = try Keybag.sealed(
                 of: keybag.vaultID,
                 deviceKey,
                 keybagKey,
                 keybag.slots,
                 keybag.settings
             ) { (name) throws(CryptoError) in try classKey(name, deviceKey) }
+            // Version 1 has no inner tag: an attacker with the device key could have inserted his own public key.
+            guard keybag.publicKeys.match(upgraded.publicKeys) else { throw .unauthentic }
+            return upgraded
         } catch {
             throw KeybagError(behindSlot: error)
         }

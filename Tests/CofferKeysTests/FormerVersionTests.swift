@@ -102,6 +102,13 @@ private let passcode = "frozen passcode"
         #expect(try reopened.attempt(Self.passcode) == nil)
     }
 
+    @Test func `is damaged with another public key of class B, and stays what it is`() throws {
+        try vault.forge { $0.replaceSubrange(42..<74, with: [UInt8](repeating: 9, count: 32)) }
+        let forged = vault.temporary.contents("keybag")
+        #expect(try vault.open().attempt(Self.passcode) == .decode)
+        #expect(vault.temporary.contents("keybag") == forged)
+    }
+
     @Test func `is found out wherever a byte is another`() throws {
         let whole = try #require(vault.temporary.contents("keybag"))
         for place in whole.indices {
