@@ -36,7 +36,7 @@ package enum KeyedHash {
     ///   - input: Further secret input; empty for none.
     ///   - publicInput: Further input that is not secret.
     /// - Returns: The new key.
-    static func key(
+    package static func key(
         under key: borrowing SymmetricKey,
         for purpose: StaticString,
         _ input: RawSpan,

@@ -26,11 +26,13 @@ struct DeviceClassKeys: ~Copyable {
 /// In memory from the first unlock until the vault has been locked for days.
 package struct AfterFirstUnlockKeys: ~Copyable, Sendable {
     let c, ck, cku: SymmetricKey
+    let metadata: MetadataKeys
 
-    init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
+    init(_ key: (ClassKeyName) throws(CryptoError) -> SymmetricKey) throws(CryptoError) {
         let c = try key(.c)
         let ck = try key(.ck)
         let cku = try key(.cku)
+        metadata = try MetadataKeys(from: c)
         self.c = c
         self.ck = ck
         self.cku = cku
@@ -72,7 +74,7 @@ package struct UnlockedKeys: ~Copyable, Sendable {
     let cx: SymmetricKey
     let whenUnlocked: WhenUnlockedKeys
 
-    init<Failure: Error>(_ key: (ClassKeyName) throws(Failure) -> SymmetricKey) throws(Failure) {
+    init(_ key: (ClassKeyName) throws(CryptoError) -> SymmetricKey) throws(CryptoError) {
         let afterFirstUnlock = try AfterFirstUnlockKeys(key)
         let cx = try key(.cx)
         let whenUnlocked = try WhenUnlockedKeys(key)
@@ -82,11 +84,11 @@ package struct UnlockedKeys: ~Copyable, Sendable {
     }
 
     /// The public keys of the keybag, which these keys must match.
-    func publicKeys() throws(CryptoError) -> Keybag.PublicKeys {
-        try Keybag.PublicKeys(
-            classB: whenUnlocked.bPrivate,
-            deposits: whenUnlocked.bkPrivate,
-            metadata: afterFirstUnlock.c
+    var publicKeys: Keybag.PublicKeys {
+        Keybag.PublicKeys(
+            classB: KeyAgreement.publicKey(of: whenUnlocked.bPrivate),
+            deposits: KeyAgreement.publicKey(of: whenUnlocked.bkPrivate),
+            metadata: afterFirstUnlock.metadata.publicKey
         )
     }
 

@@ -93,20 +93,6 @@ extension Keybag {
             self.metadata = metadata
         }
 
-        /// The public halves of class keys.
-        init(
-            classB: borrowing SymmetricKey,
-            deposits: borrowing SymmetricKey,
-            metadata: borrowing SymmetricKey
-        ) throws(CryptoError) {
-            let metadata = try KeyDerivation.subkey(of: metadata, for: "coffer metadata private key v1")
-            self.init(
-                classB: KeyAgreement.publicKey(of: classB),
-                deposits: KeyAgreement.publicKey(of: deposits),
-                metadata: KeyAgreement.publicKey(of: metadata)
-            )
-        }
-
         /// Whether those of a keybag of any version are the ones that its class keys have.
         func match(_ expected: PublicKeys) -> Bool {
             classB == expected.classB && deposits ?? expected.deposits == expected.deposits
@@ -187,7 +173,7 @@ extension DeviceKey {
     /// The key that wraps the class keys that are in memory in every state.
     func wrapping() throws(CryptoError) -> SymmetricKey { try subkey(for: "coffer device wrap v1") }
 
-    /// The key that wraps the class keys of ThisDeviceOnly: whoever opens a slot needs the device key as well.
+    /// The key that wraps the class keys of ThisDeviceOnly: opening a slot needs the device key as well.
     func wrapping(_ keybagKey: borrowing SymmetricKey) throws(CryptoError) -> SymmetricKey {
         try subkey(for: "coffer this device only wrap v1", mixing: keybagKey)
     }
@@ -271,7 +257,7 @@ extension Keybag {
         var keybag = Keybag(
             vaultID: vaultID,
             deviceKeyCheck: deviceKeyCheck(deviceKey, vaultID),
-            publicKeys: try unlockedKeys.publicKeys(),
+            publicKeys: unlockedKeys.publicKeys,
             settings: settings,
             slots: slots,
             wrappedKeys: wrappedKeys

@@ -36,7 +36,7 @@ struct OpenedKeybag: ~Copyable, Sendable {
     func keys(_ deviceKey: DeviceKey) throws(KeybagError) -> UnlockedKeys {
         do throws(CryptoError) {
             let keys = try UnlockedKeys { (name) throws(CryptoError) in try classKey(name, deviceKey) }
-            guard try keys.publicKeys() == keybag.publicKeys else { throw CryptoError.unauthentic }
+            guard keys.publicKeys == keybag.publicKeys else { throw CryptoError.unauthentic }
             return keys
         } catch {
             throw KeybagError(behindSlot: error)

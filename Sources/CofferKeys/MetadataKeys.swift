@@ -1,0 +1,181 @@
+internal import CofferCore
+internal import CofferCrypto
+package import CofferMemory
+
+/// The keys of the catalog that the passcode protects: they seal names, attributes, sizes and dates.
+///
+/// They are derived from the key of class C, so that they are in memory from the first unlock on.
+struct MetadataKeys: ~Copyable, Sendable {
+    private let keychain, files, audit, privateKey: SymmetricKey
+
+    init(from classC: borrowing SymmetricKey) throws(CryptoError) {
+        let keychain = try KeyDerivation.subkey(of: classC, for: "coffer keychain names v1")
+        let files = try KeyDerivation.subkey(of: classC, for: "coffer file names v1")
+        let audit = try KeyDerivation.subkey(of: classC, for: "coffer audit names v1")
+        let privateKey = try Self.privateKey(of: classC)
+        self.keychain = keychain
+        self.files = files
+        self.audit = audit
+        self.privateKey = privateKey
+    }
+
+    /// The private half of the pair to which metadata is sealed before the first unlock.
+    private static func privateKey(of classC: borrowing SymmetricKey) throws(CryptoError) -> SymmetricKey {
+        try KeyDerivation.subkey(of: classC, for: "coffer metadata private key v1")
+    }
+
+    /// The public half of that pair.
+    var publicKey: [UInt8] { KeyAgreement.publicKey(of: privateKey) }
+
+    fileprivate func seal(_ plaintext: RawSpan, _ part: CatalogPart, context: [UInt8]) -> [UInt8] {
+        switch part {
+        case .keychain: AEAD.seal(plaintext, under: keychain, context: context)
+        case .files: AEAD.seal(plaintext, under: files, context: context)
+        case .audit: AEAD.seal(plaintext, under: audit, context: context)
+        }
+    }
+
+    fileprivate func open(
+        _ sealed: RawSpan,
+        _ part: CatalogPart,
+        context: [UInt8]
+    ) throws(CryptoError) -> SecretBytes {
+        switch part {
+        case .keychain: try AEAD.open(sealed, under: keychain, context: context)
+        case .files: try AEAD.open(sealed, under: files, context: context)
+        case .audit: try AEAD.open(sealed, under: audit, context: context)
+        }
+    }
+
+    fileprivate func unwrap(_ wrapped: RawSpan, context: [UInt8]) throws(CryptoError) -> SymmetricKey {
+        try KeyAgreement.unwrap(wrapped, with: privateKey, for: VaultKeys.metadataPurpose, context: context)
+    }
+}
+
+/// The parts of the catalog whose metadata is sealed under keys of their own.
+package enum CatalogPart: Sendable {
+    /// The attributes of keychain items.
+    case keychain
+    /// The attributes of files and directories.
+    case files
+    /// The records of the audit.
+    case audit
+}
+
+extension CatalogKeys {
+    /// The key of a part that the device key alone protects.
+    fileprivate func withKey<Result: ~Copyable>(
+        of part: CatalogPart,
+        _ body: (borrowing SymmetricKey) throws(CryptoError) -> Result
+    ) throws(CryptoError) -> Result {
+        switch part {
+        case .keychain: try body(keychainMetadata)
+        case .files: try body(fileMetadata)
+        case .audit: try body(audit)
+        }
+    }
+}
+
+// MARK: - Sealing metadata
+
+extension VaultKeys {
+    /// What seals metadata, as the first byte of what is sealed under the passcode.
+    private enum Form: UInt8 {
+        /// A key that is derived from the key of class C.
+        case classKey = 1
+        /// A new key, wrapped to the public key whose private half is derived from the key of class C.
+        case publicKey = 2
+    }
+
+    fileprivate static let metadataPurpose: StaticString = "coffer metadata wrap v1"
+
+    /// Whether metadata that the passcode protects can be opened: from the first unlock on.
+    package var opensNames: Bool { state != .beforeFirstUnlock }
+
+    /// Whether metadata that the passcode is to protect is sealed under the device key for now, as all of it was before
+    /// the keybag had a key for it: until the first unlock, which replaces a keybag of an older version.
+    package var sealsNamesForNow: Bool { !opensNames && publicKeys.metadata == nil }
+
+    /// Seals metadata under the passcode: before the first unlock, to a public key.
+    ///
+    /// - Parameters:
+    ///   - plaintext: The metadata.
+    ///   - part: The part of the catalog.
+    ///   - context: What it belongs to; it must be the same for opening.
+    /// - Throws: `noMemory`, `damaged` if the public key can't be used.
+    package func sealNames(_ plaintext: RawSpan, of part: CatalogPart, context: [UInt8]) throws(KeyError) -> [UInt8] {
+        do throws(CryptoError) {
+            let sealed = lockState.withAfterFirstUnlockKeys { $0.metadata.seal(plaintext, part, context: context) }
+            if let sealed { return [Form.classKey.rawValue] + sealed }
+            guard let publicKey = publicKeys.metadata else {
+                return try catalog.withKey(of: part) { AEAD.seal(plaintext, under: $0, context: context) }
+            }
+            let key = try newKey()
+            let wrapped = try KeyAgreement.wrap(key, to: publicKey, for: Self.metadataPurpose, context: context)
+            let mixed = try mixing(key, part)
+            return [Form.publicKey.rawValue] + wrapped + AEAD.seal(plaintext, under: mixed, context: context)
+        } catch {
+            throw KeyError(error)
+        }
+    }
+
+    /// Opens metadata that ``sealNames(_:of:context:)`` has sealed, or an older version under the device key.
+    ///
+    /// - Throws: `locked` before the first unlock; `damaged` if it is not authentic.
+    package func openNames(
+        _ sealed: RawSpan,
+        of part: CatalogPart,
+        context: [UInt8]
+    ) throws(KeyError) -> SecretBytes {
+        let form = sealed.byteCount > 0 ? Form(rawValue: unsafe sealed.unsafeLoad(as: UInt8.self)) : nil
+        if let form, let opened = try openNames(sealed.extracting(droppingFirst: 1), form, part, context) {
+            return opened
+        }
+        do throws(CryptoError) {
+            return try catalog.withKey(of: part) { (key) throws(CryptoError) in
+                try AEAD.open(sealed, under: key, context: context)
+            }
+        } catch {
+            throw error == .unauthentic && form != nil && !opensNames ? .locked : KeyError(error)
+        }
+    }
+
+    /// - Returns: `nil` before the first unlock, and if it is not authentic.
+    private func openNames(
+        _ sealed: RawSpan,
+        _ form: Form,
+        _ part: CatalogPart,
+        _ context: [UInt8]
+    ) throws(KeyError) -> SecretBytes? {
+        do throws(CryptoError) {
+            return try lockState.withAfterFirstUnlockKeys { (keys) throws(CryptoError) in
+                switch form {
+                case .classKey: return try keys.metadata.open(sealed, part, context: context)
+                case .publicKey:
+                    guard sealed.byteCount > KeyAgreement.wrappedBytes else { throw .unauthentic }
+                    let wrapped = sealed.extracting(first: KeyAgreement.wrappedBytes)
+                    let key = try mixing(try keys.metadata.unwrap(wrapped, context: context), part)
+                    let rest = sealed.extracting(droppingFirst: KeyAgreement.wrappedBytes)
+                    return try AEAD.open(rest, under: key, context: context)
+                }
+            }
+        } catch .unauthentic {
+            return nil
+        } catch {
+            throw KeyError(error)
+        }
+    }
+
+    private func newKey() throws(CryptoError) -> SymmetricKey {
+        do { return try SymmetricKey() } catch { throw .noMemory }
+    }
+
+    /// Anyone can wrap a key to a public key: what is sealed with the device key's help comes from this machine.
+    private func mixing(_ key: borrowing SymmetricKey, _ part: CatalogPart) throws(CryptoError) -> SymmetricKey {
+        try catalog.withKey(of: part) { (own) throws(CryptoError) in
+            try key.bytes.withBytes { (bytes) throws(CryptoError) in
+                try KeyedHash.key(under: own, for: "coffer metadata seal v1", bytes, [])
+            }
+        }
+    }
+}
