@@ -56,7 +56,9 @@ struct FileRows: SealedTable {
                 }
             }
         } catch let error as CofferError where error.code == .decode {
-            seen.damage = FileTree.hasPossibleValues(row) ? .metadata : .row
+            seen.damage = (try? store.tree.columns(of: row, "a file")) == nil ? .row : .metadata
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            seen.isSealed = true
         } catch let error as DatabaseError where error.kind == .damaged {
             seen.damage = .row
         }
@@ -87,6 +89,8 @@ struct FileRows: SealedTable {
         do {
             let kind = try store.tree.node(numbered: number, "a directory")?.kind
             return kind == .directory ? .there : kind == nil ? .replaceable : .taken
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return .there
         } catch let error as CofferError where error.code == .decode {
             return .replaceable
         } catch let error as DatabaseError where error.kind == .damaged {
@@ -186,18 +190,5 @@ struct FileRows: SealedTable {
             return true
         }
         return pairs
-    }
-}
-
-extension FileTree {
-    /// Whether a row has a valid kind, and values that go with it.
-    fileprivate static func hasPossibleValues(_ row: borrowing Row) -> Bool {
-        guard let number = try? row.integer(3), let kind = Kind(rawValue: number) else { return false }
-        guard let code = try? row.integer(4), let content = try? row.optionalBlob(5) else { return kind == .directory }
-        let protectionClass = ProtectionClass.allCases.first { Self.code(of: $0) == code }
-        guard let wrappedKey = try? row.blob(6), wrappedKey.count == wrappedKeyBytes(of: protectionClass) else {
-            return false
-        }
-        return (kind == .file) == (content.count == ItemID.byteCount) && (kind == .file) == (code != 0)
     }
 }

@@ -66,6 +66,7 @@ extension FileStore {
     /// The file with a number, with as much of its path as can be read.
     ///
     /// - Returns: `nil` if it was removed, or its row is damaged.
+    /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name; ``DatabaseError``.
     package func file(numbered number: Int64) throws -> FileItem? {
         guard let node = try intactNode(number) else { return nil }
         var components = [node.metadata.name]

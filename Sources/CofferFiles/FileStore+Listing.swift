@@ -12,7 +12,11 @@ extension FileStore {
     /// - Throws: ``DatabaseError``.
     package func lostFiles(behind directory: Int64?) throws -> (count: Int, directory: Int64)? {
         guard let next = try tree.nextParent(behind: directory ?? .min) else { return nil }
-        if try tree.path(ofDirectory: next) != nil { return (0, next) }
+        do {
+            if try tree.path(ofDirectory: next) != nil { return (0, next) }
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return (0, next)
+        }
         let count = try connection.row(
             "SELECT count(*) FROM file_nodes WHERE parent = ? AND kind <> 1",
             .integer(next)

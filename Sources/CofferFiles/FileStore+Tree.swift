@@ -1,8 +1,8 @@
 package import CofferCore
 internal import CofferDatabase
 
-// Operations on directories, and on files by name. They need the store key only, and so work in every state of the
-// vault.
+// Operations on directories, and on files by name. They need no class key except that of the names, and so work from
+// the first unlock on in every state of the vault; before it, with what the passcode does not name.
 
 extension FileStore {
     // MARK: Finding
@@ -13,7 +13,8 @@ extension FileStore {
     ///   - name: The path.
     ///   - group: The caller's group.
     /// - Returns: The entry; `nil` if there is none.
-    /// - Throws: `decode` if it, or a directory on its path, is damaged.
+    /// - Throws: `decode` if it, or a directory on its path, is damaged; `interactionNotAllowed` before the first unlock,
+    ///   if the passcode protects its name.
     package func entry(_ name: ItemName, in group: String) throws -> FileEntry? {
         try tree.node(at: name, in: group).map { FileEntry(node: $0, path: name.path) }
     }
@@ -51,11 +52,13 @@ extension FileStore {
     /// - Returns: `nil` if no directory has one.
     package func defaultClass(for name: ItemName, in group: String) throws -> ProtectionClass? {
         var found: ProtectionClass?
-        try tree.forEachDirectory(around: name, in: group) { found = $0.metadata.defaultClass ?? found }
+        try tree.forEachDirectory(around: name, in: group) { found = $0.defaultClass ?? found }
         return found
     }
 
     /// Whether a name lies in a directory that was created explicitly, or that has a default class, at any depth.
+    ///
+    /// Before the first unlock, a directory whose metadata can't be opened counts as one.
     ///
     /// - Parameters:
     ///   - name: The path.
@@ -63,20 +66,20 @@ extension FileStore {
     package func isInMadeDirectory(_ name: ItemName, in group: String) throws -> Bool {
         var isFound = false
         try tree.forEachDirectory(around: name, in: group) { directory in
-            let metadata = directory.metadata
-            if metadata.flags.contains(.stays) || metadata.defaultClass != nil { isFound = true }
+            if directory.stays || directory.defaultClass != nil { isFound = true }
         }
         return isFound
     }
 
     /// Whether a name is that of an explicitly created directory.
     ///
+    /// Before the first unlock, a directory whose metadata can't be opened counts as one.
+    ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
     package func hasMadeDirectory(_ name: ItemName, in group: String) throws -> Bool {
-        guard let node = try tree.node(at: name, in: group) else { return false }
-        return node.kind == .directory && node.metadata.flags.contains(.stays)
+        try tree.place(at: name, in: group)?.stays ?? false
     }
 
     /// Begins a walk through a directory.
@@ -113,13 +116,13 @@ extension FileStore {
             var parent = FileTree.root
             for (index, component) in components.enumerated() {
                 let isLast = index == components.count - 1
-                if let node = try tree.node(component, under: parent, in: group, name) {
+                if let place = try tree.place(component, under: parent, in: group, name) {
                     if isLast {
-                        try acceptDirectory(node, name, defaultClass, makesParents)
-                    } else if node.kind == .file {
+                        try acceptDirectory(place, name, defaultClass, makesParents)
+                    } else if place.kind == .file {
                         throw CofferError.fileInTheWay(name)
                     }
-                    parent = node.id
+                    parent = place.id
                     continue
                 }
                 guard isLast || makesParents else { throw Self.noParent(name) }
@@ -139,13 +142,13 @@ extension FileStore {
 
     /// Checks what is at the path of a directory that is to be created.
     private func acceptDirectory(
-        _ node: FileTree.Node,
+        _ place: FileTree.Place,
         _ name: ItemName,
         _ defaultClass: ProtectionClass?,
         _ isContentWithOne: Bool
     ) throws {
-        guard node.kind == .directory, isContentWithOne else { throw Self.exists(name, node.kind) }
-        guard defaultClass == nil || defaultClass == node.metadata.defaultClass else {
+        guard place.kind == .directory, isContentWithOne else { throw Self.exists(name, place.kind) }
+        guard defaultClass == nil || defaultClass == place.defaultClass else {
             throw CofferError(
                 .duplicateItem,
                 "there is a directory \(name.quoted) already, and its new files have another class",
@@ -153,8 +156,8 @@ extension FileStore {
                 operation: .create
             )
         }
-        if node.metadata.flags.contains(.stays) { return }
-        var node = node
+        if place.stays { return }
+        guard var node = place.node else { return }
         node.metadata.flags.insert(.stays)
         try tree.update(node)
     }
@@ -228,7 +231,9 @@ extension FileStore {
         replaces: Bool,
         now: Int64
     ) throws {
-        guard var node = try tree.node(at: name, in: group) else { throw CofferError.noEntry(name) }
+        guard let place = try tree.place(at: name, in: group),
+            var node = try place.node ?? tree.node(numbered: place.id, name.quoted)
+        else { throw CofferError.noEntry(name) }
         if name == target { return }
         if node.kind == .directory {
             if target.isBelow(name) {
@@ -236,7 +241,7 @@ extension FileStore {
             }
             try checkDepth(of: FileEntry(node: node, path: name.path), at: target)
         }
-        let existing = try tree.node(at: target, in: group)
+        let existing = try tree.place(at: target, in: group)
         if let existing {
             guard replaces else { throw Self.exists(target, existing.kind) }
             guard existing.kind == node.kind else {
@@ -357,8 +362,8 @@ extension FileStore {
             try unlink(entry.node.id)
             try tree.delete(entry.node.id, content: entry.node.content)
             if let content = entry.node.content { contents.append(content) }
-        case .damaged(let entry) where entry.isDirectory: return
-        case .damaged(let entry):
+        case .damaged(let entry) where entry.isDirectory, .sealed(let entry) where entry.isDirectory: return
+        case .damaged(let entry), .sealed(let entry):
             try unlink(entry.id)
             try tree.delete(entry.id, content: entry.content)
             if let content = entry.content { contents.append(content) }

@@ -84,6 +84,7 @@ package final class FileStore {
             generation: 6,
             sql: "CREATE INDEX file_directories ON file_nodes (parent) WHERE kind = 1;"
         ),
+        unsealedMigration,
     ]
 
     /// Opens the store in a catalog after its migrations.
@@ -97,15 +98,26 @@ package final class FileStore {
 
     // MARK: Finding
 
-    /// Finds a file, in every state of the vault.
+    /// Finds a file.
     ///
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
     /// - Returns: The file; `nil` if there is none.
+    /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name.
     package func find(_ name: ItemName, in group: String) throws -> FileItem? {
         guard let node = try tree.node(at: name, in: group) else { return nil }
         return FileItem(node, path: name.path)
+    }
+
+    /// The class of a file, in every state of the vault; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    package func protectionClass(of name: ItemName, in group: String) throws -> ProtectionClass? {
+        guard let place = try tree.place(at: name, in: group), place.kind == .file else { return nil }
+        return place.protectionClass
     }
 
     /// The number of files.
@@ -127,7 +139,7 @@ package final class FileStore {
         as protectionClass: ProtectionClass
     ) throws -> ContentWrite {
         try checkPath(name, in: group)
-        if let existing = try find(name, in: group), !existing.protectionClass.permits(.create, in: keys.state) {
+        if let existing = try self.protectionClass(of: name, in: group), !existing.permits(.create, in: keys.state) {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
         let id = ItemID()
@@ -248,20 +260,21 @@ package final class FileStore {
         now: Int64
     ) throws {
         try checkPath(name, in: group)
-        let existing = try find(name, in: group)
+        let place = try tree.place(at: name, in: group)
+        let existing = place?.node.flatMap { FileItem($0, path: name.path) }
         let mayCreate = write.protectionClass.permits(.create, in: keys.state)
         // Whether the old file may be replaced was decided when the write began; this continues that write.
-        guard mayCreate, existing?.protectionClass.permits(.proceed, in: keys.state) ?? true else {
+        guard mayCreate, place?.protectionClass?.permits(.proceed, in: keys.state) ?? true else {
             throw CofferError.locked(name.quoted, in: keys.state, for: .write)
         }
-        if existing == nil { try connection.faults.refuseNew(name.quoted) }
+        if place == nil { try connection.faults.refuseNew(name.quoted) }
         try connection.transaction {
             try forgetRemoved()
             // The parents come first: the removal of the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
-            if let existing {
-                try unlink(existing.node)
-                try tree.delete(existing.node, content: existing.content)
+            if let place {
+                try unlink(place.id)
+                try tree.delete(place.id, content: place.content)
             }
             var metadata = NodeMetadata(
                 group: group,
@@ -283,7 +296,7 @@ package final class FileStore {
             )
         }
         toPlace.append(write.id)
-        if let existing { toRemove.append(existing.content) }
+        if let content = place?.content { toRemove.append(content) }
     }
 
     /// Changes the class of a file, within the open transaction: its key is rewrapped, its content is not touched.

@@ -11,32 +11,39 @@ extension FileTree {
     /// Its children are found by its number, so they stay its children when it moves.
     func update(_ node: Node) throws {
         let tag = tag(node.metadata.name[...], under: node.parent, in: node.metadata.group)
-        let classKey = Self.code(of: node.protectionClass)
-        let context = Self.context(
-            node.id,
-            node.parent,
-            tag,
-            node.kind,
-            classKey,
-            node.content,
-            node.wrappedKey
-        )
-        let sealed = unsafe AEAD.seal(
-            node.metadata.encoded.span.bytes,
-            under: keys.catalog.fileMetadata,
-            context: context
-        )
+        let sealed = try seal(node, tag)
         try connection.execute(
             """
             UPDATE file_nodes SET parent = ?, name_tag = ?, class_key = ?, wrapped_key = ?, metadata = ? WHERE id = ?
             """,
             .integer(node.parent),
             .blob(tag),
-            .integer(classKey),
+            .integer(node.classKey),
             .blob(node.wrappedKey),
             .blob(sealed),
             .integer(node.id)
         )
+        try didSeal(node)
+    }
+
+    /// Completes a row that was written: the directories of a file of class `none` are part of its name.
+    func didSeal(_ node: Node) throws {
+        if node.isNamedInEveryState { return try nameInEveryState(node.parent) }
+        if keys.sealsNamesForNow {
+            try connection.execute("INSERT OR IGNORE INTO file_unsealed (node) VALUES (?)", .integer(node.id))
+        }
+    }
+
+    /// Seals the directories of a path under the device key: they are part of the name of a file of class `none`.
+    ///
+    /// Before the first unlock, those that are sealed under the passcode stay so.
+    private func nameInEveryState(_ directory: Int64) throws {
+        guard directory != Self.root else { return }
+        do {
+            guard var node = try node(numbered: directory, "a directory"), !node.isNamedInEveryState else { return }
+            node.metadata.flags.insert(.isNamedInEveryState)
+            try update(node)
+        } catch let error as CofferError where [.interactionNotAllowed, .decode].contains(error.code) {}
     }
 
     /// Removes a row, and enters its content in the list of dead ones.
@@ -61,7 +68,8 @@ extension FileTree {
                 """,
                 .integer(directory)
             ) { row -> Int64? in
-                // A directory whose flags can't be read stays, so that the damage can be found.
+                // A directory whose flags can't be read stays: it may be one that was created explicitly, and damage can be
+                // found.
                 guard let node = try? decode(row, "a directory"), node.kind == .directory,
                     !node.metadata.flags.contains(.stays)
                 else { return nil }

@@ -6,6 +6,8 @@ internal import CofferMemory
 
 /// The tree of directories and files in the catalog: a row is found by the tag of its name within its parent, and its
 /// sealed metadata is bound to every other column.
+///
+/// The tags are keyed and need no metadata, so that names lead to rows before the first unlock as well.
 struct FileTree {
     static let root: Int64 = 0
 
@@ -26,29 +28,63 @@ struct FileTree {
         var metadata: NodeMetadata
     }
 
+    /// What a row tells before the first unlock as well.
+    struct Place {
+        let id: Int64
+        let parent: Int64
+        let tag: [UInt8]
+        let kind: Kind
+        /// The class of a file, or the default class of a directory for new files.
+        let protectionClass: ProtectionClass?
+        let content: ItemID?
+        /// The row; `nil` if its metadata can be opened after the first unlock only.
+        let node: Node?
+
+        /// The default class of a directory for new files.
+        var defaultClass: ProtectionClass? {
+            if let node { return node.metadata.defaultClass }
+            // The passcode would not protect the name of a directory whose files it does not protect.
+            return kind == .directory && protectionClass != ProtectionClass.none ? protectionClass : nil
+        }
+
+        /// Whether it is a directory that was created explicitly, as far as that is known.
+        var stays: Bool { kind == .directory && node?.metadata.flags.contains(.stays) ?? true }
+    }
+
     let connection: Connection
     let keys: VaultKeys
+    /// The metadata of what was stored since the daemon started and is sealed until the first unlock.
+    let recent = RecentMetadata()
 
     // MARK: Finding
 
     /// The node at a path.
+    ///
+    /// - Throws: `interactionNotAllowed` if its metadata can be opened after the first unlock only.
     func node(at name: ItemName, in group: String) throws -> Node? {
+        guard let place = try place(at: name, in: group) else { return nil }
+        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: .read) }
+        return node
+    }
+
+    /// The row at a path, in every state of the vault.
+    func place(at name: ItemName, in group: String) throws -> Place? {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
-            guard let next = try node(component, under: parent, in: group, name), next.kind == .directory else {
+            guard let next = try place(component, under: parent, in: group, name), next.kind == .directory else {
                 return nil
             }
             parent = next.id
         }
-        return try node(components[components.count - 1], under: parent, in: group, name)
+        return try place(components[components.count - 1], under: parent, in: group, name)
     }
 
     /// Calls a closure for the existing directories of a path, from the root on.
-    func forEachDirectory(around name: ItemName, in group: String, _ each: (Node) throws -> Void) throws {
+    func forEachDirectory(around name: ItemName, in group: String, _ each: (Place) throws -> Void) throws {
         var parent = Self.root
         for component in name.components.dropLast() {
-            guard let next = try node(component, under: parent, in: group, name), next.kind == .directory else {
+            guard let next = try place(component, under: parent, in: group, name), next.kind == .directory else {
                 return
             }
             try each(next)
@@ -61,25 +97,36 @@ struct FileTree {
         var parent = Self.root
         let components = name.components
         for component in components.dropLast() {
-            guard let next = try node(component, under: parent, in: group, name) else { return false }
+            guard let next = try place(component, under: parent, in: group, name) else { return false }
             if next.kind == .file { return true }
             parent = next.id
         }
-        return try node(components[components.count - 1], under: parent, in: group, name)?.kind == .directory
+        return try place(components[components.count - 1], under: parent, in: group, name)?.kind == .directory
     }
 
-    /// The node of one part of a path.
-    func node(
+    /// The row of one part of a path.
+    func place(
         _ component: Substring,
         under parent: Int64,
         in group: String,
         _ subject: ItemName
-    ) throws -> Node? {
-        try node(tagged: tag(component, under: parent, in: group), under: parent, subject.quoted)
+    ) throws -> Place? {
+        let tag = tag(component, under: parent, in: group)
+        return try row(tagged: tag, under: parent) { row in try place(in: row, tag, subject.quoted) }
     }
 
-    private func node(tagged tag: [UInt8], under parent: Int64, _ subject: String) throws -> Node? {
-        try row(tagged: tag, under: parent) { row in try decode(row, subject) }
+    private func place(in row: borrowing Row, _ tag: [UInt8], _ subject: String) throws -> Place {
+        let columns = try columns(of: row, subject)
+        let metadata = try metadata(of: row, columns, subject)
+        return Place(
+            id: columns.id,
+            parent: columns.parent,
+            tag: tag,
+            kind: columns.kind,
+            protectionClass: columns.protectionClass,
+            content: columns.content,
+            node: metadata.map { Node(columns, $0) }
+        )
     }
 
     /// Reads the row with a tag.
@@ -111,13 +158,22 @@ struct FileTree {
     }
 
     /// The node with a number; `nil` if it was removed.
+    ///
+    /// - Throws: `interactionNotAllowed` if its metadata can be opened after the first unlock only, unless it was
+    ///   stored since the daemon started.
     func node(numbered id: Int64, _ subject: String) throws -> Node? {
         try connection.row(
             """
             SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
             """,
             .integer(id)
-        ) { row in try decode(row, subject) }
+        ) { row in
+            let columns = try columns(of: row, subject)
+            if let metadata = try metadata(of: row, columns, subject) ?? recent[try row.blob(7)] {
+                return Node(columns, metadata)
+            }
+            throw CofferError.locked(subject, in: keys.state, for: .read)
+        }
     }
 
     func fileCount() throws -> Int {
@@ -141,7 +197,7 @@ struct FileTree {
     func makeParents(of name: ItemName, in group: String, now: Int64) throws -> Int64 {
         var parent = Self.root
         for component in name.components.dropLast() {
-            if let next = try node(component, under: parent, in: group, name) {
+            if let next = try place(component, under: parent, in: group, name) {
                 guard next.kind == .directory else { throw CofferError.fileInTheWay(name) }
                 parent = next.id
             } else {
@@ -163,9 +219,17 @@ struct FileTree {
         // Random, because the row is sealed before it is inserted and could get a number.
         as id: Int64 = .random(in: 1...Int64.max)
     ) throws -> Int64 {
+        let node = Node(
+            id: id,
+            parent: parent,
+            kind: kind,
+            protectionClass: protectionClass,
+            content: content,
+            wrappedKey: wrappedKey,
+            metadata: metadata
+        )
         let tag = tag(metadata.name[...], under: parent, in: metadata.group)
-        let classKey = Self.code(of: protectionClass)
-        let context = Self.context(id, parent, tag, kind, classKey, content, wrappedKey)
+        let sealed = try seal(node, tag)
         try connection.execute(
             """
             INSERT INTO file_nodes (id, parent, name_tag, kind, class_key, content, wrapped_key, metadata)
@@ -175,11 +239,12 @@ struct FileTree {
             .integer(parent),
             .blob(tag),
             .integer(kind.rawValue),
-            .integer(classKey),
+            .integer(node.classKey),
             content.map { .blob($0.bytes) } ?? .null,
             .blob(wrappedKey),
-            unsafe .blob(AEAD.seal(metadata.encoded.span.bytes, under: keys.catalog.fileMetadata, context: context))
+            .blob(sealed)
         )
+        try didSeal(node)
         return id
     }
 
@@ -223,38 +288,85 @@ struct FileTree {
 
     // MARK: Rows
 
-    func decode(_ row: borrowing Row, _ subject: String) throws -> Node {
-        let classKey = try row.integer(4)
+    /// The columns of a row without its metadata.
+    struct Columns {
+        let id: Int64
+        let parent: Int64
+        let kind: Kind
+        let classKey: Int64
+        let content: ItemID?
+        let wrappedKey: [UInt8]
+
+        /// The class of a file, or the default class of a directory.
+        var protectionClass: ProtectionClass? {
+            ProtectionClass.allCases.first { FileTree.code(of: $0) == classKey }
+        }
+    }
+
+    func columns(of row: borrowing Row, _ subject: String) throws -> Columns {
         let content = try row.optionalBlob(5).flatMap { ItemID($0) }
-        let protectionClass = ProtectionClass.allCases.first { Self.code(of: $0) == classKey }
         let wrappedKey = try row.blob(6)
-        guard let kind = Kind(rawValue: try row.integer(3)),
-            (kind == .file) == (protectionClass != nil), (kind == .file) == (content != nil),
-            wrappedKey.count == Self.wrappedKeyBytes(of: protectionClass)
-        else { throw CofferError.damaged(subject, found: "its row has impossible values") }
-        let id = try row.integer(0)
-        let parent = try row.integer(1)
-        let context = Self.context(id, parent, try row.blob(2), kind, classKey, content, wrappedKey)
-        let metadata: NodeMetadata
+        guard let kind = Kind(rawValue: try row.integer(3)) else { throw Self.impossibleRow(subject) }
+        let columns = Columns(
+            id: try row.integer(0),
+            parent: try row.integer(1),
+            kind: kind,
+            classKey: try row.integer(4),
+            content: content,
+            wrappedKey: wrappedKey
+        )
+        let protectionClass = columns.protectionClass
+        let keyBytes = kind == .file ? Self.wrappedKeyBytes(of: protectionClass) : 0
+        guard (kind == .file) == (content != nil), wrappedKey.count == keyBytes,
+            protectionClass != nil || kind == .directory && columns.classKey == 0
+        else { throw Self.impossibleRow(subject) }
+        return columns
+    }
+
+    private static func impossibleRow(_ subject: String) -> CofferError {
+        .damaged(subject, found: "its row has impossible values")
+    }
+
+    /// Opens the metadata of a row; `nil` if that is possible after the first unlock only.
+    func metadata(of row: borrowing Row, _ columns: Columns, _ subject: String) throws -> NodeMetadata? {
+        let context = Self.context(columns, try row.blob(2))
         do {
-            metadata = try row.withBlob(7) { sealed in
-                let opened = try AEAD.open(sealed, under: keys.catalog.fileMetadata, context: context)
-                return try NodeMetadata(decoding: opened.exposeBytes())
+            return try row.withBlob(7) { sealed in
+                try NodeMetadata(decoding: try keys.openNames(sealed, of: .files, context: context).exposeBytes())
             }
-        } catch is CryptoError {
-            throw CofferError.damaged(subject, found: "its metadata is not authentic")
+        } catch let error as KeyError {
+            if error == .locked { return nil }
+            throw error == .damaged
+                ? .damaged(subject, found: "its metadata is not authentic")
+                : error.cofferError(subject, in: keys.state, for: .read)
         } catch is ByteReader.Malformed {
             throw CofferError.damaged(subject, found: "its metadata has an unknown form")
         }
-        return Node(
-            id: id,
-            parent: parent,
-            kind: kind,
-            protectionClass: protectionClass,
-            content: content,
-            wrappedKey: wrappedKey,
-            metadata: metadata
-        )
+    }
+
+    /// - Throws: `interactionNotAllowed` if its metadata can be opened after the first unlock only.
+    func decode(_ row: borrowing Row, _ subject: String) throws -> Node {
+        let columns = try columns(of: row, subject)
+        guard let metadata = try metadata(of: row, columns, subject) else {
+            throw CofferError.locked(subject, in: keys.state, for: .read)
+        }
+        return Node(columns, metadata)
+    }
+
+    /// Seals the metadata of a row: under the passcode, unless the passcode protects no content either.
+    func seal(_ node: Node, _ tag: [UInt8]) throws -> [UInt8] {
+        let context = Self.context(Columns(node), tag)
+        let bytes = node.metadata.encoded
+        if node.isNamedInEveryState {
+            return unsafe AEAD.seal(bytes.span.bytes, under: keys.catalog.fileMetadata, context: context)
+        }
+        do throws(KeyError) {
+            let sealed = unsafe try keys.sealNames(bytes.span.bytes, of: .files, context: context)
+            if !keys.opensNames { recent.keep(node.metadata, as: sealed) }
+            return sealed
+        } catch {
+            throw error.cofferError(quotedForDisplay(node.metadata.name), in: keys.state, for: .write)
+        }
     }
 
     func tag(_ component: Substring, under parent: Int64, in group: String) -> [UInt8] {
@@ -280,24 +392,56 @@ struct FileTree {
         return protectionClass == .completeUnlessOpen ? KeyAgreement.wrappedBytes : KeyWrap.wrappedBytes
     }
 
-    static func context(
-        _ id: Int64,
-        _ parent: Int64,
-        _ tag: [UInt8],
-        _ kind: Kind,
-        _ classKey: Int64,
-        _ content: ItemID?,
-        _ wrappedKey: [UInt8]
-    ) -> [UInt8] {
+    static func context(_ columns: Columns, _ tag: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: "coffer file metadata v1".utf8)
-        writer.write(id)
-        writer.write(parent)
+        writer.write(columns.id)
+        writer.write(columns.parent)
         writer.write(raw: tag)
-        writer.write(UInt8(truncatingIfNeeded: kind.rawValue))
-        writer.write(UInt8(truncatingIfNeeded: classKey))
-        writer.write(raw: content?.bytes ?? [])
-        writer.write(counted: wrappedKey)
+        writer.write(UInt8(truncatingIfNeeded: columns.kind.rawValue))
+        writer.write(UInt8(truncatingIfNeeded: columns.classKey))
+        writer.write(raw: columns.content?.bytes ?? [])
+        writer.write(counted: columns.wrappedKey)
         return writer.bytes
+    }
+}
+
+extension FileTree.Columns {
+    init(_ node: FileTree.Node) {
+        self.init(
+            id: node.id,
+            parent: node.parent,
+            kind: node.kind,
+            classKey: node.classKey,
+            content: node.content,
+            wrappedKey: node.wrappedKey
+        )
+    }
+}
+
+extension FileTree.Node {
+    init(_ columns: FileTree.Columns, _ metadata: NodeMetadata) {
+        self.init(
+            id: columns.id,
+            parent: columns.parent,
+            kind: columns.kind,
+            protectionClass: columns.kind == .file ? columns.protectionClass : nil,
+            content: columns.content,
+            wrappedKey: columns.wrappedKey,
+            metadata: metadata
+        )
+    }
+
+    /// The code in the row: that of the class, or of a directory's default class, so that both are known before the
+    /// first unlock.
+    var classKey: Int64 { FileTree.code(of: kind == .file ? protectionClass : metadata.defaultClass) }
+
+    /// Whether the passcode does not protect its name: it is that of a file of class `none`, or part of its path.
+    var isNamedInEveryState: Bool {
+        switch kind {
+        case .file: protectionClass == ProtectionClass.none
+        case .directory:
+            metadata.flags.contains(.isNamedInEveryState) || metadata.defaultClass == ProtectionClass.none
+        }
     }
 }

@@ -20,8 +20,11 @@ package struct NodeMetadata: Equatable, Sendable {
         /// A file without a base: it was created through a handle, and is in its overlay.
         package static let hasNoBase = Flags(rawValue: 2)
 
+        /// A directory whose name the passcode does not protect, as a file of class `none` is below it.
+        package static let isNamedInEveryState = Flags(rawValue: 4)
+
         /// The known bits.
-        static let known: Flags = [.stays, .hasNoBase]
+        static let known: Flags = [.stays, .hasNoBase, .isNamedInEveryState]
     }
 
     /// The size of ``chunksTag``.

@@ -1,5 +1,6 @@
 package import CofferCore
 internal import CofferDatabase
+internal import CofferKeys
 
 /// A walk through everything below a directory, in the order of the names' tags, which can pause anywhere.
 ///
@@ -12,20 +13,22 @@ package struct TreeWalk {
         /// A file, or a directory before its entries.
         case entry(FileEntry)
         /// A row that can't be decrypted.
-        case damaged(DamagedEntry)
+        case damaged(UnreadEntry)
+        /// A row that can be decrypted after the first unlock only, or that is in such a directory.
+        case sealed(UnreadEntry)
         /// The end of the directory with this number: all its entries were visited.
         case end(of: Int64)
     }
 
     /// A row that can't be decrypted.
-    package struct DamagedEntry {
+    package struct UnreadEntry {
         let id: Int64
         let content: ItemID?
         /// Whether the row says that it is a directory.
-        let isDirectory: Bool
+        package let isDirectory: Bool
         /// The path of its directory; empty for the root.
         package let directory: String
-        /// What is wrong.
+        /// Why it can't be decrypted.
         package let error: CofferError
     }
 
@@ -34,6 +37,8 @@ package struct TreeWalk {
         /// The parent and the tag by which it was found; `nil` for the root.
         let place: (parent: Int64, tag: [UInt8])?
         let path: String
+        /// Whether a name of the path can be read after the first unlock only.
+        var isSealed = false
         /// The tags of the next children, the next one last.
         var pending: [[UInt8]] = []
         /// The tag of the last visited child.
@@ -113,7 +118,11 @@ package struct TreeWalk {
             levels[depth].visited = tag
             guard depth + 1 < tags.count else { break }
             // A directory that was moved or removed is skipped, and the walk continues after its place.
-            guard case .entry(let entry)? = try visit(tag, in: levels[depth]), entry.isDirectory else { break }
+            switch try visit(tag, in: levels[depth]) {
+            case .entry(let entry) where entry.isDirectory: continue
+            case .sealed(let entry) where entry.isDirectory: continue
+            default: return true
+            }
         }
         return true
     }
@@ -146,30 +155,56 @@ package struct TreeWalk {
             guard groups.contains(node.metadata.group) else { return nil }
             let prefix = level.path.isEmpty ? "" : level.path + "/"
             let entry = FileEntry(node: node, path: prefix + node.metadata.name)
+            if level.isSealed {
+                return try sealed(row, tag, level, .locked(entry.quoted, in: tree.keys.state, for: .read))
+            }
             if node.kind == .directory { try enter(node.id, level.id, tag, entry.path) }
             return .entry(entry)
+        case .failure(let error) where error.code == .interactionNotAllowed:
+            return try sealed(row, tag, level, error)
         case .failure(let error):
-            let isDirectory = row.kind == FileTree.Kind.directory.rawValue
-            if isDirectory && entersDamaged { try enter(row.id, level.id, tag, level.path) }
-            return .damaged(
-                DamagedEntry(
-                    id: row.id,
-                    content: row.content,
-                    isDirectory: isDirectory,
-                    directory: level.path,
-                    error: error
-                )
-            )
+            let entry = UnreadEntry(row, in: level.path, error)
+            if entry.isDirectory && entersDamaged { try enter(row.id, level.id, tag, level.path) }
+            return .damaged(entry)
         }
     }
 
-    private mutating func enter(_ id: Int64, _ parent: Int64, _ tag: [UInt8], _ path: String) throws {
+    private mutating func sealed(
+        _ row: FileTree.RawNode,
+        _ tag: [UInt8],
+        _ level: Level,
+        _ error: CofferError
+    ) throws -> Visit {
+        let entry = UnreadEntry(row, in: level.path, error)
+        if entry.isDirectory { try enter(row.id, level.id, tag, level.path, isSealed: true) }
+        return .sealed(entry)
+    }
+
+    private mutating func enter(
+        _ id: Int64,
+        _ parent: Int64,
+        _ tag: [UInt8],
+        _ path: String,
+        isSealed: Bool = false
+    ) throws {
         guard isRecursive else { return }
         // No valid name is as deep: a directory contains itself, because the database was tampered with.
         guard levels.count <= Limits.nameComponents else {
             throw CofferError.damaged(quotedForDisplay(path), found: "its directories go too deep")
         }
-        levels.append(Level(id: id, place: (parent, tag), path: path))
+        levels.append(Level(id: id, place: (parent, tag), path: path, isSealed: isSealed))
+    }
+}
+
+extension TreeWalk.UnreadEntry {
+    fileprivate init(_ row: FileTree.RawNode, in directory: String, _ error: CofferError) {
+        self.init(
+            id: row.id,
+            content: row.content,
+            isDirectory: row.kind == FileTree.Kind.directory.rawValue,
+            directory: directory,
+            error: error
+        )
     }
 }
 
@@ -194,7 +229,7 @@ extension FileTree {
         try connection.row("SELECT 1 FROM file_nodes WHERE id = ?", .integer(id)) { _ in true } ?? false
     }
 
-    /// A row whose metadata may be damaged.
+    /// A row whose metadata may be damaged, or sealed until the first unlock.
     struct RawNode {
         let id: Int64
         let parent: Int64

@@ -64,7 +64,7 @@ struct FormerValueRows: SealedTable {
             } catch let error as CofferError where error.code == .decode {
                 let context = KeychainStore.historyContext(item.id, classKey)
                 let isAuthentic = try row.withBlob(2) { sealed in
-                    (try? AEAD.open(sealed, under: store.keys.catalog.keychainMetadata, context: context)) != nil
+                    (try? store.openNames(sealed, context)) != nil
                 }
                 seen.damage = isAuthentic ? .exchangedSecret : .metadata
                 return seen
@@ -86,6 +86,8 @@ struct FormerValueRows: SealedTable {
                     seen.isSealed = true
                 }
             }
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            seen.isSealed = true
         } catch let error as DatabaseError where error.kind == .damaged {
             seen.damage = .row
         }

@@ -50,6 +50,9 @@ struct ItemRows: SealedTable {
             }
             if item.isLeftBehind { return seen }
             try seen.trySecret { try store.openSecret(of: item, in: row, with: nil).count == item.secretByteCount }
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            seen.reference = try? ItemID(row.blob(1))
+            seen.isSealed = true
         } catch let error as CofferError where error.code == .decode {
             explain(row, &seen)
         } catch let error as DatabaseError where error.kind == .damaged {
@@ -68,9 +71,7 @@ struct ItemRows: SealedTable {
         else { return }
         seen.damage = .metadata
         let context = KeychainStore.metadataContext(id, classKey, tag)
-        let opened = try? row.withBlob(4) { sealed in
-            try AEAD.open(sealed, under: store.keys.catalog.keychainMetadata, context: context).exposeBytes()
-        }
+        let opened = try? row.withBlob(4) { sealed in try store.openNames(sealed, context) }
         guard let opened else { return }
         seen.damage = .metadataForm
         guard let metadata = try? ItemMetadata(decoding: opened) else { return }
@@ -88,12 +89,7 @@ struct ItemRows: SealedTable {
 
     private func hasTags(of attributes: ItemAttributes, _ number: Int64) throws -> Bool {
         for tag in ItemTags.tags(of: attributes, under: store.keys.catalog.search) {
-            let isThere = try connection.row(
-                "SELECT 1 FROM keychain_tags WHERE tag = ? AND item = ?",
-                .blob(tag),
-                .integer(number)
-            ) { _ in true }
-            if isThere == nil { return false }
+            if try !store.hasTag(tag, number) { return false }
         }
         return true
     }

@@ -106,7 +106,7 @@ extension KeychainStore {
                     seen.reference = item.id
                     seen.contents = item.attributes
                 }
-            } catch let error as CofferError where error.code == .decode {
+            } catch let error as CofferError where error.code == .decode || error.code == .interactionNotAllowed {
                 continue
             } catch let error as DatabaseError where error.kind == .damaged {
                 continue

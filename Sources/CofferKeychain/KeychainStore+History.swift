@@ -122,7 +122,7 @@ extension KeychainStore {
                 """,
                 .blob(item.id.bytes),
                 .integer(Int64(ClassKeyName(item.accessibility).rawValue)),
-                .blob(sealHistory(sealed, of: item, item.accessibility, now, item.secretByteCount)),
+                .blob(try sealHistory(sealed, of: item, item.accessibility, now, item.secretByteCount)),
                 .blob(sealed.wrappedKey),
                 .blob(sealed.secret)
             )
@@ -155,13 +155,22 @@ extension KeychainStore {
     }
 
     private func rewrap(_ value: EarlierValue, of item: KeychainItem, to accessibility: Accessibility) throws {
-        let sealed = try connection.row(
+        guard var sealed = try sealedHistory(value) else { return }
+        sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item.with(value.accessibility), to: accessibility)
+        try writeHistory(value, sealed, of: item, accessibility)
+    }
+
+    /// Seals the metadata of a former value anew.
+    func resealHistory(_ value: EarlierValue, of item: KeychainItem) throws {
+        guard let sealed = try sealedHistory(value) else { return }
+        try writeHistory(value, sealed, of: item, value.accessibility)
+    }
+
+    private func sealedHistory(_ value: EarlierValue) throws -> SealedSecret? {
+        try connection.row(
             "SELECT wrapped_key, secret FROM keychain_history WHERE id = ?",
             .integer(value.number)
         ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
-        guard var sealed else { return }
-        sealed.wrappedKey = try rewrap(sealed.wrappedKey, of: item.with(value.accessibility), to: accessibility)
-        try writeHistory(value, sealed, of: item, accessibility)
     }
 
     /// Gives a former value the class of its item, if the keys of both are in memory.
@@ -192,7 +201,7 @@ extension KeychainStore {
         try connection.execute(
             "UPDATE keychain_history SET class_key = ?, metadata = ?, wrapped_key = ?, secret = ? WHERE id = ?",
             .integer(Int64(ClassKeyName(accessibility).rawValue)),
-            .blob(sealHistory(sealed, of: item, accessibility, value.replaced, value.byteCount)),
+            .blob(try sealHistory(sealed, of: item, accessibility, value.replaced, value.byteCount)),
             .blob(sealed.wrappedKey),
             .blob(sealed.secret),
             .integer(value.number)
@@ -207,14 +216,14 @@ extension KeychainStore {
         _ accessibility: Accessibility,
         _ replaced: Int64,
         _ byteCount: Int
-    ) -> [UInt8] {
+    ) throws(CofferError) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.historyVersion)
         writer.write(replaced)
         writer.write(UInt32(byteCount))
         writer.write(raw: secretTag(sealed.wrappedKey, sealed.secret))
         let context = Self.historyContext(item.id, Int64(ClassKeyName(accessibility).rawValue))
-        return unsafe AEAD.seal(writer.bytes.span.bytes, under: keys.catalog.keychainMetadata, context: context)
+        return try sealNames(writer.bytes, accessibility, context, item.attributes.quoted)
     }
 
     func earlierValue(of item: KeychainItem, in row: borrowing Row) throws -> EarlierValue {
@@ -225,10 +234,8 @@ extension KeychainStore {
         }
         let context = Self.historyContext(item.id, classKey)
         do {
-            let opened = try row.withBlob(2) { sealed in
-                try AEAD.open(sealed, under: keys.catalog.keychainMetadata, context: context)
-            }
-            var reader = ByteReader(opened.exposeBytes())
+            let opened = try row.withBlob(2) { sealed in try openNames(sealed, context) }
+            var reader = ByteReader(opened)
             guard try reader.read(UInt8.self) == Self.historyVersion else { throw ByteReader.Malformed() }
             let replaced = try reader.read(Int64.self)
             let byteCount = Int(try reader.read(UInt32.self))
@@ -243,8 +250,8 @@ extension KeychainStore {
                 byteCount: byteCount,
                 accessibility: accessibility
             )
-        } catch is CryptoError {
-            throw CofferError.damaged(subject, found: "its metadata is not authentic")
+        } catch let error as KeyError {
+            throw error.cofferError(metadataOf: subject, in: keys.state)
         } catch is ByteReader.Malformed {
             throw CofferError.damaged(subject, found: "its metadata has an unknown form")
         }

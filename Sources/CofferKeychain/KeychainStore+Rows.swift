@@ -32,7 +32,7 @@ extension KeychainStore {
             moveCount: keys.moveCount
         )
         let tag = primaryTag(attributes)
-        let sealedMetadata = seal(metadata, of: id, accessibility, tag)
+        let sealedMetadata = try seal(metadata, of: id, accessibility, tag)
         try connection.transaction {
             try connection.execute(
                 """
@@ -46,7 +46,9 @@ extension KeychainStore {
                 .blob(sealed.wrappedKey),
                 .blob(sealed.secret)
             )
-            try addTags(of: attributes, connection.lastInsertedRowID)
+            let row = connection.lastInsertedRowID
+            try addTags(of: attributes, row)
+            try noteSealing(of: row, accessibility)
         }
         return id
     }
@@ -161,11 +163,12 @@ extension KeychainStore {
             """,
             .integer(Int64(ClassKeyName(accessibility).rawValue)),
             .blob(tag),
-            .blob(seal(metadata, of: item.id, accessibility, tag)),
+            .blob(try seal(metadata, of: item.id, accessibility, tag)),
             .blob(sealed.wrappedKey),
             .blob(sealed.secret),
             .integer(item.row)
         )
+        try noteSealing(of: item.row, accessibility)
         try replaceTags(
             ItemTags.tags(of: item.attributes, under: keys.catalog.search),
             by: ItemTags.tags(of: metadata.attributes, under: keys.catalog.search),

@@ -36,10 +36,34 @@ extension KeychainStore {
         of id: ItemID,
         _ accessibility: Accessibility,
         _ primaryTag: [UInt8]
-    ) -> [UInt8] {
-        let bytes = metadata.encoded
+    ) throws(CofferError) -> [UInt8] {
         let context = Self.metadataContext(id, Int64(ClassKeyName(accessibility).rawValue), primaryTag)
-        return unsafe AEAD.seal(bytes.span.bytes, under: keys.catalog.keychainMetadata, context: context)
+        return try sealNames(metadata.encoded, accessibility, context, metadata.attributes.quoted)
+    }
+
+    /// Seals metadata: under the passcode, unless the passcode does not protect the secret either.
+    func sealNames(
+        _ metadata: [UInt8],
+        _ accessibility: Accessibility,
+        _ context: [UInt8],
+        _ subject: String
+    ) throws(CofferError) -> [UInt8] {
+        let bytes = unsafe metadata.span.bytes
+        if accessibility.isNamedInEveryState {
+            return AEAD.seal(bytes, under: keys.catalog.keychainMetadata, context: context)
+        }
+        do {
+            return try keys.sealNames(bytes, of: .keychain, context: context)
+        } catch {
+            throw error.cofferError(subject, in: keys.state, for: .write)
+        }
+    }
+
+    /// Opens metadata that ``sealNames(_:_:_:_:)`` has sealed.
+    ///
+    /// - Throws: `locked` before the first unlock, if the passcode protects it; `damaged`.
+    func openNames(_ sealed: RawSpan, _ context: [UInt8]) throws(KeyError) -> [UInt8] {
+        try keys.openNames(sealed, of: .keychain, context: context).exposeBytes()
     }
 
     func newItemKey(
@@ -65,11 +89,10 @@ extension KeychainStore {
         let metadata: ItemMetadata
         do {
             metadata = try row.withBlob(4) { sealed in
-                let opened = try AEAD.open(sealed, under: keys.catalog.keychainMetadata, context: context)
-                return try ItemMetadata(decoding: opened.exposeBytes())
+                try ItemMetadata(decoding: try openNames(sealed, context))
             }
-        } catch is CryptoError {
-            throw CofferError.damaged(subject, found: "its metadata is not authentic")
+        } catch let error as KeyError {
+            throw error.cofferError(metadataOf: subject, in: keys.state)
         } catch is ByteReader.Malformed {
             throw CofferError.damaged(subject, found: "its metadata has an unknown form")
         }
@@ -184,7 +207,19 @@ extension CofferError {
     }
 }
 
+extension KeyError {
+    /// The error if metadata can't be opened, as a client sees it.
+    func cofferError(metadataOf subject: String, in state: VaultState) -> CofferError {
+        self == .damaged
+            ? .damaged(subject, found: "its metadata is not authentic")
+            : cofferError(subject, in: state, for: .read)
+    }
+}
+
 extension Accessibility {
+    /// Whether the passcode protects neither the secret nor its name.
+    var isNamedInEveryState: Bool { ClassKeyName(self).isHeldByDeviceKey }
+
     /// The accessibility of a class key's code in a row; `nil` if there is none.
     init?(classKey: Int64) {
         guard let accessibility = Self.allCases.first(where: { ClassKeyName($0).rawValue == classKey }) else {

@@ -97,6 +97,8 @@ package struct SearchPage {
     package var damaged: [CofferError] = []
     /// The numbers of these rows.
     package var damagedRows: [Int64] = []
+    /// The numbers of the rows that may match, whose metadata can be opened after the first unlock only.
+    package var sealedRows: [Int64] = []
     /// The last row that was scanned; `nil` if none was.
     package var last: Int64?
     /// Where to continue; `nil` if everything was scanned.
@@ -133,6 +135,8 @@ extension KeychainStore {
             do {
                 let item = try self.item(in: row, expecting: nil)
                 if query.matches(item) { page.items.append(item) }
+            } catch let error as CofferError where error.code == .interactionNotAllowed {
+                if try mayMatch(number, query) { page.sealedRows.append(number) }
             } catch let error as CofferError where error.code == .decode {
                 connection.faults.note(ifDamage: error)
                 page.damaged.append(error)
@@ -194,6 +198,31 @@ extension KeychainStore {
             guard query.exact.updateValue(value, forKey: attribute).map({ $0 == value }) ?? true else { return nil }
         }
         return try search(query, limit: 1, lookingAt: .max).items.first
+    }
+
+    /// Whether a row whose metadata can't be opened has the tags that a match would have.
+    private func mayMatch(_ number: Int64, _ query: ItemQuery) throws -> Bool {
+        guard let group = query.groups.single else { return true }
+        for (attribute, value) in query.exact where ItemTags.indexed.contains(attribute) {
+            guard ItemTags.hasTag(attribute, value) else { continue }
+            let tag = ItemTags.tag(attribute, value, in: group, under: keys.catalog.search)
+            if try !hasTag(tag, number) { return false }
+        }
+        guard let itemClass = query.itemClass == .identity ? .certificate : query.itemClass else { return true }
+        // A generic password has no tag of its class: it is what has none of another one.
+        for other in ItemClass.allCases where other != .genericPassword && other != .identity {
+            let tag = ItemTags.classTag(other, in: group, under: keys.catalog.search)
+            if try hasTag(tag, number) != (other == itemClass) { return false }
+        }
+        return true
+    }
+
+    func hasTag(_ tag: [UInt8], _ number: Int64) throws -> Bool {
+        try connection.row(
+            "SELECT 1 FROM keychain_tags WHERE tag = ? AND item = ?",
+            .blob(tag),
+            .integer(number)
+        ) { _ in true } ?? false
     }
 
     /// Reads the rows that may match, in ascending order of their numbers.

@@ -7,9 +7,9 @@ package import CofferMemory
 /// The keychain: small secrets, each encrypted under its own key, and looked up by keyed hashes, which are opaque
 /// without the vault key.
 ///
-/// A row has two sealed parts. The metadata can be opened in every state, so that a locked item is distinguished from a
-/// missing one; the secret can be opened when its class key is in memory. Both are bound to the row, and the metadata
-/// to that very secret.
+/// A row has two sealed parts. The metadata can be opened from the first unlock on, that of `Always` in every state; the
+/// secret can be opened when its class key is in memory. Both are bound to the row, and the metadata to that very secret.
+/// The tags need neither, so that a locked item is distinguished from a missing one in every state.
 package final class KeychainStore {
     let connection: Connection
     let keys: VaultKeys
@@ -27,16 +27,31 @@ package final class KeychainStore {
 
     // MARK: Finding
 
-    /// Finds a generic password, in every state of the vault.
+    /// Finds a generic password.
     ///
     /// - Parameter key: The key of the password.
     /// - Returns: The item without its secret; `nil` if there is none.
-    /// - Throws: `decode` if the row is damaged; ``DatabaseError``.
+    /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name; `decode` if the row
+    ///   is damaged; ``DatabaseError``.
     package func find(_ key: GenericPasswordKey) throws -> KeychainItem? {
         try find(ItemAttributes(key))
     }
 
-    /// Finds the item with the same primary key, in every state of the vault.
+    /// Whether there is a generic password, in every state of the vault.
+    ///
+    /// - Parameter key: The key of the password.
+    /// - Throws: ``DatabaseError``.
+    package func contains(_ key: GenericPasswordKey) throws -> Bool { try isTaken(ItemAttributes(key)) }
+
+    /// The accessibility of a generic password, in every state of the vault; `nil` if there is none.
+    ///
+    /// - Parameter key: The key of the password.
+    /// - Throws: ``DatabaseError``.
+    package func accessibility(of key: GenericPasswordKey) throws -> Accessibility? {
+        try row(of: ItemAttributes(key)) { row in Accessibility(classKey: try row.integer(2)) } ?? nil
+    }
+
+    /// Finds the item with the same primary key.
     func find(_ attributes: ItemAttributes) throws -> KeychainItem? {
         try row(of: attributes) { row in try self.item(in: row, expecting: attributes) }
     }

@@ -62,6 +62,7 @@ final class LockController: ServerPart {
         }
         if let caller { noteUnlock(by: caller) }
         vault.openCatalog?.changes.isWanted = hub.wantsItems
+        if [.unlocked, .lockedExpired, .noPasscode].contains(state) { vault.sealNames() }
         audit.noteState(state)
         notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)

@@ -42,8 +42,13 @@ final class ContentCheck {
         guard let number = try store.nextFile(after: place) else { return .done(Reply(page(next: nil))) }
         place = number
         // It was removed meanwhile, or its row is damaged, which is a finding of another stage.
-        guard let file = try store.file(numbered: number) else { return .again(resume) }
-        return try open(file) { try self.scan(try self.store.beginOpening(file, for: .read), file) }
+        do {
+            guard let file = try store.file(numbered: number) else { return .again(resume) }
+            return try open(file) { try self.scan(try self.store.beginOpening(file, for: .read), file) }
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            sealedCount += 1
+            return .again(resume)
+        }
     }
 
     private func checkWanted() throws {

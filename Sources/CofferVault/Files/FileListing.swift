@@ -9,7 +9,7 @@ final class FileListing: SlicedWork {
     private var walk: TreeWalk
     private var quota: PageQuota
     private var entries: [FileInfo] = []
-    private var damagedCount = 0
+    private var unread = Unread()
 
     init(_ params: FileListParameters, _ walk: TreeWalk, _ keys: VaultKeys) {
         quota = PageQuota(params.limit)
@@ -37,13 +37,23 @@ final class FileListing: SlicedWork {
             entries.append(try FileInfo(entry, files, in: keys.state))
         case .damaged:
             quota.addRows(1)
-            damagedCount += 1
+            unread.damagedCount += 1
+        case .sealed:
+            quota.addRows(1)
+            unread.sealedCount += 1
         case .end: return
         }
     }
 
     private func page(cursor: String?) -> Reply {
-        Reply(FilePage(entries: entries, cursor: cursor, damagedCount: damagedCount))
+        Reply(
+            FilePage(
+                entries: entries,
+                cursor: cursor,
+                damagedCount: unread.damagedCount,
+                sealedCount: unread.sealedCount
+            )
+        )
     }
 }
 

@@ -5,8 +5,7 @@ internal import CofferKeys
 internal import CofferSystem
 package import CofferWire
 
-// The tree of files and directories. Names need the store key only, so everything except changing a class works in
-// every state.
+// The tree of files and directories. From the first unlock on, everything except changing a class works in every state.
 
 extension Vault {
     package func fileStat(_ params: FileStatParameters, _ call: Call) throws -> Step {
@@ -92,7 +91,7 @@ extension Vault {
 
     /// Refuses a name that a secret has: a name is in one store at a time.
     private func checkNotSecret(_ name: ItemName, in group: String, _ catalog: Catalog) throws {
-        if try catalog.keychain.find(GenericPasswordKey(name, in: group)) != nil { throw CofferError.isSecret(name) }
+        if try catalog.keychain.contains(GenericPasswordKey(name, in: group)) { throw CofferError.isSecret(name) }
     }
 
     /// Refuses to move a directory if the new name of an entry would be the name of a secret.
@@ -103,6 +102,9 @@ extension Vault {
         _ catalog: Catalog
     ) throws {
         if try catalog.keychain.count() == 0 { return }
+        if try catalog.keychain.sealedCount() > 0 {
+            throw CofferError.locked(directory.quoted, in: catalog.keychain.state, for: .write)
+        }
         let prefix = target.path + "/"
         try catalog.keychain.forEachItem { outcome in
             guard case .success(let item) = outcome, let name = item.attributes.name,
@@ -264,7 +266,7 @@ private final class DirectoryProtection: SlicedWork {
             }
             switch visit {
             case .entry(let entry): try protect(entry, catalog, now)
-            case .damaged(let entry): keep(entry.directory, entry.error)
+            case .damaged(let entry), .sealed(let entry): keep(entry.directory, entry.error)
             case .end: break
             }
         } while !isEnough()

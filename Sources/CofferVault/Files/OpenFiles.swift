@@ -74,18 +74,18 @@ extension Vault {
         then next: @escaping (OpenFile, _ isNew: Bool) throws -> Step
     ) throws -> Step {
         let group = try call.group(params.group)
+        if params.isExclusive, try store.protectionClass(of: params.name, in: group) != nil {
+            throw CofferError(
+                .duplicateItem,
+                "there is a file \(params.name.quoted) already",
+                hint: "open it without 'exclusive', or choose another name",
+                operation: .write
+            )
+        }
         if let item = try store.find(params.name, in: group) {
-            if params.isExclusive {
-                throw CofferError(
-                    .duplicateItem,
-                    "there is a file \(params.name.quoted) already",
-                    hint: "open it without 'exclusive', or choose another name",
-                    operation: .write
-                )
-            }
             return try open(item, for: access.writes ? .write : .read, store, call) { try next($0, false) }
         }
-        if try catalog.keychain.find(GenericPasswordKey(params.name, in: group)) != nil {
+        if try catalog.keychain.contains(GenericPasswordKey(params.name, in: group)) {
             throw CofferError(
                 params.creates ? .duplicateItem : .itemNotFound,
                 "\(params.name.quoted) is a secret of the keychain, and not a file",
@@ -162,7 +162,7 @@ extension Vault {
     /// Finds a file again after it has changed.
     private func find(_ name: ItemName, in group: String, again store: FileStore) throws -> FileItem {
         if let item = try store.find(name, in: group) { return item }
-        if try catalog.keychain.find(GenericPasswordKey(name, in: group)) != nil {
+        if try catalog.keychain.contains(GenericPasswordKey(name, in: group)) {
             throw CofferError.replacedMeanwhile(name)
         }
         throw CofferError(.itemNotFound, "\(name.quoted) was removed meanwhile")

@@ -21,7 +21,7 @@ extension Vault {
                 try route(
                     params.name,
                     in: group,
-                    over: located?.info,
+                    over: try params.name.flatMap { try present($0, in: group) },
                     params.wishes,
                     content,
                     size: .exactly(byteCount),
@@ -56,7 +56,7 @@ extension Vault {
                 let access = self.access(to: item, orTo: item.protection, of: group, by: client, in: state)
                 return SimulatedItem(item, access)
             },
-            page: { Reply(SimulationPage(items: $0, next: $1, damagedCount: $2)) }
+            page: { Reply(SimulationPage(items: $0, next: $1, damagedCount: $2.damagedCount, sealedCount: $2.sealedCount)) }
         )
         return try perform(listing, call)
     }

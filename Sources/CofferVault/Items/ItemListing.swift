@@ -20,18 +20,18 @@ final class ItemListing<Entry>: SlicedWork {
     private var quota: PageQuota
     /// Describes an item that is listed.
     private let describe: (StoredItem) -> Entry
-    /// Makes the answer of the entries, the position of the next page, and the number of damaged rows.
-    private let page: ([Entry], String?, Int) -> Reply
+    /// Makes the answer of the entries, the position of the next page, and what could not be read.
+    private let page: ([Entry], String?, Unread) -> Reply
     private var items: [Entry] = []
     /// The indices of the items of the page, by the bytes of their groups and names.
     private var places: [[UInt8]: Int] = [:]
-    private var damagedCount = 0
+    private var unread = Unread()
 
     init(
         _ params: ItemListParameters,
         in groups: AccessGroups,
         describe: @escaping (StoredItem) -> Entry,
-        page: @escaping ([Entry], String?, Int) -> Reply
+        page: @escaping ([Entry], String?, Unread) -> Reply
     ) throws(CofferError) {
         self.params = params
         self.groups = groups
@@ -71,8 +71,8 @@ final class ItemListing<Entry>: SlicedWork {
     func slice(_ catalog: Catalog, until isEnough: () -> Bool) throws -> Reply? {
         _ = try walk?.resume()
         repeat {
-            guard try advance(catalog) else { return page(items, nil, damagedCount) }
-            if quota.isSpent { return page(items, place.text, damagedCount) }
+            guard try advance(catalog) else { return page(items, nil, unread) }
+            if quota.isSpent { return page(items, place.text, unread) }
         } while !isEnough()
         return nil
     }
@@ -102,7 +102,7 @@ final class ItemListing<Entry>: SlicedWork {
                 return params.store != .file
             }
             quota.addRows(1)
-            damagedCount += lost.count
+            unread.damagedCount += lost.count
             position = .lostFiles(latestSecret: latest, after: lost.directory)
         case .newSecrets(let row):
             let (last, isAtEnd) = try scanSecrets(after: row, catalog.keychain)
@@ -121,10 +121,12 @@ final class ItemListing<Entry>: SlicedWork {
         for item in batch.items {
             add(item)
             guard quota.isSpent, item.row < batch.last ?? item.row else { continue }
-            damagedCount += batch.damagedRows.count { $0 < item.row }
+            unread.damagedCount += batch.damagedRows.count { $0 < item.row }
+            unread.sealedCount += batch.sealedRows.count { $0 < item.row }
             return (item.row, false)
         }
-        damagedCount += batch.damagedRows.count
+        unread.damagedCount += batch.damagedRows.count
+        unread.sealedCount += batch.sealedRows.count
         return (batch.last ?? row, batch.next == nil)
     }
 
@@ -162,11 +164,22 @@ final class ItemListing<Entry>: SlicedWork {
             take(.file(file), named: file.path)
         case .damaged:
             quota.addRows(1)
-            damagedCount += 1
+            unread.damagedCount += 1
+        case .sealed(let entry):
+            quota.addRows(1)
+            if !entry.isDirectory { unread.sealedCount += 1 }
         case .end: break
         }
         return true
     }
+}
+
+/// How many rows of a page could not be read.
+struct Unread {
+    /// The damaged ones.
+    var damagedCount = 0
+    /// Those whose names can be read after the first unlock only.
+    var sealedCount = 0
 }
 
 /// The position of a listing of both stores.

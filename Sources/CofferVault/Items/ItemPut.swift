@@ -84,7 +84,7 @@ extension Vault {
         in group: String,
         _ call: Call
     ) throws -> Step {
-        let before = try stored(params.name, in: group)?.info
+        let before = try present(params.name, in: group)
         let size = intake.size
         let verdict = try intake.prefix.withBytes { content in
             try route(
@@ -98,7 +98,7 @@ extension Vault {
                 entitled: call.caller.rights.protection
             )
         }
-        switch verdict.protection {
+        switch try protection(verdict, over: before, params.name) {
         case .keychain(let accessibility):
             try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, call.caller.context)
             return .done(Reply(Placement(verdict)))
@@ -116,6 +116,21 @@ extension Vault {
         }
     }
 
+    /// The protection that a put gets: what is sealed until the first unlock stays in its store, because what a move
+    /// would take along can't be opened.
+    private func protection(
+        _ verdict: Verdict,
+        over before: Present?,
+        _ name: ItemName
+    ) throws -> Protection {
+        guard let before, before.isSealed, before.protection.store != verdict.protection.store else {
+            return verdict.protection
+        }
+        guard verdict.protection == .keychain(.whenUnlockedDeposit), before.protection == .file(.completeUnlessOpen)
+        else { throw CofferError.locked(name.quoted, in: try keys.state, for: .write) }
+        return before.protection
+    }
+
     /// Routes an item.
     ///
     /// - Parameters:
@@ -130,7 +145,7 @@ extension Vault {
     func route(
         _ name: ItemName?,
         in group: String,
-        over existing: ItemInfo?,
+        over existing: Present?,
         _ wishes: PlacementOptions,
         _ content: RawSpan,
         size: RoutingFacts.Size,
@@ -171,7 +186,7 @@ extension Vault {
         try catalog.change { changes in
             try checkNoDirectory(params.name, in: group, catalog)
             let file = try catalog.files.find(params.name, in: group)
-            let isNew = try changes.isWanted && file == nil && catalog.keychain.find(key) == nil
+            let isNew = try changes.isWanted && file == nil && !catalog.keychain.contains(key)
             try checkReplacing(file.map(StoredItem.file))
             try catalog.keychain.put(
                 key,
@@ -221,7 +236,7 @@ extension Vault {
     private func commit(_ write: ContentWrite, _ byteCount: Int64, _ target: FileTarget) throws {
         // The content was sealed under the class that was right when the transfer began. If another client has stored
         // an item with another protection meanwhile, that item stays.
-        let replaced = try stored(target.name, in: target.group)?.info
+        let replaced = try present(target.name, in: target.group)
         guard replaced?.protection == target.replacing else {
             throw CofferError(
                 .duplicateItem,

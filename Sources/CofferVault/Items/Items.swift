@@ -46,15 +46,41 @@ extension Protection {
 }
 
 extension Vault {
-    /// Finds an item, in every state of the vault.
+    /// Finds an item.
     ///
     /// A name is in one store at a time.
+    ///
+    /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name.
     func stored(_ name: ItemName, in group: String) throws -> Located? {
         let catalog = try catalog
         let state = try keys.state
         let secret = try catalog.keychain.find(GenericPasswordKey(name, in: group)).map { StoredItem.keychain($0) }
         let item = try secret ?? catalog.files.find(name, in: group).map { .file($0) }
         return item.map { Located(item: $0, info: ItemInfo($0, in: state)) }
+    }
+
+    /// What a put has to know of the item that it replaces.
+    struct Present {
+        let protection: Protection
+        let kind: ItemKind?
+        /// Whether its metadata can be opened after the first unlock only.
+        let isSealed: Bool
+    }
+
+    /// What is stored under a name, in every state of the vault.
+    func present(_ name: ItemName, in group: String) throws -> Present? {
+        do {
+            return try stored(name, in: group).map { located in
+                Present(protection: located.info.protection, kind: located.info.kind, isSealed: false)
+            }
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            let accessibility = try catalog.keychain.accessibility(of: GenericPasswordKey(name, in: group))
+            let protection =
+                try accessibility.map { .keychain($0) }
+                ?? catalog.files.protectionClass(of: name, in: group).map { .file($0) }
+            guard let protection else { throw error }
+            return Present(protection: protection, kind: nil, isSealed: true)
+        }
     }
 
     /// An item, and its description for clients.
@@ -188,7 +214,7 @@ extension Vault {
         }
         let groups: AccessGroups = params.isOfAllGroups ? call.caller.rights.reach : [try call.group(params.group)]
         let listing = try ItemListing(params, in: groups, describe: { ItemInfo($0, in: keys.state) }) {
-            Reply(ItemPage(items: $0, next: $1, damagedCount: $2))
+            Reply(ItemPage(items: $0, next: $1, damagedCount: $2.damagedCount, sealedCount: $2.sealedCount))
         }
         return try perform(listing, call)
     }

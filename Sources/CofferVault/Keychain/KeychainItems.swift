@@ -67,7 +67,7 @@ extension Vault {
     private func checkName(_ attributes: ItemAttributes, in catalog: Catalog) throws {
         guard let name = attributes.name else { return }
         try checkNoDirectory(name, in: attributes.group, catalog)
-        guard try catalog.files.find(name, in: attributes.group) != nil else { return }
+        guard try catalog.files.protectionClass(of: name, in: attributes.group) != nil else { return }
         throw CofferError(
             .duplicateItem,
             "there is a file \(name.quoted) already",

@@ -29,6 +29,7 @@ final class KeychainSearch: SlicedWork {
     private var unauthenticatedCount = 0
     private var leftBehindCount = 0
     private var damagedCount = 0
+    private var sealedCount = 0
     private var jsonBytes = 0
     private var payloadBytes = 0
     /// Why a matching item is not returned.
@@ -79,7 +80,7 @@ final class KeychainSearch: SlicedWork {
             if turnCount > 1 { try lookAgain() }
         }
         if place == nil && (items.isEmpty || items.count == lockedCount + leftBehindCount && params.cursor == nil) {
-            if lockedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
+            if lockedCount + sealedCount > 0 { throw CofferError.locked("what was found", in: state, for: .read) }
             throw refusal ?? damaged ?? CofferError(.itemNotFound, "no keychain item matches")
         }
         let page = KeychainPage(
@@ -88,6 +89,7 @@ final class KeychainSearch: SlicedWork {
             unauthenticatedCount: unauthenticatedCount,
             leftBehindCount: leftBehindCount,
             damagedCount: damagedCount,
+            sealedCount: sealedCount,
             cursor: place.map { "\($0)" }
         )
         var reply = Reply(page, payload: try keychain.secrets(of: opened, with: context), protection: strictest)
@@ -112,14 +114,22 @@ final class KeychainSearch: SlicedWork {
         repeat {
             let batch = try nextBatch()
             for item in batch.items {
+                if isForFirst, let sealed = batch.sealedRows.first, sealed < item.row {
+                    throw CofferError.locked("the first match", in: state, for: .read)
+                }
                 guard try items.count < limit && take(item) else {
                     // The rows after the position are scanned again for the next page.
                     damagedCount += batch.damagedRows.count { $0 <= place ?? 0 }
+                    sealedCount += batch.sealedRows.count { $0 <= place ?? 0 }
                     return true
                 }
                 place = item.row
             }
             damagedCount += batch.damagedRows.count
+            sealedCount += batch.sealedRows.count
+            if isForFirst && sealedCount > 0 && items.isEmpty {
+                throw CofferError.locked("the first match", in: state, for: .read)
+            }
             place = batch.next
             if place == nil || doneCount == Limits.queryItems { return true }
         } while !isEnough()
@@ -147,6 +157,7 @@ final class KeychainSearch: SlicedWork {
             let batch = try nextBatch()
             unsorted += batch.items.map { (order.date(of: $0), $0.id) }
             damagedCount += batch.damagedRows.count
+            sealedCount += batch.sealedRows.count
             place = batch.next
             if place == nil { return true }
             guard doneCount < Limits.queryItems else {
@@ -275,6 +286,9 @@ final class KeychainSelection: SlicedWork {
             let batch = try catalog.keychain.search(query, after: place, lookingAt: Limits.queryBatch)
             doneCount += batch.lookedAt
             damaged = damaged ?? batch.damaged.first
+            if !batch.sealedRows.isEmpty {
+                throw CofferError.locked("what may match", in: catalog.keychain.state, for: .write)
+            }
             found += batch.items
             place = batch.next
         } while place != nil && !isEnough()

@@ -33,6 +33,7 @@ extension Vault {
             attemptsEnded: keys?.attemptsEnded ?? false,
             erasesData: keys?.erasesData ?? false,
             passcodeItemCount: try? catalog?.keychain.countWantingPasscode(),
+            sealedCount: (try? catalog.map { try $0.keychain.sealedCount() + $0.files.sealedCount() }) ?? 0,
             configurationTrouble: trouble,
             faults: catalog?.faults ?? []
         )

@@ -154,11 +154,21 @@ public struct FilePage: Hashable, Sendable {
     public let cursor: String?
     /// How many entries of this page are damaged, so that their names can't be read.
     public let damagedCount: Int
+    /// How many more rows were passed over because what they name can be read after the first unlock only.
+    ///
+    /// Absent means 0.
+    public let sealedCount: Int
 
-    package init(entries: [FileInfo], cursor: String? = nil, damagedCount: Int) {
+    package init(
+        entries: [FileInfo],
+        cursor: String? = nil,
+        damagedCount: Int,
+        sealedCount: Int = 0
+    ) {
         self.entries = entries
         self.cursor = cursor
         self.damagedCount = damagedCount
+        self.sealedCount = sealedCount
     }
 }
 
@@ -167,6 +177,7 @@ extension FilePage: WireObject {
         entries = try reader.values("entries", of: FileInfo.self)
         cursor = try reader.optionalString("cursor")
         damagedCount = Int(try reader.integer("damagedCount", in: 0...Int64.max))
+        sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
     }
 
     package var json: JSONObject {
@@ -174,6 +185,7 @@ extension FilePage: WireObject {
         object.append("entries", entries)
         object.append("cursor", cursor)
         object.append("damagedCount", damagedCount)
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         return object
     }
 }

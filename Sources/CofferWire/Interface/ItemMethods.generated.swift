@@ -297,11 +297,21 @@ public struct ItemPage: Hashable, Sendable {
     public let next: String?
     /// How many rows of this page are damaged, so that their names can't be read.
     public let damagedCount: Int
+    /// How many more rows were passed over because what they name can be read after the first unlock only.
+    ///
+    /// Absent means 0.
+    public let sealedCount: Int
 
-    package init(items: [ItemInfo], next: String? = nil, damagedCount: Int) {
+    package init(
+        items: [ItemInfo],
+        next: String? = nil,
+        damagedCount: Int,
+        sealedCount: Int = 0
+    ) {
         self.items = items
         self.next = next
         self.damagedCount = damagedCount
+        self.sealedCount = sealedCount
     }
 }
 
@@ -310,6 +320,7 @@ extension ItemPage: WireObject {
         items = try reader.values("items", of: ItemInfo.self)
         next = try reader.optionalString("next")
         damagedCount = Int(try reader.integer("damaged", in: 0...Int64.max))
+        sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
     }
 
     package var json: JSONObject {
@@ -317,6 +328,7 @@ extension ItemPage: WireObject {
         object.append("items", items)
         object.append("next", next)
         object.append("damaged", damagedCount)
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         return object
     }
 }
@@ -669,11 +681,21 @@ public struct SimulationPage: Hashable, Sendable {
     public let next: String?
     /// How many rows of this page are damaged, so that their names can't be read.
     public let damagedCount: Int
+    /// How many more rows were passed over because what they name can be read after the first unlock only.
+    ///
+    /// Absent means 0.
+    public let sealedCount: Int
 
-    package init(items: [SimulatedItem], next: String? = nil, damagedCount: Int) {
+    package init(
+        items: [SimulatedItem],
+        next: String? = nil,
+        damagedCount: Int,
+        sealedCount: Int = 0
+    ) {
         self.items = items
         self.next = next
         self.damagedCount = damagedCount
+        self.sealedCount = sealedCount
     }
 }
 
@@ -682,6 +704,7 @@ extension SimulationPage: WireObject {
         items = try reader.values("items", of: SimulatedItem.self)
         next = try reader.optionalString("next")
         damagedCount = Int(try reader.integer("damaged", in: 0...Int64.max))
+        sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
     }
 
     package var json: JSONObject {
@@ -689,6 +712,7 @@ extension SimulationPage: WireObject {
         object.append("items", items)
         object.append("next", next)
         object.append("damaged", damagedCount)
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         return object
     }
 }

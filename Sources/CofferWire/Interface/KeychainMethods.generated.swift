@@ -287,6 +287,10 @@ public struct KeychainPage: Hashable, Sendable {
     public let leftBehindCount: Int
     /// How many rows were skipped because they are damaged.
     public let damagedCount: Int
+    /// How many more items may match, which can be read after the first unlock only.
+    ///
+    /// Absent means 0.
+    public let sealedCount: Int
     /// The cursor for the next page.
     ///
     /// It is absent after the last page.
@@ -298,6 +302,7 @@ public struct KeychainPage: Hashable, Sendable {
         unauthenticatedCount: Int = 0,
         leftBehindCount: Int = 0,
         damagedCount: Int = 0,
+        sealedCount: Int = 0,
         cursor: String? = nil
     ) {
         self.items = items
@@ -305,6 +310,7 @@ public struct KeychainPage: Hashable, Sendable {
         self.unauthenticatedCount = unauthenticatedCount
         self.leftBehindCount = leftBehindCount
         self.damagedCount = damagedCount
+        self.sealedCount = sealedCount
         self.cursor = cursor
     }
 }
@@ -317,6 +323,7 @@ extension KeychainPage: WireObject {
             try reader.optionalInteger("unauthenticatedCount", in: 0...Int64.max).map { Int($0) } ?? 0
         leftBehindCount = try reader.optionalInteger("leftBehindCount", in: 0...Int64.max).map { Int($0) } ?? 0
         damagedCount = try reader.optionalInteger("damagedCount", in: 0...Int64.max).map { Int($0) } ?? 0
+        sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
         cursor = try reader.optionalString("cursor")
     }
 
@@ -327,6 +334,7 @@ extension KeychainPage: WireObject {
         object.append("unauthenticatedCount", unauthenticatedCount)
         if leftBehindCount != 0 { object.append("leftBehindCount", leftBehindCount) }
         object.append("damagedCount", damagedCount)
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         object.append("cursor", cursor)
         return object
     }

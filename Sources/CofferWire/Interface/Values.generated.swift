@@ -1124,6 +1124,10 @@ public struct VaultStatus: Hashable, Sendable {
     ///
     /// It is absent if there is no vault.
     public let passcodeItemCount: Int?
+    /// How many items and files have names that can be read after the first unlock only.
+    ///
+    /// Absent means 0.
+    public let sealedCount: Int
     /// What is wrong with the configuration file.
     ///
     /// The daemon then uses the last valid one. It is absent if the file is valid.
@@ -1150,6 +1154,7 @@ public struct VaultStatus: Hashable, Sendable {
         attemptsEnded: Bool = false,
         erasesData: Bool = false,
         passcodeItemCount: Int? = nil,
+        sealedCount: Int = 0,
         configurationTrouble: String? = nil,
         faults: [VaultFault] = [],
         version: String = Version.program,
@@ -1167,6 +1172,7 @@ public struct VaultStatus: Hashable, Sendable {
         self.attemptsEnded = attemptsEnded
         self.erasesData = erasesData
         self.passcodeItemCount = passcodeItemCount
+        self.sealedCount = sealedCount
         self.configurationTrouble = configurationTrouble
         self.faults = faults
         self.version = version
@@ -1188,6 +1194,7 @@ extension VaultStatus: WireObject {
         attemptsEnded = try reader.optionalBool("attemptsEnded") ?? false
         erasesData = try reader.optionalBool("erasesData") ?? false
         passcodeItemCount = try reader.optionalInteger("passcodeItems", in: 0...Int64.max).map { Int($0) }
+        sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
         configurationTrouble = try reader.optionalString("configurationTrouble")
         faults = try reader.optionalValues("faults", of: VaultFault.self)
         version = try reader.string("version")
@@ -1208,6 +1215,7 @@ extension VaultStatus: WireObject {
         if state != .noVault { object.append("attemptsEnded", attemptsEnded) }
         if state != .noVault { object.append("erasesData", erasesData) }
         object.append("passcodeItems", passcodeItemCount)
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         object.append("configurationTrouble", configurationTrouble)
         if !faults.isEmpty { object.append("faults", faults) }
         object.append("version", version)
