@@ -1,12 +1,12 @@
 extension Accessibility {
-    /// Whether the item's secret can be read and written in `state`.
+    /// Whether the item's secret can be read in `state`.
     ///
     /// - Parameter state: The state of the vault.
     /// - Returns: `false` for a vault that does not exist, and for ``whenPasscodeSetThisDeviceOnly`` in a vault without
     ///   a passcode.
     public func isAvailable(in state: VaultState) -> Bool {
         switch self {
-        case .whenUnlocked, .whenUnlockedThisDeviceOnly:
+        case .whenUnlocked, .whenUnlockedDeposit, .whenUnlockedThisDeviceOnly:
             state == .noPasscode || state == .unlocked || state == .locking
         case .whenPasscodeSetThisDeviceOnly:
             state == .unlocked || state == .locking
@@ -17,10 +17,21 @@ extension Accessibility {
         }
     }
 
+    /// Whether the key for `operation` on an item is in memory in `state`.
+    ///
+    /// Replacing the secret is creating: a deposit is wrapped to a public key, so that both are possible in every state of
+    /// an existing vault.
+    public func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
+        switch (self, operation) {
+        case (.whenUnlockedDeposit, .create): state != .noVault && state != .deviceKeyMissing
+        default: isAvailable(in: state)
+        }
+    }
+
     /// Whether the item's key needs the device key, so that it can't be opened on another device.
     public var isThisDeviceOnly: Bool {
         switch self {
-        case .whenUnlocked, .afterFirstUnlock, .always: false
+        case .whenUnlocked, .afterFirstUnlock, .always, .whenUnlockedDeposit: false
         case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly: true
         case .whenPasscodeSetThisDeviceOnly: true
         }
@@ -44,7 +55,8 @@ extension Accessibility {
     /// - Returns: `nil` for class CX: the keychain has nothing that expires while locked.
     public init?(matching protectionClass: ProtectionClass) {
         switch protectionClass {
-        case .complete, .completeUnlessOpen: self = .whenUnlocked
+        case .complete: self = .whenUnlocked
+        case .completeUnlessOpen: self = .whenUnlockedDeposit
         case .completeUntilFirstUserAuthentication: self = .afterFirstUnlock
         case .completeWhenUserInactive: return nil
         case .none: self = .always
@@ -59,6 +71,7 @@ extension ProtectionClass {
     public init?(matching accessibility: Accessibility) {
         switch accessibility {
         case .whenUnlocked: self = .complete
+        case .whenUnlockedDeposit: self = .completeUnlessOpen
         case .afterFirstUnlock: self = .completeUntilFirstUserAuthentication
         case .always: self = .none
         case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,

@@ -37,6 +37,8 @@ extension Protection {
             "from the first unlock on, also while the vault is locked, until the daemon ends or has been locked for long"
         case .file(.completeUnlessOpen):
             "while the vault is unlocked, and until the grace of a lock is over; new ones can be written while it is locked"
+        case .keychain(.whenUnlockedDeposit):
+            "while the vault is unlocked, and until the grace of a lock is over; it can be stored and replaced in every state"
         case .file(.completeWhenUserInactive): "while the vault is unlocked, and for some minutes after a lock"
         case .keychain(.always), .keychain(.alwaysThisDeviceOnly), .file(.none): "always"
         }

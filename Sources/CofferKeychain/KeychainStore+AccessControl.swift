@@ -116,6 +116,18 @@ extension KeychainStore {
         }
     }
 
+    /// Refuses an access control of a deposit.
+    ///
+    /// A deposit can be replaced in every state: with one, whoever replaces it would decide who reads it.
+    func checkDeposit(_ attributes: ItemAttributes, _ accessibility: Accessibility) throws(CofferError) {
+        guard accessibility == .whenUnlockedDeposit, attributes.accessControl != nil else { return }
+        throw CofferError(
+            .param,
+            "can't store \(attributes.quoted) as WhenUnlockedDeposit: it has an access control, and a deposit has none",
+            hint: "choose another accessibility, or leave out the access control"
+        )
+    }
+
     // MARK: Keys
 
     /// Seals a content, and appends the check value of a password to the item's wrapped key.
@@ -213,7 +225,7 @@ extension KeychainStore {
             try row.withBlob(0) { stored in
                 let itemKey = try self.itemKey(in: stored, of: item, for: .write)
                 guard binding == .required else {
-                    let kept = stored.extracting(droppingFirst: KeyWrap.wrappedBytes)
+                    let kept = stored.extracting(droppingFirst: item.accessibility.wrappedKeyBytes)
                     return StretchedPassword(try Self.keptPassword(itemKey, kept, of: item))
                 }
                 // With another password, the former values could not be opened any more.
@@ -243,7 +255,7 @@ extension KeychainStore {
         try checkControl(attributes)
         let rebound = item.with(attributes)
         guard PasswordBinding(control) != PasswordBinding(item.attributes.accessControl) else { return rebound }
-        try checkWritable(item)
+        try checkWritable(item, as: item.accessibility)
         try connection.transaction {
             for value in try history(of: item) {
                 let former = try earlierSecret(value.number, of: item, with: context)

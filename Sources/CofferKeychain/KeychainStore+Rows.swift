@@ -21,6 +21,7 @@ extension KeychainStore {
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
         try checkControl(attributes)
+        try checkDeposit(attributes, accessibility)
         try connection.faults.refuseNew(attributes.quoted)
         let sealed = try seal(secret, of: id, as: accessibility, attributes, context?.password)
         let metadata = ItemMetadata(
@@ -136,9 +137,10 @@ extension KeychainStore {
     ) throws(CofferError) -> [UInt8] {
         if item.isLeftBehind { throw .leftBehind(item) }
         do {
-            let kept = wrappedKey.dropFirst(KeyWrap.wrappedBytes)
+            let count = item.accessibility.wrappedKeyBytes
+            let kept = wrappedKey.dropFirst(count)
             let rewrapped = unsafe try keys.rewrapItemKey(
-                wrappedKey.span.bytes.extracting(first: KeyWrap.wrappedBytes),
+                wrappedKey.span.bytes.extracting(first: count),
                 from: item.accessibility,
                 to: accessibility,
                 of: item.id

@@ -137,7 +137,7 @@ extension KeychainStore {
         do {
             let itemKey = try itemKey(in: stored, of: item, for: .read)
             try authorize(item, context, for: .read)
-            let kept = stored.extracting(droppingFirst: KeyWrap.wrappedBytes)
+            let kept = stored.extracting(droppingFirst: item.accessibility.wrappedKeyBytes)
             let padded = try unbind(itemKey, kept, of: item, context) { key in
                 try AEAD.open(sealed, under: key, context: Self.secretContext(item.id))
             }
@@ -161,7 +161,7 @@ extension KeychainStore {
         if item.isLeftBehind { throw .leftBehind(item) }
         do {
             return try keys.itemKey(
-                unwrapping: stored.extracting(first: KeyWrap.wrappedBytes),
+                unwrapping: stored.extracting(first: item.accessibility.wrappedKeyBytes),
                 for: item.accessibility,
                 of: item.id
             )

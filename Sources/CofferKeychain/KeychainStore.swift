@@ -154,7 +154,7 @@ package final class KeychainStore {
     ///   - key: The key of the password.
     ///   - secret: The secret, of at most ``Limits/secretBytes``.
     ///   - accessibility: Its accessibility. The class key must be in memory, and so must that of an item that is
-    ///     replaced.
+    ///     replaced; a deposit is replaced by a deposit in every state.
     ///   - kind: The kind that its owner states.
     ///   - created: The creation date of an item that comes from elsewhere; by default now.
     ///   - decision: The rule by which the put was decided, and what overrode it.
@@ -260,7 +260,8 @@ package final class KeychainStore {
         _ accessibility: Accessibility,
         _ context: AuthenticationContext?
     ) throws -> KeychainItem {
-        try checkWritable(item)
+        try checkDeposit(attributes, accessibility)
+        try checkWritable(item, as: accessibility)
         try authorizeWrite(item, context)
         if attributes.accessControl != item.attributes.accessControl {
             return try rebind(item, to: attributes.accessControl, context)
@@ -290,6 +291,7 @@ package final class KeychainStore {
         with context: AuthenticationContext? = nil
     ) throws {
         try checkPasscode(for: accessibility, item.attributes)
+        try checkDeposit(item.attributes, accessibility)
         if accessibility == item.accessibility { return }
         if item.attributes.accessControl != nil { try authorizeFully(item, context, for: .write) }
         try reseal(item, item.attributes, accessibility, now)
@@ -368,8 +370,14 @@ package final class KeychainStore {
         }
     }
 
-    func checkWritable(_ item: KeychainItem) throws(CofferError) {
-        if item.accessibility.isAvailable(in: keys.state) { return }
+    /// Checks whether an item may be changed in the state of the vault.
+    ///
+    /// - Parameters:
+    ///   - item: The item.
+    ///   - accessibility: Its accessibility from now on. To give it another one requires that it can be read.
+    func checkWritable(_ item: KeychainItem, as accessibility: Accessibility) throws(CofferError) {
+        let operation: ItemOperation = accessibility == item.accessibility ? .create : .read
+        if item.accessibility.permits(operation, in: keys.state) { return }
         throw .locked(item.attributes.quoted, in: keys.state, for: .write)
     }
 

@@ -35,7 +35,7 @@ package enum ClassKeyName: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The key of a keychain item.
+    /// The key that unwraps the key of a keychain item.
     package init(_ accessibility: Accessibility) {
         switch accessibility {
         case .whenUnlocked: self = .ak
@@ -45,6 +45,7 @@ package enum ClassKeyName: UInt8, CaseIterable, Sendable {
         case .afterFirstUnlockThisDeviceOnly: self = .cku
         case .alwaysThisDeviceOnly: self = .dku
         case .whenPasscodeSetThisDeviceOnly: self = .akpu
+        case .whenUnlockedDeposit: self = .bkPrivate
         }
     }
 

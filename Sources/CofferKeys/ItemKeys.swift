@@ -160,6 +160,13 @@ extension VaultKeys {
     }
 }
 
+extension Accessibility {
+    /// The bytes of the wrapped key of an item: of a deposit, an ephemeral public key is part of it.
+    package var wrappedKeyBytes: Int {
+        ClassKeyName(self) == .bkPrivate ? KeyAgreement.wrappedBytes : KeyWrap.wrappedBytes
+    }
+}
+
 extension WrappedItemKey {
     fileprivate init(
         wrapping wrap: (borrowing SymmetricKey) throws(KeyError) -> [UInt8]

@@ -17,6 +17,7 @@ import Testing
         ("AfterFirstUnlockThisDeviceOnly", "yes yes no yes yes no yes no"),
         ("AlwaysThisDeviceOnly", "yes yes yes yes yes no yes no"),
         ("WhenPasscodeSetThisDeviceOnly", "yes no no yes no no no no"),
+        ("WhenUnlockedDeposit", "yes no no yes yes no no no"),
     ]
 
     @Test(arguments: table)
@@ -29,6 +30,20 @@ import Testing
     @Test func `the table has every accessibility and every state`() {
         #expect(Self.table.map(\.name) == Accessibility.allCases.map(\.rawValue))
         #expect(Set(Self.columns) == Set(VaultState.allCases))
+    }
+
+    @Test(arguments: Accessibility.allCases, VaultState.allCases)
+    func `a deposit can be created wherever there is a vault, and all else where it can be read`(
+        accessibility: Accessibility,
+        state: VaultState
+    ) {
+        let isAvailable = accessibility.isAvailable(in: state)
+        let isDeposit = accessibility == .whenUnlockedDeposit
+        let isThere = state != .noVault && state != .deviceKeyMissing
+        #expect(accessibility.permits(.create, in: state) == (isDeposit ? isThere : isAvailable))
+        for operation: ItemOperation in [.read, .write, .proceed] {
+            #expect(accessibility.permits(operation, in: state) == isAvailable)
+        }
     }
 
     @Test(arguments: Accessibility.allCases)
@@ -46,7 +61,8 @@ import Testing
             return
         }
         #expect(accessibility.isAvailable(in: state) == protectionClass.permits(.read, in: state))
-        #expect(ProtectionClass(matching: accessibility) == protectionClass || protectionClass == .completeUnlessOpen)
+        #expect(accessibility.permits(.create, in: state) == protectionClass.permits(.create, in: state))
+        #expect(ProtectionClass(matching: accessibility) == protectionClass)
     }
 
     @Test(arguments: Accessibility.allCases, VaultState.allCases)

@@ -13,6 +13,7 @@ import Testing
         (kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, .afterFirstUnlockThisDeviceOnly),
         (kSecAttrAccessibleAlwaysThisDeviceOnly, .alwaysThisDeviceOnly),
         (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .whenPasscodeSetThisDeviceOnly),
+        (kSecAttrAccessibleWhenUnlockedDeposit, .whenUnlockedDeposit),
     ]
 
     private func item(_ account: String, _ more: [String: Any] = [:]) -> [String: Any] {
@@ -37,16 +38,18 @@ import Testing
             try device.bring(into: state)
             for (value, accessibility) in values {
                 let isThere = accessibility.isAvailable(in: state.name)
+                let isWritable = accessibility.permits(.create, in: state.name)
                 let expected = isThere ? errSecSuccess : errSecInteractionNotAllowed
+                let writing = isWritable ? errSecSuccess : errSecInteractionNotAllowed
                 let found = secret(item("old \(value)"))
                 #expect(found.status == expected, "\(value)")
                 #expect(found.data == (isThere ? Data(value.utf8) : nil), "\(value)")
                 let new = item("new \(value)", [kSecAttrAccessible: value, kSecValueData: Data([1])])
-                #expect(SecItemAdd(new, nil) == expected, "\(value)")
+                #expect(SecItemAdd(new, nil) == writing, "\(value)")
                 let again = item("old \(value)", [kSecAttrAccessible: value, kSecValueData: Data([1])])
                 #expect(SecItemAdd(again, nil) == errSecDuplicateItem, "\(value)")
                 let update = SecItemUpdate(item("old \(value)"), [kSecValueData: Data([2])])
-                #expect(update == expected, "\(value)")
+                #expect(update == writing, "\(value)")
                 #expect(secret(item("none")).status == errSecItemNotFound)
                 #expect(SecItemDelete(item("old \(value)")) == errSecSuccess, "\(value)")
             }
@@ -68,10 +71,10 @@ import Testing
             }
             try device.lock()
             #expect(all([kSecReturnData: true]).items?.count == 4)
-            #expect(all([kSecReturnAttributes: true]).items?.count == 7)
+            #expect(all([kSecReturnAttributes: true]).items?.count == 8)
             for value in ["ck", "cku", "dk", "dku"] { #expect(SecItemDelete(item(value)) == errSecSuccess) }
             #expect(all([kSecReturnData: true]).status == errSecInteractionNotAllowed)
-            #expect(all([kSecReturnAttributes: true]).items?.count == 3)
+            #expect(all([kSecReturnAttributes: true]).items?.count == 4)
         }
     }
 
@@ -80,6 +83,19 @@ import Testing
         device.run {
             let new = item("a", [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly])
             #expect(SecItemAdd(new, nil) == errSecAuthFailed)
+        }
+    }
+
+    @Test func `a deposit has no access control`() throws {
+        let device = try Device()
+        try device.run {
+            let control = try #require(
+                SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedDeposit, [.userPresence], nil)
+            )
+            #expect(SecItemAdd(item("a", [kSecAttrAccessControl: control]), nil) == errSecParam)
+            let accessible = kSecAttrAccessibleWhenUnlockedDeposit
+            let open = try #require(SecAccessControlCreateWithFlags(nil, accessible, [], nil))
+            #expect(SecItemAdd(item("a", [kSecAttrAccessControl: open]), nil) == errSecSuccess)
         }
     }
 

@@ -99,7 +99,7 @@ private func name(_ old: Accessibility, _ new: Accessibility) -> GenericPassword
         do {
             let store = try fixture.open(state)
             for (old, new) in pairs where old != new {
-                let isPossible = old.isAvailable(in: state.name) && new.isAvailable(in: state.name)
+                let isPossible = old.isAvailable(in: state.name) && new.permits(.create, in: state.name)
                 let found = code { try change.make(store, name(old, new), new) }
                 #expect(found == (isPossible ? nil : .interactionNotAllowed), "\(old) \(new)")
                 if isPossible { changed.append(name(old, new)) }

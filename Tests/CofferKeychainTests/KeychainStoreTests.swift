@@ -238,6 +238,7 @@ private let matrix: [(accessibility: Accessibility, cells: [TestState: String])]
     row(.afterFirstUnlockThisDeviceOnly, "RW", "--", "RW", "RW", "RW", "RW"),
     row(.alwaysThisDeviceOnly, "RW", "RW", "RW", "RW", "RW", "RW"),
     row(.whenPasscodeSetThisDeviceOnly, "!!", "--", "RW", "RW", "--", "--"),
+    row(.whenUnlockedDeposit, "RW", "-W", "RW", "RW", "-W", "-W"),
 ]
 
 private func row(

@@ -19,6 +19,7 @@ private let matrix: [(subject: Subject, cells: [TestState: String])] = [
     row(.item(.alwaysThisDeviceOnly), "NU", "NU", "NU", "NU", "NU", "NU"),
     // That there are none without a passcode is the keychain's rule, not the keys'.
     row(.item(.whenPasscodeSetThisDeviceOnly), "NU", "--", "NU", "NU", "--", "--"),
+    row(.item(.whenUnlockedDeposit), "NU", "N-", "NU", "NU", "N-", "N-"),
 ]
 
 private func row(

@@ -178,7 +178,7 @@ import Testing
     @Test(
         arguments: [
             (.complete, .whenUnlocked),
-            (.completeUnlessOpen, .whenUnlocked),
+            (.completeUnlessOpen, .whenUnlockedDeposit),
             (.completeUntilFirstUserAuthentication, .afterFirstUnlock),
             (ProtectionClass.none, .always),
         ] as [(ProtectionClass, Accessibility)]
@@ -204,6 +204,7 @@ import Testing
             (.whenUnlocked, .complete),
             (.afterFirstUnlock, .completeUntilFirstUserAuthentication),
             (.always, .none),
+            (.whenUnlockedDeposit, .completeUnlessOpen),
         ] as [(Accessibility, ProtectionClass)]
     )
     func `a policy goes along into the file store, and only who named it is told of the other word`(
@@ -308,6 +309,18 @@ import Testing
         #expect(Verdict(found.decision, of: found.protection, RoutingBounds())?.signature == .pemKey)
         for text in ["", "R9 matrix standard", "R1 matrix", "R1 nothing standard"] {
             #expect(Verdict(text, of: found.protection, RoutingBounds()) == nil)
+        }
+    }
+
+    @Test(arguments: [VaultState.beforeFirstUnlock, .locked, .lockedExpired, .locking, .unlocked])
+    func `what is asked for as class B can be put in every state, however small it is`(state: VaultState) throws {
+        for size: Int64 in [1, 1024, 1025, 40_000] {
+            let facts = RoutingFacts(size: .exactly(size))
+            let wishes = RoutingWishes(protectionClass: .completeUnlessOpen)
+            switch try Routing.route(facts, wishes: wishes).protection {
+            case .keychain(let accessibility): #expect(accessibility.permits(.create, in: state))
+            case .file(let protectionClass): #expect(protectionClass.permits(.create, in: state))
+            }
         }
     }
 

@@ -23,6 +23,7 @@ import Testing
     @Test(arguments: [
         (Accessibility.whenUnlocked, ProtectionClass.complete),
         (.afterFirstUnlock, .completeUntilFirstUserAuthentication), (.always, .none),
+        (.whenUnlockedDeposit, .completeUnlessOpen),
     ])
     func `an item keeps its name, its dates, its protection and its kind, there and back`(
         accessibility: Accessibility,
@@ -117,6 +118,35 @@ import Testing
         let status = try client.status()
         let counts = [status.keychainCount, status.fileCount]
         #expect(counts == [1, 0] || counts == [0, 1])
+    }
+
+    @Test func `while locked what was asked for as class B is put at every size, and crosses the boundary`() throws {
+        try client.put("box", [1]) { $0.protectionClass = .completeUnlessOpen }
+        try client.put("file", Self.large) { $0.protectionClass = .completeUnlessOpen }
+        _ = try client.lock(graceSeconds: 0)
+        for name in ["box", "file", "new"] {
+            for (content, protection) in [
+                ([2], Protection.keychain(.whenUnlockedDeposit)), (Self.large, .file(.completeUnlessOpen)),
+                ([3], .keychain(.whenUnlockedDeposit)),
+            ] {
+                let put = try client.put(name, content) { $0.protectionClass = .completeUnlessOpen }
+                #expect(put.protection == protection)
+                #expect(try show(name).protection == protection)
+                let read = try Outcome { _ = try client.get(name) }
+                #expect(read == .locked, "\(name)")
+            }
+            // What it has is kept without being named.
+            let again = try client.put(name, [4])
+            #expect(again.protection == .keychain(.whenUnlockedDeposit))
+            let weaker = try Outcome { try client.put(name, [5]) { $0.accessibility = .always } }
+            #expect(weaker == .locked)
+        }
+        try client.unlock()
+        for name in ["box", "file", "new"] {
+            #expect(try client.get(name) == [4])
+            let former = try client.formerSecrets(of: KeychainQuery(.genericPassword, [.account: .text(name)]))
+            #expect(former == (name == "box" ? [[3], [2], [1]] : [[3], [2]]), "\(name)")
+        }
     }
 
     @Test func `while locked an item of class A is not replaced, whatever size comes, and one of class B is made`()

@@ -33,6 +33,7 @@ import Testing
         .afterFirstUnlockThisDeviceOnly: [true, true, false],
         .alwaysThisDeviceOnly: [true, true, true],
         .whenPasscodeSetThisDeviceOnly: [true, false, false],
+        .whenUnlockedDeposit: [true, false, false],
     ]
 
     /// The tested kinds: the classes, and two kinds of private keys.
@@ -147,6 +148,8 @@ import Testing
         for (number, accessibility) in fixture.accessibilities.enumerated() {
             let isThere = Self.table[accessibility]?[situation.column] == true
             let answer: Outcome = isThere ? .done : .locked
+            // A deposit can be written in every state.
+            let writing: Outcome = accessibility == .whenUnlockedDeposit ? .done : answer
             let query = fixture.query(number)
             let (attributes, secret) = try Self.item(kind, number)
             func expect(_ verb: String, _ expected: Outcome, _ body: () throws -> Void) throws {
@@ -179,19 +182,19 @@ import Testing
                 try expect("former value", answer) { _ = try client.formerValue(value.number, of: query) }
                 try expect("restore", answer) { try client.restoreFormerValue(value.number, of: query) }
                 if isThere { #expect(try client.find(query).secrets == [Array("first".utf8)]) }
-                try expect("update the secret", answer) { try client.update(query, KeychainChange(), secret) }
+                try expect("update the secret", writing) { try client.update(query, KeychainChange(), secret) }
             }
             let comment = KeychainChange(attributes: [.label: .text("l\(number)")], user: ["n": "v"])
-            try expect("update an attribute", answer) { try client.update(query, comment) }
-            try expect("update the accessibility", answer) {
+            try expect("update an attribute", writing) { try client.update(query, comment) }
+            try expect("update the accessibility", writing) {
                 try client.update(query, KeychainChange(accessibility: accessibility))
             }
             if isThere { #expect(try client.find(query).secrets == [secret]) }
             let new = try Self.item(kind, number + 100)
-            try expect("add", answer) {
+            try expect("add", writing) {
                 try client.add(kind.itemClass, new.attributes, new.secret, accessible: accessibility)
             }
-            if isThere { _ = try client.deleteKeychainItems(fixture.query(number + 100)) }
+            if writing == .done { _ = try client.deleteKeychainItems(fixture.query(number + 100)) }
         }
         // Missing and denied are reported in every state.
         let missing = fixture.query(99)
@@ -246,6 +249,27 @@ import Testing
         #expect(changed == (isAnyLocked ? .locked : .done))
         let after = try client.find(all, returns: [.attributes]).page.items
         #expect(after.allSatisfy { ($0.user?["all"] != nil) == !isAnyLocked }, "all or none")
+    }
+
+    @Test func `a deposit that is to be returned while locked is not added`() throws {
+        let server = try TestServer()
+        let client = try server.connect()
+        try client.makeVault()
+        _ = try client.lock(graceSeconds: 0)
+        func params(_ returns: Set<KeychainReturn>) -> KeychainAddParameters {
+            KeychainAddParameters(
+                .genericPassword,
+                [.account: .text("a")],
+                accessibility: .whenUnlockedDeposit,
+                returns: returns
+            )
+        }
+        let refused = try Outcome { _ = try client.addKeychainItem(params([.data]), secret: try SecretBytes("x")) }
+        #expect(refused == .locked)
+        #expect(try client.status().keychainCount == 0)
+        let added = try client.addKeychainItem(params([.attributes]), secret: try SecretBytes("x"))
+        withExtendedLifetime(added) {}
+        #expect(try client.status().keychainCount == 1)
     }
 
     @Test(arguments: Kind.allCases)

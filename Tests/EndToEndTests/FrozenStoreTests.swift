@@ -23,6 +23,11 @@ import Testing
         let daemon = try daemon(on: "v1")
         let client = try daemon.connect()
         #expect(try client.status().state == .beforeFirstUnlock)
+        // Its keybag has a key for deposits from the first unlock on.
+        func drop() throws -> Outcome {
+            try Outcome { try client.put("frozen/box", [1]) { $0.accessibility = .whenUnlockedDeposit } }
+        }
+        #expect(try drop() == .locked)
         try client.unlock("frozen passcode")
         let letter = Array(String(repeating: "coffer frozen store v1\n", count: 3000).utf8)
         #expect(try client.get("frozen/secret") == Array("a secret of version 1".utf8))
@@ -39,6 +44,10 @@ import Testing
         // And goes on from there.
         try client.put("frozen/secret", Array("a newer one".utf8))
         #expect(try client.get("frozen/secret") == Array("a newer one".utf8))
+        _ = try client.lock(graceSeconds: 0)
+        #expect(try drop() == .done)
+        try client.unlock("frozen passcode")
+        #expect(try client.get("frozen/box") == [1])
     }
 
     @Test func `an audit with records that name no group is read as it was written`() throws {

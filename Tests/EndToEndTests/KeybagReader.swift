@@ -119,15 +119,20 @@ struct KeybagReader {
             let wrapped = try row.blob(2)
             let name = try #require(Self.codes[code])
             let context = Array("coffer item key v1".utf8) + [code] + id
+            let purposes: [String: StaticString] = [
+                "bPrivate": "coffer class B wrap v1", "bkPrivate": "coffer deposit wrap v1",
+            ]
             found["\(store) key \(found.count) under \(name)"] =
-                name == "bPrivate"
-                ? try KeyAgreement.unwrap(
-                    wrapped.span.bytes,
-                    with: Self.symmetric(try key(name)),
-                    for: "coffer class B wrap v1",
-                    context: context
-                ).bytes.exposeBytes()
-                : try Self.unwrap(wrapped, under: try key(name), context)
+                if let purpose = purposes[name] {
+                    try KeyAgreement.unwrap(
+                        wrapped.span.bytes,
+                        with: Self.symmetric(try key(name)),
+                        for: purpose,
+                        context: context
+                    ).bytes.exposeBytes()
+                } else {
+                    try Self.unwrap(wrapped, under: try key(name), context)
+                }
         }
         try catalog.rows("SELECT class_key, uuid, wrapped_key FROM keychain_items") {
             try add("item", $0)

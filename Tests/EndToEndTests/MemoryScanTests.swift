@@ -66,7 +66,8 @@ struct MemoryScanTests {
         /// Stores and fetches an example of everything, and keeps no answer.
         func serve() throws {
             for accessibility: Accessibility in [
-                .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .afterFirstUnlock,
+                .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .whenUnlockedDeposit,
+                .afterFirstUnlock,
             ] {
                 for count in [16, 60, 61, 500, 1000, 5000, 32_768] {
                     try exchange("secrets/\(accessibility.rawValue)-\(count)", count) {

@@ -1,4 +1,7 @@
+import CofferClient
+import CofferCore
 import CofferTestSupport
+import CofferWire
 import Foundation
 import Testing
 
@@ -166,6 +169,80 @@ import Testing
     }
 
     // MARK: While locked
+
+    @Test(arguments: [false, true])
+    func `a small secret of class B is a deposit, put and replaced in every state, and read while unlocked`(
+        isRestarted: Bool
+    ) throws {
+        #expect(try coffer("put inbox/old --protection completeUnlessOpen", [1]).status == 0)
+        #expect(try coffer("put inbox/open", [1]).status == 0)
+        if isRestarted { try daemon.restart() } else { #expect(try coffer("lock --now").status == 0) }
+        for name in ["inbox/old", "inbox/new"] {
+            let put = try coffer("put \(name) --protection completeUnlessOpen", Array("x".utf8))
+            #expect(put.status == 0, "\(put.errors)")
+            #expect(put.text.contains("keychain as WhenUnlockedDeposit (R6)"), "\(put.text)")
+            #expect(put.errors.contains("here it becomes WhenUnlockedDeposit"), "\(put.errors)")
+            #expect(try coffer("get \(name)").status == 75)
+            let again = try coffer("put \(name)", bytes(20))
+            #expect(again.text.contains("keychain as WhenUnlockedDeposit") && again.errors.isEmpty)
+            // It grows and shrinks there as well.
+            let grown = try coffer("put \(name)", bytes(5000))
+            #expect(grown.text.contains("file store as completeUnlessOpen"), "\(grown.text)\(grown.errors)")
+            #expect(try coffer("get \(name)").status == 75)
+            #expect(try coffer("put \(name)", bytes(21)).text.contains("keychain as WhenUnlockedDeposit"))
+            #expect(try coffer("put \(name) --accessible Always", [1]).status == 75)
+            #expect(try coffer("put \(name) --protection completeUntilFirstUserAuthentication", [1]).status == 75)
+            let explained = try coffer("explain \(name)")
+            #expect(explained.text.contains("it can be stored and replaced in every state"), "\(explained.text)")
+        }
+        let simulated = try coffer("simulate").text.split(separator: "\n").map { line in
+            line.split(separator: " ").joined(separator: " ")
+        }
+        #expect(simulated.contains("locked yes yes keychain WhenUnlockedDeposit inbox/new"), "\(simulated)")
+        // What is not a deposit stays as it is.
+        #expect(try coffer("put inbox/open --protection completeUnlessOpen", [2]).status == 75)
+        #expect(try coffer("put inbox/other", [2]).status == 75)
+        let added = try coffer("keychain add --service s --account a --accessible WhenUnlockedDeposit", [1])
+        #expect(added.status == 0, "\(added.errors)")
+        #expect(try coffer("keychain update --service s --account a --secret", [2]).status == 0)
+        #expect(try coffer("keychain find --service s --account a").status == 75)
+        let history = try coffer("keychain history --service s --account a").text
+        let number = try #require(history.split(whereSeparator: \.isWhitespace).first, "\(history)")
+        #expect(try coffer("keychain history --service s --account a --number \(number)").status == 75)
+        let named = try coffer("put inbox/named --accessible WhenUnlockedDeposit", [3])
+        #expect(named.status == 0 && named.errors.isEmpty, "\(named.errors)")
+        try daemon.connect().unlock()
+        #expect(try coffer("get inbox/old").output == bytes(21))
+        #expect(try coffer("get inbox/new").output == bytes(21))
+        #expect(try coffer("get inbox/open").output == [1])
+        #expect(try coffer("get inbox/named").output == [3])
+        #expect(try coffer("keychain find --service s --account a").output == [2])
+        let blockers = try coffer("status --blockers").text
+        #expect(blockers.contains("  inbox/new  (keychain, WhenUnlockedDeposit)\n"), "\(blockers)")
+        #expect(try coffer("doctor").status == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `a deposit is added and replaced over the socket in every state`(isRestarted: Bool) throws {
+        if isRestarted { try daemon.restart() } else { _ = try daemon.connect().lock(graceSeconds: 0) }
+        let client = try daemon.connect()
+        let put = try client.put("box/a", [1]) { $0.protectionClass = .completeUnlessOpen }
+        #expect(put.protection == .keychain(.whenUnlockedDeposit))
+        try client.put("box/a", [2])
+        let attributes: [KeychainAttribute: AttributeValue] = [.service: .text("box"), .account: .text("b")]
+        let reference = try client.add(.genericPassword, attributes, [3], accessible: .whenUnlockedDeposit)
+        try client.update(KeychainQuery(reference: reference), KeychainChange(), [4])
+        let clash = try Outcome { try client.add(.genericPassword, attributes, [5], accessible: .whenUnlockedDeposit) }
+        #expect(clash == .refused(.duplicateItem))
+        for name in ["box/a", "box/b"] {
+            let read = try Outcome { _ = try client.get(name) }
+            #expect(read == .locked)
+            #expect(try !client.show(try ItemName(name)).isReadable)
+        }
+        try client.unlock()
+        #expect(try client.get("box/a") == [2])
+        #expect(try client.get("box/b") == [4])
+    }
 
     @Test func `a file of class B is replaced in every state, and read while unlocked`() throws {
         #expect(try coffer("put in/box --protection completeUnlessOpen", bytes(5000)).status == 0)

@@ -155,6 +155,7 @@ extension Service {
         ("cx", "--store file --protection completeWhenUserInactive"),
         ("ak", "--accessible WhenUnlocked"),
         ("akpu", "--accessible WhenPasscodeSetThisDeviceOnly"),
+        ("bkPrivate", "--accessible WhenUnlockedDeposit"),
         ("a", "--store file --protection complete"),
         ("bPrivate", "--store file --protection completeUnlessOpen"),
     ]

@@ -22,7 +22,7 @@ extension AccessControl {
 
 /// In which states of the vault the key of a keychain item is in memory.
 ///
-/// The names are those of kSecAttrAccessible.
+/// The names are those of kSecAttrAccessible; WhenUnlockedDeposit is Coffer's.
 public enum Accessibility: String, CaseIterable, Sendable {
     /// The default (`ak`): readable while unlocked.
     case whenUnlocked = "WhenUnlocked"
@@ -42,6 +42,10 @@ public enum Accessibility: String, CaseIterable, Sendable {
     case alwaysThisDeviceOnly = "AlwaysThisDeviceOnly"
     /// As WhenUnlocked, only in a vault with a passcode, never exported (`akpu`).
     case whenPasscodeSetThisDeviceOnly = "WhenPasscodeSetThisDeviceOnly"
+    /// As WhenUnlocked, but can be added and replaced in every state (`bk`): a drop box.
+    ///
+    /// It has no access control.
+    case whenUnlockedDeposit = "WhenUnlockedDeposit"
 }
 
 /// An attribute of a keychain item, with the names of kSecAttr.

@@ -120,6 +120,8 @@ public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly = "cku"
 public let kSecAttrAccessibleAlwaysThisDeviceOnly = "dku"
 /// While the vault is unlocked, as long as it has a passcode.
 public let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly = "akpu"
+/// While the vault is unlocked, but added and replaced in every state; not of iOS.
+public let kSecAttrAccessibleWhenUnlockedDeposit = "bk"
 
 // MARK: Queries
 

@@ -27,6 +27,7 @@ extension Accessibility {
         case .afterFirstUnlockThisDeviceOnly: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         case .alwaysThisDeviceOnly: kSecAttrAccessibleAlwaysThisDeviceOnly
         case .whenPasscodeSetThisDeviceOnly: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+        case .whenUnlockedDeposit: kSecAttrAccessibleWhenUnlockedDeposit
         }
     }
 

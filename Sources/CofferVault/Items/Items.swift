@@ -39,7 +39,7 @@ extension Protection {
     /// Whether the key for an operation is available in a state.
     func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
         switch self {
-        case .keychain(let accessibility): accessibility.isAvailable(in: state)
+        case .keychain(let accessibility): accessibility.permits(operation, in: state)
         case .file(let protectionClass): protectionClass.permits(operation, in: state)
         }
     }

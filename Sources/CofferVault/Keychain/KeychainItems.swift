@@ -24,7 +24,7 @@ extension Vault {
         let secret = try NewItem.secret(payload, params.generates, for: &attributes)
         call.subject = "can't add \(attributes.quoted)"
         let catalog = try catalog
-        let id = try catalog.change { changes in
+        let reply = try catalog.change { changes in
             try checkName(attributes, in: catalog)
             let id = try catalog.keychain.add(
                 attributes,
@@ -34,10 +34,11 @@ extension Vault {
                 with: caller.context
             )
             changes.note(ItemChange(.added, id, attributes))
-            return id
+            // An item whose data is wanted, and can't be read now, such as a deposit, is not added.
+            var reply = try added(id, params, in: catalog, caller)
+            reply.items = [AuditedItem(id, attributes)]
+            return reply
         }
-        var reply = try added(id, params, in: catalog, caller)
-        reply.items = [AuditedItem(id, attributes)]
         return .done(reply)
     }
 

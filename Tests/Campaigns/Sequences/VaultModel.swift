@@ -148,7 +148,7 @@ extension Protection {
     func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
         switch self {
         case .file(let value): value.permits(operation, in: state)
-        case .keychain(let value): value.isAvailable(in: state)
+        case .keychain(let value): value.permits(operation, in: state)
         }
     }
 

@@ -1,0 +1,136 @@
+import CofferCore
+import CofferDatabase
+import CofferKeychain
+import CofferKeys
+import CofferMemory
+import CofferTestSupport
+import Testing
+
+/// The drop box for small secrets: it is filled in every state, and emptied while unlocked.
+@Suite struct `A deposit` {
+    private static let closed: [TestState] = [.beforeFirstUnlock, .locked, .lockedExpired]
+
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    private func item(_ store: KeychainStore, _ key: GenericPasswordKey = key("a")) throws -> KeychainItem {
+        try #require(try store.find(key))
+    }
+
+    @Test(arguments: closed)
+    func `that is replaced while locked leaves its former value, which nobody can read until the unlock`(
+        state: TestState
+    ) throws {
+        do { try fixture.open(.unlocked).put(key("a"), "first", .whenUnlockedDeposit) }
+        do {
+            let store = try fixture.open(state)
+            try store.put(key("a"), "second", .whenUnlockedDeposit)
+            let item = try item(store)
+            let values = try store.history(of: item)
+            #expect(values.map(\.accessibility) == [.whenUnlockedDeposit])
+            let former = code { _ = try store.earlierSecret(values[0].number, of: item) }
+            #expect(former == .interactionNotAllowed)
+            #expect(code { _ = try store.secret(of: item) } == .interactionNotAllowed)
+            // By an update as well, of the secret or of an attribute.
+            var attributes = item.attributes
+            attributes.values[.comment] = .text("dropped")
+            let secret: SecretBytes? = try SecretBytes("third")
+            try store.update(item, to: attributes, secret: secret, accessibility: .whenUnlockedDeposit, now: 3000)
+        }
+        let store = try fixture.open(.unlocked)
+        let item = try item(store)
+        let text = try store.text(of: key("a"))
+        #expect(text == "third")
+        #expect(item.attributes.values[.comment] == .text("dropped"))
+        let former = try store.history(of: item).map { value in
+            String(decoding: try store.earlierSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+        }
+        #expect(former == ["second", "first"])
+        #expect(try store.survey().damaged == 0)
+    }
+
+    @Test(arguments: closed, Accessibility.allCases.filter { $0 != .whenUnlockedDeposit })
+    func `becomes nothing else while it can't be read, even without a history`(
+        state: TestState,
+        other: Accessibility
+    ) throws {
+        do {
+            let store = try fixture.open(.unlocked)
+            var attributes = ItemAttributes(key("a"))
+            attributes.historyLimit = 0
+            _ = try store.add(
+                attributes,
+                secret: try SecretBytes("first"),
+                accessibility: .whenUnlockedDeposit,
+                now: 1
+            )
+        }
+        do {
+            let store = try fixture.open(state)
+            #expect(code { try store.put(key("a"), "second", other) } == .interactionNotAllowed)
+            let item = try item(store)
+            #expect(code { try store.protect(item, as: other, now: 2) } == .interactionNotAllowed)
+        }
+        let text = try fixture.open(.unlocked).text(of: key("a"))
+        #expect(text == "first")
+    }
+
+    @Test(arguments: [TestState.locked, .lockedExpired])
+    func `is what an item that can be read becomes while locked, with its history`(state: TestState) throws {
+        do {
+            let store = try fixture.open(.unlocked)
+            try store.put(key("a"), "first", .afterFirstUnlock)
+            try store.put(key("a"), "second", .afterFirstUnlock)
+        }
+        do {
+            let store = try fixture.open(state)
+            try store.protect(try item(store), as: .whenUnlockedDeposit, now: 2000)
+            #expect(code { _ = try store.text(of: key("a")) } == .interactionNotAllowed)
+            #expect(try store.history(of: try item(store)).map(\.accessibility) == [.whenUnlockedDeposit])
+        }
+        let store = try fixture.open(.unlocked)
+        let text = try store.text(of: key("a"))
+        #expect(text == "second")
+    }
+
+    @Test func `has no access control, however it would get one`() throws {
+        let store = try fixture.open(.unlocked)
+        let control = try AccessControl([.userPresence])
+        var attributes = ItemAttributes(key("a"))
+        attributes.accessControl = control
+        let added = code {
+            _ = try store.add(attributes, secret: try SecretBytes("x"), accessibility: .whenUnlockedDeposit, now: 1)
+        }
+        #expect(added == .param)
+        #expect(try store.count() == 0)
+        _ = try store.add(attributes, secret: try SecretBytes("x"), accessibility: .whenUnlocked, now: 1)
+        let item = try item(store)
+        #expect(code { try store.protect(item, as: .whenUnlockedDeposit, now: 2) } == .param)
+        #expect(code { try store.put(key("a"), "y", .whenUnlockedDeposit) } == .param)
+        try store.put(key("b"), "x", .whenUnlockedDeposit)
+        let other = try self.item(store, key("b"))
+        var controlled = other.attributes
+        controlled.accessControl = control
+        let updated = code {
+            try store.update(other, to: controlled, secret: nil, accessibility: .whenUnlockedDeposit, now: 2)
+        }
+        #expect(updated == .param)
+    }
+
+    @Test func `has a longer wrapped key, which is bound to its item`() throws {
+        let connection = try fixture.connect()
+        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
+        for name in ["a", "b"] { try store.put(key(name), name, .whenUnlockedDeposit) }
+        var lengths: [Int] = []
+        try connection.rows("SELECT wrapped_key FROM keychain_items") { row in
+            lengths.append(try row.blob(0).count)
+            return true
+        }
+        #expect(lengths == [104, 104])
+        try connection.execute(
+            "UPDATE keychain_items SET wrapped_key = (SELECT wrapped_key FROM keychain_items ORDER BY id DESC LIMIT 1)"
+        )
+        #expect(code { _ = try store.text(of: key("a")) } == .decode)
+    }
+}
