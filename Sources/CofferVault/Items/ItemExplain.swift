@@ -21,7 +21,7 @@ extension Vault {
                 try route(
                     params.name,
                     in: group,
-                    over: try params.name.flatMap { try present($0, in: group) },
+                    over: try params.name.flatMap { try self.present($0, in: group) },
                     params.wishes,
                     content,
                     size: .exactly(byteCount),

@@ -76,8 +76,8 @@ extension Vault {
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             let accessibility = try catalog.keychain.accessibility(of: GenericPasswordKey(name, in: group))
             let protection =
-                try accessibility.map { .keychain($0) }
-                ?? catalog.files.protectionClass(of: name, in: group).map { .file($0) }
+                try accessibility.map { Protection.keychain($0) }
+                ?? catalog.files.protectionClass(of: name, in: group).map { Protection.file($0) }
             guard let protection else { throw error }
             return Present(protection: protection, kind: nil, isSealed: true)
         }
