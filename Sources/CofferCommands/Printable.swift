@@ -35,6 +35,12 @@ extension Output {
     static func warn(_ warnings: [String]) {
         for warning in warnings { standardError.line("warning: \(warning)") }
     }
+
+    /// Warns of what a listing could not name before the first unlock.
+    static func warn(ofSealed count: Int) {
+        if count == 0 { return }
+        warn(["\(count) more \(count == 1 ? "has" : "have") a name that can be read after 'coffer unlock' only"])
+    }
 }
 
 extension [Line] {

@@ -1,5 +1,6 @@
 package import CofferCore
 internal import CofferDatabase
+internal import CofferKeys
 
 // Operations on directories, and on files by name. They need no class key except that of the names, and so work from
 // the first unlock on in every state of the vault; before it, with what the passcode does not name.
@@ -39,6 +40,27 @@ extension FileStore {
     package func requireEntry(_ name: ItemName, in group: String) throws -> FileEntry {
         guard let entry = try entry(name, in: group) else { throw CofferError.noEntry(name) }
         return entry
+    }
+
+    /// Finds a file or a directory that must exist and is to be changed, or was changed just now.
+    ///
+    /// - Parameters:
+    ///   - name: The path.
+    ///   - group: The caller's group.
+    /// - Throws: As ``requireEntry(_:in:)``, but not for what was stored before the first unlock and since the daemon
+    ///   started.
+    package func requireOwnEntry(_ name: ItemName, in group: String) throws -> FileEntry {
+        guard let node = try ownNode(at: name, in: group) else { throw CofferError.noEntry(name) }
+        return FileEntry(node: node, path: name.path)
+    }
+
+    private func ownNode(at name: ItemName, in group: String) throws -> FileTree.Node? {
+        guard let place = try tree.place(at: name, in: group) else { return nil }
+        do {
+            return try place.node ?? tree.node(numbered: place.id, name.quoted)
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            throw CofferError.locked(name.quoted, in: keys.state, for: .write)
+        }
     }
 
     /// The number of entries of a directory, including damaged ones.
@@ -231,9 +253,7 @@ extension FileStore {
         replaces: Bool,
         now: Int64
     ) throws {
-        guard let place = try tree.place(at: name, in: group),
-            var node = try place.node ?? tree.node(numbered: place.id, name.quoted)
-        else { throw CofferError.noEntry(name) }
+        guard var node = try ownNode(at: name, in: group) else { throw CofferError.noEntry(name) }
         if name == target { return }
         if node.kind == .directory {
             if target.isBelow(name) {

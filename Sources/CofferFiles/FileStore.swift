@@ -103,10 +103,15 @@ package final class FileStore {
     /// - Parameters:
     ///   - name: The path.
     ///   - group: The caller's group.
+    ///   - operation: What is to be done with it, for the error.
     /// - Returns: The file; `nil` if there is none.
     /// - Throws: `interactionNotAllowed` before the first unlock, if the passcode protects its name.
-    package func find(_ name: ItemName, in group: String) throws -> FileItem? {
-        guard let node = try tree.node(at: name, in: group) else { return nil }
+    package func find(
+        _ name: ItemName,
+        in group: String,
+        for operation: ItemOperation = .read
+    ) throws -> FileItem? {
+        guard let node = try tree.node(at: name, in: group, for: operation) else { return nil }
         return FileItem(node, path: name.path)
     }
 

@@ -61,9 +61,9 @@ struct FileTree {
     /// The node at a path.
     ///
     /// - Throws: `interactionNotAllowed` if its metadata can be opened after the first unlock only.
-    func node(at name: ItemName, in group: String) throws -> Node? {
+    func node(at name: ItemName, in group: String, for operation: ItemOperation = .read) throws -> Node? {
         guard let place = try place(at: name, in: group) else { return nil }
-        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: .read) }
+        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
         return node
     }
 

@@ -92,6 +92,16 @@ extension KeychainStore {
                 CREATE TABLE keychain_unsealed (item INTEGER PRIMARY KEY) STRICT;
                 INSERT INTO keychain_unsealed SELECT id FROM keychain_items WHERE class_key NOT IN (18, 21);
                 CREATE INDEX keychain_items_always ON keychain_items (id) WHERE class_key IN (18, 21);
+                CREATE TABLE keychain_replaced (
+                    id INTEGER PRIMARY KEY,
+                    item INTEGER NOT NULL,
+                    metadata BLOB NOT NULL,
+                    wrapped_key BLOB NOT NULL,
+                    secret BLOB NOT NULL
+                ) STRICT;
+                CREATE INDEX keychain_replaced_items ON keychain_replaced (item, id);
+                CREATE TRIGGER keychain_items_replaced AFTER DELETE ON keychain_items
+                    BEGIN DELETE FROM keychain_replaced WHERE item = OLD.id; END;
                 """
         ),
     ]
@@ -114,76 +124,6 @@ extension KeychainStore {
             }
             try connection.execute("DELETE FROM keychain_untagged")
         }
-    }
-
-    // MARK: Names under the passcode
-
-    /// Whether there are items whose names an older version has sealed under the device key.
-    package func hasNamesToSeal() throws -> Bool {
-        try connection.row("SELECT 1 FROM keychain_unsealed LIMIT 1") { _ in true } ?? false
-    }
-
-    /// The number of items whose names can be read after the first unlock only.
-    package func sealedCount() throws -> Int {
-        if keys.opensNames { return 0 }
-        let namedCount = try connection.row(
-            """
-            SELECT (SELECT count(*) FROM keychain_items WHERE class_key IN (18, 21))
-                + (SELECT count(*) FROM keychain_unsealed JOIN keychain_items ON id = item
-                    WHERE class_key NOT IN (18, 21))
-            """
-        ) { Int(try $0.integer(0)) }
-        return try max(0, count() - (namedCount ?? 0))
-    }
-
-    /// Seals the metadata of some items under the passcode, after the first unlock: that of items which an older
-    /// version has sealed under the device key.
-    ///
-    /// - Parameter isEnough: Called after each item; whether to stop for now.
-    /// - Returns: Whether nothing is left to seal.
-    /// - Throws: ``DatabaseError``.
-    package func sealNames(until isEnough: () -> Bool) throws -> Bool {
-        guard keys.opensNames else { return true }
-        while let number = try connection.row("SELECT item FROM keychain_unsealed LIMIT 1", read: { try $0.integer(0) }) {
-            try connection.transaction {
-                do {
-                    if let item = try item(at: number) { try sealNames(of: item) }
-                } catch let error as CofferError where error.code == .decode {
-                    // Doctor finds it.
-                }
-                try connection.execute("DELETE FROM keychain_unsealed WHERE item = ?", .integer(number))
-            }
-            if isEnough() { return try !hasNamesToSeal() }
-        }
-        return true
-    }
-
-    private func sealNames(of item: KeychainItem) throws {
-        let tag = try connection.row(
-            "SELECT wrapped_key, secret FROM keychain_items WHERE id = ?",
-            .integer(item.row)
-        ) { row in secretTag(try row.blob(0), try row.blob(1)) }
-        guard let tag else { return }
-        let metadata = ItemMetadata(
-            attributes: item.attributes,
-            created: item.created,
-            modified: item.modified,
-            secretByteCount: item.secretByteCount,
-            secretTag: tag,
-            moveCount: item.moveCount
-        )
-        try connection.execute(
-            "UPDATE keychain_items SET metadata = ? WHERE id = ?",
-            .blob(try seal(metadata, of: item.id, item.accessibility, primaryTag(item.attributes))),
-            .integer(item.row)
-        )
-        for value in try history(of: item) { try resealHistory(value, of: item) }
-    }
-
-    /// Records that an item is sealed under the device key for now.
-    func noteSealing(of row: Int64, _ accessibility: Accessibility) throws {
-        guard keys.sealsNamesForNow, !accessibility.isNamedInEveryState else { return }
-        try connection.execute("INSERT OR IGNORE INTO keychain_unsealed (item) VALUES (?)", .integer(row))
     }
 
     private func renewTags(of item: KeychainItem) throws {

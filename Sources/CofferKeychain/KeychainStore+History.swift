@@ -116,18 +116,22 @@ extension KeychainStore {
                 .integer(item.row)
             ) { row in SealedSecret(wrappedKey: try row.blob(0), secret: try row.blob(1)) }
             guard let sealed else { return }
-            try connection.execute(
-                """
-                INSERT INTO keychain_history (uuid, class_key, metadata, wrapped_key, secret) VALUES (?, ?, ?, ?, ?)
-                """,
-                .blob(item.id.bytes),
-                .integer(Int64(ClassKeyName(item.accessibility).rawValue)),
-                .blob(try sealHistory(sealed, of: item, item.accessibility, now, item.secretByteCount)),
-                .blob(sealed.wrappedKey),
-                .blob(sealed.secret)
-            )
+            try addHistory(of: item, sealed, replaced: now, byteCount: item.secretByteCount)
         }
         try trimHistory(of: item.id, to: limit)
+    }
+
+    func addHistory(of item: KeychainItem, _ sealed: SealedSecret, replaced: Int64, byteCount: Int) throws {
+        try connection.execute(
+            """
+            INSERT INTO keychain_history (uuid, class_key, metadata, wrapped_key, secret) VALUES (?, ?, ?, ?, ?)
+            """,
+            .blob(item.id.bytes),
+            .integer(Int64(ClassKeyName(item.accessibility).rawValue)),
+            .blob(try sealHistory(sealed, of: item, item.accessibility, replaced, byteCount)),
+            .blob(sealed.wrappedKey),
+            .blob(sealed.secret)
+        )
     }
 
     func trimHistory(of id: ItemID, to limit: Int) throws {

@@ -17,7 +17,7 @@ extension KeychainStore {
         _ now: Int64,
         _ context: AuthenticationContext?,
         as id: ItemID = ItemID()
-    ) throws -> ItemID {
+    ) throws -> KeychainItem {
         try checkBounds(attributes, secret.count)
         try checkPasscode(for: accessibility, attributes)
         try checkControl(attributes)
@@ -34,7 +34,7 @@ extension KeychainStore {
         )
         let tag = primaryTag(attributes)
         let sealedMetadata = try seal(metadata, of: id, accessibility, tag)
-        try connection.transaction {
+        return try connection.transaction {
             try connection.execute(
                 """
                 INSERT INTO keychain_items (uuid, class_key, primary_tag, metadata, wrapped_key, secret)
@@ -50,8 +50,8 @@ extension KeychainStore {
             let row = connection.lastInsertedRowID
             try addTags(of: attributes, row)
             try noteSealing(of: row, accessibility)
+            return item(metadata, row, id, accessibility)
         }
-        return id
     }
 
     /// Replaces the secret of an item, under a new key; the old one becomes a former value.

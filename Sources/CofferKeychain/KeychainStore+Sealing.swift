@@ -103,8 +103,12 @@ extension KeychainStore {
                 found: "its secret is not the one that its metadata names"
             )
         }
-        return KeychainItem(
-            row: try row.integer(0),
+        return item(metadata, try row.integer(0), id, accessibility)
+    }
+
+    func item(_ metadata: ItemMetadata, _ row: Int64, _ id: ItemID, _ accessibility: Accessibility) -> KeychainItem {
+        KeychainItem(
+            row: row,
             id: id,
             attributes: metadata.attributes,
             accessibility: accessibility,

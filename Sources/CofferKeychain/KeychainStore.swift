@@ -161,7 +161,9 @@ package final class KeychainStore {
     ///   - keptBytes: What a file that becomes the item kept of it.
     ///   - now: Milliseconds since 1970.
     ///   - context: The authentication of the client.
+    /// - Returns: The persistent reference.
     /// - Throws: As ``add(_:secret:accessibility:now:with:)`` and ``update(_:to:secret:accessibility:now:with:)``.
+    @discardableResult
     package func put(
         _ key: GenericPasswordKey,
         secret: borrowing SecretBytes,
@@ -172,22 +174,29 @@ package final class KeychainStore {
         kept keptBytes: [UInt8] = [],
         now: Int64,
         with context: AuthenticationContext? = nil
-    ) throws {
-        if let existing = try find(key) {
+    ) throws -> ItemID {
+        if try isSealed(ItemAttributes(key)) {
+            var attributes = ItemAttributes(key)
+            attributes.kind = kind
+            attributes.decision = decision
+            return try replaceSealed(attributes, secret, accessibility, now)
+        } else if let existing = try find(key) {
             var attributes = existing.attributes
             attributes.kind = kind ?? attributes.kind
             attributes.decision = decision
             let item = try prepared(existing, for: attributes, accessibility, context)
             try replace(item, attributes, secret, accessibility, now, context)
+            return item.id
         } else {
             let kept = try kept(keptBytes, key.quoted)
             var attributes = ItemAttributes(key, as: kept?.metadata.attributes)
             attributes.kind = kind
             attributes.decision = decision
-            try connection.transaction {
+            return try connection.transaction {
                 let id = kept?.id ?? ItemID()
                 _ = try insert(attributes, secret, accessibility, created ?? now, now, context, as: id)
                 if let kept { try restoreHistory(kept) }
+                return id
             }
         }
     }
@@ -200,7 +209,7 @@ package final class KeychainStore {
     ///   - accessibility: Its accessibility, whose class key must be in memory.
     ///   - now: Milliseconds since 1970.
     ///   - context: The authentication of the client, with the application password of the new item, if it gets one.
-    /// - Returns: The persistent reference.
+    /// - Returns: The item, which can't be found again before the first unlock.
     /// - Throws: `duplicateItem` if an item with the same primary key exists, even a locked or damaged one;
     ///   `interactionNotAllowed`, `authFailed` for an item that requires a passcode in a vault without one,
     ///   `dataTooLarge`, `interactionRequired` if an application password is missing, `param` for an invalid access
@@ -211,7 +220,7 @@ package final class KeychainStore {
         accessibility: Accessibility,
         now: Int64,
         with context: AuthenticationContext? = nil
-    ) throws -> ItemID {
+    ) throws -> KeychainItem {
         try checkSynchronizable(attributes, accessibility)
         if try isTaken(attributes) { throw CofferError.isThere(attributes) }
         return try insert(attributes, secret, accessibility, now, now, context)

@@ -129,6 +129,7 @@ final class OpenStore {
             case .damaged(let row):
                 #expect(row.error.code == .decode)
                 damaged += 1
+            case .sealed(let row): #expect(row.error.code == .interactionNotAllowed)
             case .end: break
             }
         }

@@ -35,6 +35,7 @@ extension OpenStore {
         while let visit = try walk.next() {
             switch visit {
             case .entry(let entry): paths.append(entry.path + (entry.isDirectory ? "/" : ""))
+            case .sealed(let entry): paths.append("sealed in '\(entry.directory)'")
             case .damaged(let damaged): paths.append("damaged in '\(damaged.directory)'")
             case .end: break
             }

@@ -37,7 +37,7 @@ import Testing
     ) throws -> KeychainItem {
         var attributes = attributes
         let secret = try NewItem.secret(try SecretBytes(content), nil, for: &attributes)
-        let id = try store.add(attributes, secret: secret, accessibility: .whenUnlocked, now: 1)
+        let id = try store.add(attributes, secret: secret, accessibility: .whenUnlocked, now: 1).id
         return try #require(try store.find(id))
     }
 

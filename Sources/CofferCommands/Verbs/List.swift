@@ -46,6 +46,7 @@ struct List: ParsableCommand {
         let client = try connection.connect()
         var items: [ItemInfo] = []
         var damagedCount = 0
+        var sealedCount = 0
         try forEachPage { (after: String?) throws(CofferError) in
             let params = ItemListParameters(
                 prefix: isPattern ? nil : prefix,
@@ -60,6 +61,7 @@ struct List: ParsableCommand {
             let page = try client.call(params).value
             items += page.items
             damagedCount += page.damagedCount
+            sealedCount += page.sealedCount
             return page.next
         }
         items.sortByName(\.name, in: \.group)
@@ -67,6 +69,7 @@ struct List: ParsableCommand {
         for item in items {
             format.show(ListedItem(item: item, isLong: long, showsGroup: allGroups, isTerminal: isTerminal))
         }
+        Output.warn(ofSealed: sealedCount)
         if damagedCount > 0 { throw CofferError.damagedItems(damagedCount) }
     }
 

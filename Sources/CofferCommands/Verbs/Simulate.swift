@@ -27,16 +27,19 @@ struct Simulate: ParsableCommand {
         let daemon = try connection.connect()
         var items: [SimulatedItem] = []
         var damagedCount = 0
+        var sealedCount = 0
         try forEachPage { (after: String?) throws(CofferError) in
             let params = ItemSimulateParameters(state: state, client: pattern, group: access.group, after: after)
             let page = try daemon.call(params).value
             items += page.items
             damagedCount += page.damagedCount
+            sealedCount += page.sealedCount
             return page.next
         }
         items.sortByName(\.name)
         if !items.isEmpty { format.say(SimulatedItem.head) }
         for item in items { format.show(item) }
+        Output.warn(ofSealed: sealedCount)
         if damagedCount > 0 { throw CofferError.damagedItems(damagedCount) }
     }
 }

@@ -251,7 +251,7 @@ public final class CofferFileManager: Sendable {
     /// Whether a file or a directory exists; false if the daemon can't be reached.
     ///
     /// - Parameter path: The path.
-    public func fileExists(atPath path: String) -> Bool { (try? attributesOfItem(atPath: path)) != nil }
+    public func fileExists(atPath path: String) -> Bool { unsafe fileExists(atPath: path, isDirectory: nil) }
 
     /// Whether a file or a directory exists; false if the daemon can't be reached.
     ///
@@ -259,9 +259,15 @@ public final class CofferFileManager: Sendable {
     ///   - path: The path.
     ///   - isDirectory: Receives whether it is a directory.
     public func fileExists(atPath path: String, isDirectory: UnsafeMutablePointer<ObjCBool>?) -> Bool {
-        guard let attributes = try? attributesOfItem(atPath: path) else { return false }
-        unsafe isDirectory?.pointee = ObjCBool(attributes[.type] as? FileAttributeType == .typeDirectory)
-        return true
+        do {
+            let type = try attributesOfItem(atPath: path)[.type] as? FileAttributeType
+            unsafe isDirectory?.pointee = ObjCBool(type == .typeDirectory)
+            return true
+        } catch {
+            // Before the first unlock it is there, and nothing more is known of it.
+            let reason = (error as NSError).userInfo[NSUnderlyingErrorKey] as? CofferError
+            return reason?.code == .interactionNotAllowed
+        }
     }
 
     /// Whether a file can be read in the current state of the vault; always true for a directory.

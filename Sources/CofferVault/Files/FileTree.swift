@@ -11,12 +11,14 @@ extension Vault {
     package func fileStat(_ params: FileStatParameters, _ call: Call) throws -> Step {
         let group = try call.group(params.group)
         call.subject = "can't look for \(params.name.quoted)"
-        return .done(Reply(try fileInfo(params.name, in: group)))
+        let files = try catalog.files
+        return .done(Reply(try FileInfo(try files.requireEntry(params.name, in: group), files, in: try keys.state)))
     }
 
+    /// The description of a file or directory that was changed just now.
     private func fileInfo(_ name: ItemName, in group: String) throws -> FileInfo {
         let files = try catalog.files
-        return try FileInfo(try files.requireEntry(name, in: group), files, in: try keys.state)
+        return try FileInfo(try files.requireOwnEntry(name, in: group), files, in: try keys.state)
     }
 
     package func fileList(_ params: FileListParameters, _ call: Call) throws -> Step {
@@ -58,7 +60,7 @@ extension Vault {
         call.subject = "can't move \(params.name.quoted)"
         let catalog = try catalog
         let info = try catalog.change { changes in
-            let entry = try catalog.files.requireEntry(params.name, in: group)
+            let entry = try catalog.files.requireOwnEntry(params.name, in: group)
             if params.name != params.target {
                 try checkNotSecret(params.target, in: group, catalog)
                 if entry.isDirectory { try checkNoSecrets(in: entry, at: params.target, group, catalog) }
@@ -146,7 +148,7 @@ extension Vault {
             )
         }
         let catalog = try catalog
-        let entry = try catalog.files.requireEntry(params.name, in: group)
+        let entry = try catalog.files.requireOwnEntry(params.name, in: group)
         if params.isRecursive && entry.isDirectory {
             let walk = catalog.files.walk(below: entry, in: [group], isRecursive: true)
             let work = DirectoryProtection(params, in: group, walk)

@@ -82,7 +82,7 @@ extension Vault {
                 operation: .write
             )
         }
-        if let item = try store.find(params.name, in: group) {
+        if let item = try store.find(params.name, in: group, for: access.writes ? .write : .read) {
             return try open(item, for: access.writes ? .write : .read, store, call) { try next($0, false) }
         }
         if try catalog.keychain.contains(GenericPasswordKey(params.name, in: group)) {

@@ -11,7 +11,9 @@ extension Vault {
         let caller = call.caller
         let sample = try call.attachments.takePayload().orEmpty()
         let group = try caller.group(params.wishes.group)
-        let located = try params.name.flatMap { try stored($0, in: group) }
+        let present = try params.name.flatMap { try self.present($0, in: group) }
+        // Before the first unlock, nothing is told of an item but its protection.
+        let located = present?.isSealed == true ? nil : try params.name.flatMap { try stored($0, in: group) }
         let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.count)
         let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
         let kept = params.isOnlyName && sample.count == 0 ? located.flatMap(keptVerdict) : nil
@@ -21,7 +23,7 @@ extension Vault {
                 try route(
                     params.name,
                     in: group,
-                    over: try params.name.flatMap { try self.present($0, in: group) },
+                    over: present,
                     params.wishes,
                     content,
                     size: .exactly(byteCount),
@@ -29,9 +31,13 @@ extension Vault {
                     entitled: (try? self.access.rights(of: client))?.protection
                 )
             }
-        let present = try keys.state
-        let state = params.state ?? present
-        let access = access(to: located?.item, orTo: verdict.protection, of: group, by: client, in: state)
+        let state = try params.state ?? keys.state
+        let access =
+            if let present, present.isSealed {
+                access(toSealed: present.protection, of: group, by: client, in: state)
+            } else {
+                access(to: located?.item, orTo: verdict.protection, of: group, by: client, in: state)
+            }
         let placement = Placement(verdict)
         return .done(
             Reply(Explanation(placement: placement, stored: located?.info, isKept: kept != nil, access: access))
@@ -70,10 +76,8 @@ extension Vault {
         in state: VaultState
     ) -> ItemAccess {
         let readable = (item?.protection ?? protection).readable
-        // Missing rights come first: they don't depend on the state.
         func answer(_ method: Method, _ refusal: ErrorCode?) -> ItemAccess.Answer {
-            let denied = denial(of: method, to: client, in: group) ?? Gate.refusal(of: method, in: state)
-            return ItemAccess.Answer(denied?.code ?? refusal)
+            self.answer(method, refusal, for: client, in: group, state)
         }
         func keyRefusal(_ protection: Protection, for operation: ItemOperation) -> ErrorCode? {
             protection.permits(operation, in: state) ? nil : .interactionNotAllowed
@@ -89,9 +93,48 @@ extension Vault {
             state: state,
             read: answer(.itemGet, keyRefusal(item.protection, for: .read) ?? wantsPresence),
             write: answer(.itemPut, keyRefusal(item.protection, for: .create) ?? protectedWrites),
-            remove: answer(.itemRemove, protectedWrites),
+            remove: answer(.itemRemove, removalRefusal(item.protection, in: state) ?? protectedWrites),
             readable: readable
         )
+    }
+
+    /// The access of a client to an item of which only the protection is known before the first unlock: whether it has an
+    /// access control is not.
+    private func access(
+        toSealed protection: Protection,
+        of group: String,
+        by client: ClientIdentity,
+        in state: VaultState
+    ) -> ItemAccess {
+        func refusal(for operation: ItemOperation) -> ErrorCode? {
+            protection.permits(operation, in: state) ? nil : .interactionNotAllowed
+        }
+        return ItemAccess(
+            state: state,
+            read: answer(.itemGet, refusal(for: .read), for: client, in: group, state),
+            write: answer(.itemPut, refusal(for: .create), for: client, in: group, state),
+            remove: answer(.itemRemove, removalRefusal(protection, in: state), for: client, in: group, state),
+            readable: protection.readable
+        )
+    }
+
+    /// Why an item of a protection may not be removed in a state: before the first unlock, it is not known whether a
+    /// secret has an access control that protects it.
+    private func removalRefusal(_ protection: Protection, in state: VaultState) -> ErrorCode? {
+        guard state == .beforeFirstUnlock, case .keychain(let accessibility) = protection else { return nil }
+        return accessibility.isAvailable(in: state) ? nil : .interactionNotAllowed
+    }
+
+    /// The answer to a method: missing rights come first, because they don't depend on the state.
+    private func answer(
+        _ method: Method,
+        _ refusal: ErrorCode?,
+        for client: ClientIdentity,
+        in group: String,
+        _ state: VaultState
+    ) -> ItemAccess.Answer {
+        let denied = denial(of: method, to: client, in: group) ?? Gate.refusal(of: method, in: state)
+        return ItemAccess.Answer(denied?.code ?? refusal)
     }
 
     /// Why a client may not use a method on the items of a group in any state; `nil` if it may.

@@ -188,7 +188,7 @@ extension Vault {
             let file = try catalog.files.find(params.name, in: group)
             let isNew = try changes.isWanted && file == nil && !catalog.keychain.contains(key)
             try checkReplacing(file.map(StoredItem.file))
-            try catalog.keychain.put(
+            let id = try catalog.keychain.put(
                 key,
                 secret: secret,
                 accessibility: accessibility,
@@ -200,7 +200,7 @@ extension Vault {
                 with: context
             )
             if let file { try catalog.files.remove(file) }
-            try changes.note(try catalog.keychain.find(key).map { ItemChange(isNew ? .added : .changed, $0) })
+            changes.note(ItemChange(isNew ? .added : .changed, id, ItemAttributes(key)))
         }
     }
 

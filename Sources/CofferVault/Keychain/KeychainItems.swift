@@ -26,39 +26,37 @@ extension Vault {
         let catalog = try catalog
         let reply = try catalog.change { changes in
             try checkName(attributes, in: catalog)
-            let id = try catalog.keychain.add(
+            let item = try catalog.keychain.add(
                 attributes,
                 secret: secret,
                 accessibility: params.accessibility ?? .whenUnlocked,
                 now: wallClockMilliseconds(),
                 with: caller.context
             )
-            changes.note(ItemChange(.added, id, attributes))
+            changes.note(ItemChange(.added, item))
             // An item whose data is wanted, and can't be read now, such as a deposit, is not added.
-            var reply = try added(id, params, in: catalog, caller)
-            reply.items = [AuditedItem(id, attributes)]
+            var reply = try added(item, params, in: catalog, caller)
+            reply.items = [AuditedItem(item)]
             return reply
         }
         return .done(reply)
     }
 
     private func added(
-        _ id: ItemID,
+        _ item: KeychainItem,
         _ params: KeychainAddParameters,
         in catalog: Catalog,
         _ caller: Caller
     ) throws -> Reply {
         let returns = params.returns
         let warnings = params.accessibility.warnings
-        guard !returns.isEmpty, let item = try catalog.keychain.find(id) else {
-            return Reply(KeychainAddResult(reference: id, item: nil, warnings: warnings))
-        }
+        if returns.isEmpty { return Reply(KeychainAddResult(reference: item.id, item: nil, warnings: warnings)) }
         let isGiven = returns.contains(.data) && item.isExtractable
         let secret = try catalog.keychain.secrets(of: isGiven ? [item] : [], with: caller.context)
         let byteCount = isGiven ? secret.byteCount : nil
         let shown = KeychainItemInfo(item, returns, byteCount: byteCount, in: catalog.keychain.state)
         return Reply(
-            KeychainAddResult(reference: id, item: shown, warnings: warnings),
+            KeychainAddResult(reference: item.id, item: shown, warnings: warnings),
             payload: secret,
             protection: isGiven ? .keychain(item.accessibility) : nil
         )
@@ -152,6 +150,12 @@ extension Vault {
         guard secret != nil || !change.isEmpty else {
             throw CofferError(.param, "the update changes nothing", hint: "give 'set', or a new secret")
         }
+        if change.isEmpty, let attributes = try sealedDeposit(of: params.query, caller) {
+            switch secret {
+            case .some(let secret): return .done(try replaceSecret(of: attributes, secret))
+            case .none: preconditionFailure("an update without a change has a secret")
+            }
+        }
         return try withItems(of: params.query, call, to: "update the keychain") { items, catalog in
             try catalog.change { changes in
                 for item in items {
@@ -177,6 +181,26 @@ extension Vault {
             }
             let warnings = change.accessibility.warnings
             return Reply(KeychainUpdateResult(count: Int64(items.count), warnings: warnings))
+        }
+    }
+
+    /// The primary key of a deposit that a query means, if its attributes can be read after the first unlock only.
+    private func sealedDeposit(of query: KeychainQuery, _ caller: Caller) throws -> ItemAttributes? {
+        guard let itemClass = query.itemClass, query.isPrimaryKey else { return nil }
+        var attributes = ItemAttributes(itemClass, in: try caller.group(query.attributes.group))
+        attributes.values = query.attributes.filter { !NewItem.fields.contains($0.key) }
+        attributes.isSynchronizable = query.attributes[.synchronizable] == .bool(true)
+        return try catalog.keychain.isSealedDeposit(attributes) ? attributes : nil
+    }
+
+    private func replaceSecret(of attributes: ItemAttributes, _ secret: borrowing SecretBytes) throws -> Reply {
+        let catalog = try catalog
+        return try catalog.change { changes in
+            let id = try catalog.keychain.replace(sealedDeposit: attributes, by: secret, now: wallClockMilliseconds())
+            changes.note(ItemChange(.changed, id, attributes))
+            var reply = Reply(KeychainUpdateResult(count: 1, warnings: []))
+            reply.items = [AuditedItem(id, attributes)]
+            return reply
         }
     }
 
@@ -208,6 +232,16 @@ extension KeychainItemInfo {
             isExpired: item.isExpired,
             isLeftBehind: item.isLeftBehind
         )
+    }
+}
+
+extension KeychainQuery {
+    /// Whether it names the whole primary key of an item whose secret can be replaced, and nothing else.
+    fileprivate var isPrimaryKey: Bool {
+        guard let itemClass, itemClass == .genericPassword || itemClass == .internetPassword else { return false }
+        let others = attributes.keys.filter { $0 != .accessGroup && $0 != .synchronizable }
+        return Set(others) == Set(KeychainAttribute.primaryKey(of: itemClass)) && user.isEmpty && prefix.isEmpty
+            && contains.isEmpty && reference == nil && expiringBefore == nil
     }
 }
 

@@ -26,16 +26,19 @@ struct ListFiles: ParsableCommand {
         let client = try connection.connect()
         var entries: [FileInfo] = []
         var damagedCount = 0
+        var sealedCount = 0
         try forEachPage { (cursor: String?) throws(CofferError) in
             let page = try client.call(
                 FileListParameters(name: directory, isRecursive: recursive, cursor: cursor, group: access.group)
             ).value
             entries += page.entries
             damagedCount += page.damagedCount
+            sealedCount += page.sealedCount
             return page.cursor
         }
         entries.sortByName(\.name)
         for entry in entries { format.show(ListedFile(entry: entry, isLong: long)) }
+        Output.warn(ofSealed: sealedCount)
         if damagedCount > 0 {
             throw CofferError(
                 .decode,

@@ -57,6 +57,7 @@ struct FindKeychainItems: ParsableCommand {
         var left = listsAll ? Int.max : limit ?? 1
         var cursor: String?
         var damagedCount = 0
+        var sealedCount = 0
         repeat {
             let params = KeychainFindParameters(
                 wanted,
@@ -69,8 +70,10 @@ struct FindKeychainItems: ParsableCommand {
             for item in page.items { format.show(FoundItem(item: item, showsAttributes: attributes)) }
             left -= page.items.count
             damagedCount += page.damagedCount
+            sealedCount += page.sealedCount
             cursor = page.cursor
         } while cursor != nil && left > 0
+        Output.warn(ofSealed: sealedCount)
         if damagedCount > 0 {
             let items = damagedCount == 1 ? "1 damaged item was" : "\(damagedCount) damaged items were"
             Output.standardError.line("warning: \(items) passed over; 'coffer doctor' names them")
