@@ -98,35 +98,47 @@ extension KeychainStore {
         }
     }
 
-    /// Whether there is a deposit whose metadata can be opened after the first unlock only.
+    /// The rows of the deposits that a query means, if all that it means are deposits whose metadata can be opened after
+    /// the first unlock only; otherwise none.
     ///
-    /// - Parameter attributes: Its primary key.
-    package func isSealedDeposit(_ attributes: ItemAttributes) throws -> Bool {
-        guard try isSealed(attributes) else { return false }
-        return try row(of: attributes) { row in
-            Accessibility(classKey: try row.integer(2)) == .whenUnlockedDeposit
-        } ?? false
+    /// - Parameter query: A query, of which all is known if its attributes have tags.
+    /// - Throws: ``DatabaseError``.
+    package func sealedDeposits(_ query: ItemQuery) throws -> [Int64] {
+        guard !keys.opensNames, query.isDecidedByTags else { return [] }
+        let page = try search(query)
+        guard page.items.isEmpty, page.damagedRows.isEmpty, page.next == nil else { return [] }
+        let areDeposits = try page.sealedRows.allSatisfy { number in
+            try sealedRow("SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE id = ?", .integer(number))?
+                .accessibility == .whenUnlockedDeposit
+        }
+        return areDeposits ? page.sealedRows : []
     }
 
     /// Replaces the secret of such a deposit, and nothing else of it.
     ///
     /// - Parameters:
-    ///   - attributes: Its primary key.
+    ///   - row: The number of its row.
+    ///   - query: The query that means it.
     ///   - secret: The new secret.
     ///   - now: Milliseconds since 1970.
     /// - Returns: The persistent reference.
     /// - Throws: `dataTooLarge`; ``DatabaseError``.
     package func replace(
-        sealedDeposit attributes: ItemAttributes,
+        sealedDeposit row: Int64,
+        of query: ItemQuery,
         by secret: borrowing SecretBytes,
         now: Int64
-    ) throws -> ItemID {
-        try replaceSealed(attributes, secret, .whenUnlockedDeposit, now)
+    ) throws -> ItemID? {
+        let found = try sealedRow(
+            "SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE id = ?",
+            .integer(row)
+        )
+        // The others come back from what is set aside.
+        let attributes = ItemAttributes(query.itemClass ?? .genericPassword, in: query.groups.single ?? "", query.exact)
+        return try found.map { try replaceSealed($0, attributes, secret, now) }
     }
 
-    /// Replaces the secret of a deposit whose metadata can be opened after the first unlock only.
-    ///
-    /// The row as it was is set aside for ``sealNames(until:)``: its attributes, its date and its secret.
+    /// Replaces a deposit whose metadata can be opened after the first unlock only.
     ///
     /// - Returns: The persistent reference.
     /// - Throws: `interactionNotAllowed` if it is no deposit, or does not stay one.
@@ -136,14 +148,47 @@ extension KeychainStore {
         _ accessibility: Accessibility,
         _ now: Int64
     ) throws -> ItemID {
-        let found = try row(of: attributes) { row in
-            (row: try row.integer(0), id: ItemID(try row.blob(1)), key: try row.integer(2))
+        let found = try sealedRow(
+            "SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE primary_tag = ?",
+            .blob(primaryTag(attributes))
+        )
+        guard let found, accessibility == .whenUnlockedDeposit, found.accessibility == accessibility else {
+            throw CofferError.locked(attributes.quoted, in: keys.state, for: .write)
         }
-        guard let found, let id = found.id, accessibility == .whenUnlockedDeposit,
-            Accessibility(classKey: found.key) == accessibility
-        else { throw CofferError.locked(attributes.quoted, in: keys.state, for: .write) }
+        return try replaceSealed(found, attributes, secret, now)
+    }
+
+    /// What a row tells before the first unlock as well.
+    private struct SealedRow {
+        let number: Int64
+        let id: ItemID
+        let accessibility: Accessibility
+        let primaryTag: [UInt8]
+    }
+
+    private func sealedRow(_ sql: StaticString, _ binding: DatabaseValue) throws -> SealedRow? {
+        try connection.row(sql, binding) { row -> SealedRow? in
+            guard let id = ItemID(try row.blob(1)), let accessibility = Accessibility(classKey: try row.integer(2)) else {
+                return nil
+            }
+            return SealedRow(
+                number: try row.integer(0),
+                id: id,
+                accessibility: accessibility,
+                primaryTag: try row.blob(3)
+            )
+        } ?? nil
+    }
+
+    /// The row as it was is set aside for ``sealNames(until:)``: its attributes, its date and its secret.
+    private func replaceSealed(
+        _ row: SealedRow,
+        _ attributes: ItemAttributes,
+        _ secret: borrowing SecretBytes,
+        _ now: Int64
+    ) throws -> ItemID {
         try checkBounds(attributes, secret.count)
-        let sealed = try seal(secret, of: id, as: accessibility, attributes, nil)
+        let sealed = try seal(secret, of: row.id, as: row.accessibility, attributes, nil)
         let metadata = ItemMetadata(
             attributes: attributes,
             created: now,
@@ -158,7 +203,7 @@ extension KeychainStore {
                 INSERT INTO keychain_replaced (item, metadata, wrapped_key, secret)
                 SELECT id, metadata, wrapped_key, secret FROM keychain_items WHERE id = ?
                 """,
-                .integer(found.row)
+                .integer(row.number)
             )
             // The first one has the attributes; of the others as many are kept as a history has at most.
             try connection.execute(
@@ -167,18 +212,18 @@ extension KeychainStore {
                     AND id > (SELECT min(id) FROM keychain_replaced WHERE item = ?1)
                     AND id NOT IN (SELECT id FROM keychain_replaced WHERE item = ?1 ORDER BY id DESC LIMIT ?2)
                 """,
-                .integer(found.row),
+                .integer(row.number),
                 .integer(Int64(Limits.historyValues))
             )
             try connection.execute(
                 "UPDATE keychain_items SET metadata = ?, wrapped_key = ?, secret = ? WHERE id = ?",
-                .blob(try seal(metadata, of: id, accessibility, primaryTag(attributes))),
+                .blob(try seal(metadata, of: row.id, row.accessibility, row.primaryTag)),
                 .blob(sealed.wrappedKey),
                 .blob(sealed.secret),
-                .integer(found.row)
+                .integer(row.number)
             )
         }
-        return id
+        return row.id
     }
 
     /// What was set aside of a deposit.
@@ -205,11 +250,14 @@ extension KeychainStore {
     }
 
     private func restoreReplaced(of item: KeychainItem) throws {
-        let context = Self.metadataContext(
-            item.id,
-            Int64(ClassKeyName(item.accessibility).rawValue),
-            primaryTag(item.attributes)
-        )
+        guard
+            let tag = try connection.row(
+                "SELECT primary_tag FROM keychain_items WHERE id = ?",
+                .integer(item.row),
+                read: { try $0.blob(0) }
+            )
+        else { return }
+        let context = Self.metadataContext(item.id, Int64(ClassKeyName(item.accessibility).rawValue), tag)
         var replaced: [Replaced] = []
         try connection.rows(
             "SELECT metadata, wrapped_key, secret FROM keychain_replaced WHERE item = ? ORDER BY id",

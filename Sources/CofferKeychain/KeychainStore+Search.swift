@@ -49,6 +49,13 @@ package struct ItemQuery: Sendable {
         return others
     }
 
+    /// Whether the tags of an item alone tell that it matches.
+    var isDecidedByTags: Bool {
+        groups.single != nil && itemClass != nil && itemClass != .identity && !exact.isEmpty && user.isEmpty
+            && prefixes.isEmpty && substrings.isEmpty && reference == nil && expiringBefore == nil
+            && exact.allSatisfy { ItemTags.indexed.contains($0.key) && ItemTags.hasTag($0.key, $0.value) }
+    }
+
     /// Whether an item matches.
     package func matches(_ item: KeychainItem) -> Bool {
         // An identity is a certificate; the caller looks for its key.

@@ -78,7 +78,7 @@ import Testing
     @Test(
         arguments: [
             (1, [6]), (1, [16]), (1, [255]),  // a default class that is none
-            (2, [4]), (2, [129]),  // flags that have no meaning
+            (2, [8]), (2, [129]),  // flags that have no meaning
             (26, [0, 0, 0, 0, 0, 0, 0, 10]), (26, [255, 0, 0, 0, 0, 0, 0, 0]),  // more is visible than there is
             (34, [128, 0, 0, 0, 0, 0, 0, 9]), (34, [0, 0, 1, 0, 0, 0, 0, 1]),  // the base is too large
             (58, [128, 0, 0, 0, 0, 0, 0, 0]), (58, [0, 0, 1, 0, 0, 0, 0, 1]),  // the file is too large

@@ -34,6 +34,11 @@ private func row(
     )
 }
 
+/// Whether the name of a file can be read.
+func isNamed(_ protectionClass: ProtectionClass, in state: TestState) -> Bool {
+    state != .beforeFirstUnlock || protectionClass == .none
+}
+
 @Suite struct `A file in a state of the vault` {
     @Test func `has a row for every class`() {
         #expect(matrix.map(\.protectionClass) == ProtectionClass.allCases)
@@ -53,7 +58,12 @@ private func row(
             let cell = try #require(cells[state])
             func expected(_ letter: Character) -> ErrorCode? { cell.contains(letter) ? nil : .interactionNotAllowed }
             let path = "old \(protectionClass)"
-            #expect(try open.find(path)?.protectionClass == protectionClass, "it is found in every state")
+            #expect(try open.protectionClass(of: path) == protectionClass, "it is found in every state")
+            let naming = code {
+                let file = try open.find(path)
+                #expect(file?.protectionClass == protectionClass)
+            }
+            #expect(naming == (isNamed(protectionClass, in: state) ? nil : .interactionNotAllowed))
             let reading = code {
                 let text = try open.text(path)
                 #expect(text == "old")
@@ -75,7 +85,10 @@ private func row(
         #expect(try open.vault.staged == [])
         #expect(try open.survey().damaged == 0)
         // Removing wants no key.
-        for (protectionClass, _) in matrix { try open.remove("old \(protectionClass)") }
+        for (protectionClass, _) in matrix {
+            try open.store.removeEntry(try ItemName("old \(protectionClass)"), in: "default")
+            open.store.settle()
+        }
         // What was made while locked is read after the next unlock.
         if [.locked, .lockedExpired, .beforeFirstUnlock].contains(state) {
             try open.keys.unlock()

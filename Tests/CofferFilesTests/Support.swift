@@ -118,6 +118,11 @@ final class OpenStore {
         return vault.temporary.path("blobs/\(read.id.hexadecimal.prefix(2))/\(read.id.hexadecimal)")
     }
 
+    /// The class of a file, in every state of the vault.
+    func protectionClass(of path: String) throws -> ProtectionClass? {
+        try store.protectionClass(of: try ItemName(path), in: "default")
+    }
+
     /// The paths that a listing shows, and how many rows are damaged.
     func survey() throws -> (paths: [String], damaged: Int) {
         var paths: [String] = []

@@ -47,6 +47,13 @@ import Testing
                     try Data("third".utf8).write(to: old, options: options.union(.atomic))
                 }
                 #expect(replaced == (permits(.create) ? .done : .cannotWrite), "\(type)")
+                #expect(manager.fileExists(atPath: old.path), "locked is not missing")
+                if state == .beforeFirstUnlock && type != FileProtectionType.none {
+                    // Its name, its size and its dates are under the passcode.
+                    let outcome = try FileOutcome { _ = try manager.attributesOfItem(atPath: old.path) }
+                    #expect(outcome == .cannotRead)
+                    continue
+                }
                 let attributes = try manager.attributesOfItem(atPath: old.path)
                 #expect(attributes[.protectionKey] as? FileProtectionType == type)
                 let size = permits(.create) ? 5 : 6
@@ -72,8 +79,10 @@ import Testing
                         try CofferFileManager.default.setAttributes([.protectionKey: wanted.0], ofItemAtPath: path)
                     }
                     let canBe = entry.2.permits(.read, in: state.name) && wanted.2.permits(.create, in: state.name)
-                    let expected = canBe || index == target ? FileOutcome.done : .cannotWrite
+                    let isNamed = state != .beforeFirstUnlock || entry.2 == .none
+                    let expected = canBe || index == target && isNamed ? FileOutcome.done : .cannotWrite
                     #expect(outcome == expected, "\(entry.2) to \(wanted.2)")
+                    if state == .beforeFirstUnlock && (canBe ? wanted.2 : entry.2) != .none { continue }
                     let now = try CofferFileManager.default.attributesOfItem(atPath: path)[.protectionKey]
                     #expect(now as? FileProtectionType == (canBe ? wanted.0 : entry.0), "\(entry.2) to \(wanted.2)")
                 }

@@ -8,7 +8,7 @@ import Testing
 
 /// The drop box for small secrets: it is filled in every state, and emptied while unlocked.
 @Suite struct `A deposit` {
-    private static let closed: [TestState] = [.beforeFirstUnlock, .locked, .lockedExpired]
+    private static let closed: [TestState] = [.locked, .lockedExpired]
 
     private let fixture: Fixture
 
@@ -50,7 +50,7 @@ import Testing
         #expect(try store.survey().damaged == 0)
     }
 
-    @Test(arguments: closed, Accessibility.allCases.filter { $0 != .whenUnlockedDeposit })
+    @Test(arguments: closed + [.beforeFirstUnlock], Accessibility.allCases.filter { $0 != .whenUnlockedDeposit })
     func `becomes nothing else while it can't be read, even without a history`(
         state: TestState,
         other: Accessibility
@@ -69,11 +69,60 @@ import Testing
         do {
             let store = try fixture.open(state)
             #expect(code { try store.put(key("a"), "second", other) } == .interactionNotAllowed)
-            let item = try item(store)
-            #expect(code { try store.protect(item, as: other, now: 2) } == .interactionNotAllowed)
+            let protecting = code { try store.protect(try item(store), as: other, now: 2) }
+            #expect(protecting == .interactionNotAllowed)
         }
         let text = try fixture.open(.unlocked).text(of: key("a"))
         #expect(text == "first")
+    }
+
+    @Test func `that is replaced before the first unlock gets what it had back after it`() throws {
+        var attributes = ItemAttributes(key("a"))
+        attributes.values[.comment] = .text("the mail that came last")
+        attributes.user["colour"] = "green"
+        attributes.historyLimit = 2
+        let first = try SecretBytes("first")
+        let id = try fixture.open(.unlocked)
+            .add(attributes, secret: first, accessibility: .whenUnlockedDeposit, now: 1).id
+        for (number, secret) in ["second", "third", "fourth"].enumerated() {
+            // Each by a daemon of its own, the last by an update.
+            let store = try fixture.open(.beforeFirstUnlock)
+            #expect(code { _ = try self.item(store) } == .interactionNotAllowed)
+            if number < 2 {
+                try store.put(key("a"), secret, .whenUnlockedDeposit, now: Int64(number + 2))
+            } else {
+                var query = ItemQuery(groups: ["default"])
+                query.itemClass = .genericPassword
+                query.exact = [.account: .text("a")]
+                let rows = try store.sealedDeposits(query)
+                #expect(rows.count == 1)
+                let new = try SecretBytes(secret)
+                let replaced = try store.replace(sealedDeposit: rows[0], of: query, by: new, now: 4)
+                #expect(replaced == id)
+                query.exact[.comment] = .text("the mail that came last")
+                #expect(try store.sealedDeposits(query) == [], "what has no tag can't be known")
+            }
+            #expect(try store.count() == 1)
+        }
+        let store = try fixture.open(.unlocked)
+        let kept = try store.hasNamesToSeal()
+        #expect(kept)
+        let isDone = try store.sealNames { true }
+        #expect(isDone)
+        let hasMore = try store.hasNamesToSeal()
+        #expect(!hasMore)
+        let item = try self.item(store)
+        #expect(item.id == id && item.created == 1 && item.modified == 4)
+        #expect(item.attributes == attributes)
+        #expect(try store.text(of: key("a")) == "fourth")
+        let values = try store.history(of: item)
+        #expect(values.map(\.replaced) == [4, 3])
+        #expect(values.map(\.byteCount) == [5, 6])
+        let former = try values.map { value in
+            String(decoding: try store.earlierSecret(value.number, of: item).exposeBytes(), as: UTF8.self)
+        }
+        #expect(former == ["third", "second"])
+        #expect(try store.survey().damaged == 0)
     }
 
     @Test(arguments: [TestState.locked, .lockedExpired])

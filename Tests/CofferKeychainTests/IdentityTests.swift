@@ -41,7 +41,7 @@ import Testing
         return try #require(try store.find(id))
     }
 
-    @Test(arguments: [TestState.unlocked, .locked, .beforeFirstUnlock])
+    @Test(arguments: [TestState.unlocked, .locked])
     func `takes no key of a group that is not looked in`(state: TestState) throws {
         let fixture = try Fixture()
         let found: ItemID

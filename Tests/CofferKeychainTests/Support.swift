@@ -62,13 +62,22 @@ extension KeychainStore {
         }
     }
 
-    /// What a look at every row gives: the accounts of those that are well, and how many are not.
+    /// The item of a key, whose name the passcode may protect: `nil` before the first unlock then.
+    func named(_ key: GenericPasswordKey) throws -> KeychainItem? {
+        do { return try find(key) } catch let error as CofferError where error.code == .interactionNotAllowed {
+            #expect(state == .beforeFirstUnlock)
+            return nil
+        }
+    }
+
+    /// What a look at every row gives: the accounts of those that are well, and how many are damaged.
     func survey() throws -> (accounts: [String], damaged: Int) {
         var accounts: [String] = []
         var damaged = 0
         try forEachItem { outcome in
             switch outcome {
             case .success(let item): accounts.append(item.key.account)
+            case .failure(let error) where error.code == .interactionNotAllowed: #expect(state == .beforeFirstUnlock)
             case .failure(let error):
                 #expect(error.code == .decode)
                 damaged += 1

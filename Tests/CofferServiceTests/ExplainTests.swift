@@ -103,12 +103,12 @@ import Testing
             case .file(let protectionClass): wishes.protectionClass = protectionClass
             case .keychain(let accessibility): wishes.accessibility = accessibility
             }
-            let params = ItemExplainParameters(name: try ItemName("new"), byteCount: 1, wishes: wishes)
+            let name = "new \(protection.name)"
+            let params = ItemExplainParameters(name: try ItemName(name), byteCount: 1, wishes: wishes)
             let promise = try vault.client.explain(params)
             #expect(promise.stored == nil && promise.access.read == nil && promise.access.remove == nil)
-            let write = try Self.answer { try vault.put(protection, under: "new") }
+            let write = try Self.answer { try vault.put(protection, under: name) }
             #expect(promise.access.write == write, "\(protection.name)")
-            if write == .yes { try vault.client.remove(try ItemName("new")) }
         }
     }
 

@@ -60,8 +60,50 @@ import Testing
         }
     }
 
-    @Test(arguments: states)
-    func `names are dealt with in every state`(state: VaultState) throws {
+    @Test func `before the first unlock, names are told of class none only, and the rest is counted`() throws {
+        let fixture = try Fixture(.beforeFirstUnlock)
+        let client = fixture.client
+        let listed = try client.listFiles()
+        // The directory is part of the name of a file of class none.
+        #expect(Self.names(listed) == ["d/"])
+        #expect(listed.sealedCount == 1)
+        let below = try client.listFiles(in: try ItemName("d"))
+        #expect(Self.names(below) == ["d/none"])
+        #expect(below.sealedCount == 4 && below.damagedCount == 0)
+        let all = try client.listFiles(recursive: true)
+        #expect(Self.names(all) == ["d/", "d/none"])
+        #expect(all.sealedCount == 5)
+        #expect(try client.status().sealedCount == 4)
+        for name in ["d/complete", "d/completeUnlessOpen", "made"] {
+            let name = try ItemName(name)
+            #expect(Self.code { _ = try client.fileInfo(name) } == .interactionNotAllowed)
+            #expect(Self.code { try client.moveFile(name, to: try ItemName("z")) } == .interactionNotAllowed)
+            #expect(Self.code { try client.moveFile(try ItemName("d/none"), to: name) } == .duplicateItem)
+        }
+        #expect(Self.code { _ = try client.fileInfo(try ItemName("d/nothing")) } == .itemNotFound)
+        // What is made now can be moved, though nobody reads its name.
+        let made = try client.makeDirectory(try ItemName("x/y"), class: .completeUnlessOpen, parents: true)
+        #expect(made.isDirectory && made.childCount == 0)
+        try client.put("x/y/note", [1]) { $0.store = .file }
+        let moved = try client.moveFile(try ItemName("x/y/note"), to: try ItemName("x/y/moved"))
+        #expect(moved.protectionClass == .completeUnlessOpen, "its directory's class is obeyed")
+        #expect(Self.code { _ = try client.fileInfo(try ItemName("x/y/moved")) } == .interactionNotAllowed)
+        #expect(try client.listFiles(recursive: true).sealedCount == 8)
+        // Removing wants no name.
+        #expect(try client.removeFile(try ItemName("d/complete")) == 1)
+        try client.unlock()
+        let rest = try Self.names(client.listFiles(recursive: true))
+        #expect(
+            rest == [
+                "d/", "d/completeUnlessOpen", "d/completeUntilFirstUserAuthentication", "d/completeWhenUserInactive",
+                "d/none", "made/", "x/", "x/y/", "x/y/moved",
+            ]
+        )
+        #expect(try client.status().sealedCount == 0)
+    }
+
+    @Test(arguments: states.filter { $0 != .beforeFirstUnlock })
+    func `names are dealt with from the first unlock on in every state`(state: VaultState) throws {
         let fixture = try Fixture(state)
         let client = fixture.client
         let listed = try Self.names(client.listFiles())
@@ -100,7 +142,20 @@ import Testing
         #expect(rest == ["x/", "x/y/"])
     }
 
-    @Test(arguments: states, ProtectionClass.allCases)
+    @Test func `before the first unlock, a class is changed of what has a name`() throws {
+        let fixture = try Fixture(.beforeFirstUnlock)
+        let client = fixture.client
+        let change = try client.protectFile(try ItemName("d"), as: .completeUnlessOpen, .everything)
+        #expect(change.changedCount == 2, "the directory, and the file of class none")
+        #expect(change.unchanged.map(\.name) == ["d", "d", "d", "d"])
+        #expect(change.unchanged.allSatisfy { $0.code == .interactionNotAllowed })
+        #expect(try client.fileInfo(try ItemName("d")).protectionClass == .completeUnlessOpen)
+        #expect(Self.code { _ = try client.fileInfo(try ItemName("d/none")) } == .interactionNotAllowed)
+        try client.unlock()
+        #expect(try client.fileInfo(try ItemName("d/none")).protectionClass == .completeUnlessOpen)
+    }
+
+    @Test(arguments: states.filter { $0 != .beforeFirstUnlock }, ProtectionClass.allCases)
     func `a class is changed where both keys are there`(state: VaultState, target: ProtectionClass) throws {
         let fixture = try Fixture(state)
         let client = fixture.client

@@ -158,11 +158,14 @@ import Testing
         for limit in [3, 3, 30] {
             let server = try TestServer(in: directory)
             let client = try server.connect()
-            if after == nil {
+            if names.isEmpty {
                 try client.makeVault()
                 for number in 0..<9 {
                     try client.put("item \(number)", [1]) { $0.store = number < 5 ? .file : .keychain }
                 }
+            } else {
+                try client.unlock()
+                _ = try client.lock(graceSeconds: 0)
             }
             let page = try client.list(after: after, limit: limit)
             #expect(page.items.allSatisfy { $0.isReadable == (after == nil) })

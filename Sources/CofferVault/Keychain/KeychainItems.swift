@@ -150,12 +150,7 @@ extension Vault {
         guard secret != nil || !change.isEmpty else {
             throw CofferError(.param, "the update changes nothing", hint: "give 'set', or a new secret")
         }
-        if change.isEmpty, let attributes = try sealedDeposit(of: params.query, caller) {
-            switch secret {
-            case .some(let secret): return .done(try replaceSecret(of: attributes, secret))
-            case .none: preconditionFailure("an update without a change has a secret")
-            }
-        }
+        if change.isEmpty, let reply = try replaceSealed(params.query, secret, caller) { return .done(reply) }
         return try withItems(of: params.query, call, to: "update the keychain") { items, catalog in
             try catalog.change { changes in
                 for item in items {
@@ -184,22 +179,37 @@ extension Vault {
         }
     }
 
-    /// The primary key of a deposit that a query means, if its attributes can be read after the first unlock only.
-    private func sealedDeposit(of query: KeychainQuery, _ caller: Caller) throws -> ItemAttributes? {
-        guard let itemClass = query.itemClass, query.isPrimaryKey else { return nil }
-        var attributes = ItemAttributes(itemClass, in: try caller.group(query.attributes.group))
-        attributes.values = query.attributes.filter { !NewItem.fields.contains($0.key) }
-        attributes.isSynchronizable = query.attributes[.synchronizable] == .bool(true)
-        return try catalog.keychain.isSealedDeposit(attributes) ? attributes : nil
-    }
-
-    private func replaceSecret(of attributes: ItemAttributes, _ secret: borrowing SecretBytes) throws -> Reply {
+    /// Replaces the secrets of deposits before the first unlock.
+    ///
+    /// - Returns: `nil` unless the query means such deposits only.
+    private func replaceSealed(
+        _ query: KeychainQuery,
+        _ secret: borrowing SecretBytes?,
+        _ caller: Caller
+    ) throws -> Reply? {
+        let query = ItemQuery(query, groups: try groups(for: query, of: caller))
         let catalog = try catalog
+        let rows = try catalog.keychain.sealedDeposits(query)
+        if rows.isEmpty { return nil }
+        guard query.itemClass == .genericPassword || query.itemClass == .internetPassword else { return nil }
+        let group = query.groups.single ?? ""
         return try catalog.change { changes in
-            let id = try catalog.keychain.replace(sealedDeposit: attributes, by: secret, now: wallClockMilliseconds())
-            changes.note(ItemChange(.changed, id, attributes))
-            var reply = Reply(KeychainUpdateResult(count: 1, warnings: []))
-            reply.items = [AuditedItem(id, attributes)]
+            let now = wallClockMilliseconds()
+            let attributes = ItemAttributes(query.itemClass ?? .genericPassword, in: group, query.exact)
+            var items: [AuditedItem] = []
+            for row in rows {
+                let id: ItemID? =
+                    switch secret {
+                    case .some(let secret):
+                        try catalog.keychain.replace(sealedDeposit: row, of: query, by: secret, now: now)
+                    case .none: nil
+                    }
+                guard let id else { continue }
+                changes.noteUntold(1)
+                items.append(AuditedItem(id, attributes))
+            }
+            var reply = Reply(KeychainUpdateResult(count: Int64(items.count), warnings: []))
+            reply.items = items
             return reply
         }
     }
@@ -232,16 +242,6 @@ extension KeychainItemInfo {
             isExpired: item.isExpired,
             isLeftBehind: item.isLeftBehind
         )
-    }
-}
-
-extension KeychainQuery {
-    /// Whether it names the whole primary key of an item whose secret can be replaced, and nothing else.
-    fileprivate var isPrimaryKey: Bool {
-        guard let itemClass, itemClass == .genericPassword || itemClass == .internetPassword else { return false }
-        let others = attributes.keys.filter { $0 != .accessGroup && $0 != .synchronizable }
-        return Set(others) == Set(KeychainAttribute.primaryKey(of: itemClass)) && user.isEmpty && prefix.isEmpty
-            && contains.isEmpty && reference == nil && expiringBefore == nil
     }
 }
 

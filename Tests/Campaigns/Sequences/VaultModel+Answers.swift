@@ -88,11 +88,14 @@ extension VaultModel {
             if code == .param { return node.mayBeShorter(than: offset ?? 0) }
             if code == .notAvailable { return items[name].map(isSyncing) ?? false }
             return code == .interactionNotAllowed && !node.permits(.read, in: state)
-        case .remove(let name): return code == .itemNotFound && items[name] == nil
+        case .remove(let name):
+            guard let node = node(name) else { return code == .itemNotFound }
+            return code == .interactionNotAllowed && isSealedSecret(node)
         case .protect(let name, _, _):
             return items[name] == nil ? code == .itemNotFound : code == .interactionNotAllowed && mayLock
         case .move(let name, let target, let replaces, _):
-            if items[name] == nil { return code == .itemNotFound }
+            guard let node = node(name) else { return code == .itemNotFound }
+            if node.isSealed(in: state) && code == .interactionNotAllowed { return true }
             guard items[target] != nil else { return false }
             return replaces ? code == .interactionNotAllowed && mayLock : code == .duplicateItem
         case .open(let name, let opening): return refusesOpening(request, name, opening, code)
@@ -103,6 +106,11 @@ extension VaultModel {
         case .initialize: return code == .duplicateItem
         case .list, .status, .cancel, .lock, .unlock, .erase: return false
         }
+    }
+
+    /// Whether it is a secret that may have an access control which can't be read.
+    private func isSealedSecret(_ node: Node) -> Bool {
+        if case .keychain = node.protection { node.isSealed(in: state) } else { false }
     }
 
     private func refusesWithoutVault(_ request: SentRequest, _ code: ErrorCode) -> Bool {
@@ -138,7 +146,7 @@ extension VaultModel {
             return [
                 changed {
                     $0.items[name] = request.number
-                    $0.nodes[request.number] = Node(content, protection)
+                    $0.nodes[request.number] = Node(content, stored(protection, over: node(name)))
                 }
             ]
         case .get(let name, let offset):
@@ -146,9 +154,11 @@ extension VaultModel {
             return reading(number, answer, from: offset ?? 0)
         case .list: return lists(answer) ? [self] : []
         case .status: return answer.map { $0.result["state"]?.stringValue == state.rawValue } ?? true ? [self] : []
-        case .remove(let name): return items[name] == nil ? [] : [changed { $0.items[name] = nil }]
+        case .remove(let name):
+            guard let node = node(name), !isSealedSecret(node) else { return [] }
+            return [changed { $0.items[name] = nil }]
         case .move(let name, let target, let replaces, _):
-            guard let number = items[name], items[target] == nil || replaces else { return [] }
+            guard let number = items[name], items[target] == nil || replaces, mayMove(number) else { return [] }
             return [changed { ($0.items[target], $0.items[name]) = (number, nil) }]
         case .protect(let name, let protection, _): return protected(name, protection)
         case .open(let name, let opening): return opened(request, name, opening)
@@ -159,6 +169,20 @@ extension VaultModel {
         case .erase: return [changed { $0 = VaultModel(.noVault, granted: $0.granted, refused: $0.refused) }]
         case .initialize: return []
         }
+    }
+
+    /// What is sealed stays in its store.
+    private func stored(_ protection: Protection, over node: Node?) -> Protection {
+        guard let node, node.isSealed(in: state), node.protection == .file(.completeUnlessOpen),
+            protection == .keychain(.whenUnlockedDeposit)
+        else { return protection }
+        return node.protection
+    }
+
+    /// Whether a file can be moved: what is sealed only if it was stored since the daemon started.
+    private func mayMove(_ number: Int) -> Bool {
+        guard let node = nodes[number], node.isSealed(in: state) else { return true }
+        return node.protection == .file(.completeUnlessOpen)
     }
 
     private init(_ state: VaultState, granted: [Int: Grant], refused: [Int: ErrorCode]) {
@@ -185,9 +209,17 @@ extension VaultModel {
     private func lists(_ answer: Answer?) -> Bool {
         guard let answer else { return true }
         let listed = (answer.result["items"]?.arrayValue ?? []).compactMap(\.objectValue)
-        guard listed.count == items.count else { return false }
+        let sealedCount = Int(answer.result["sealedCount"]?.integerValue ?? 0)
+        guard listed.count + sealedCount == items.count else { return false }
+        // A directory that is sealed hides the names of the files in it.
+        let names = Set(listed.compactMap { $0["name"]?.stringValue })
+        for (name, number) in items where !name.contains("/") {
+            guard nodes[number]?.isSealed(in: state) != names.contains(name) else { return false }
+        }
         return listed.allSatisfy { item in
-            guard let name = item["name"]?.stringValue, let node = node(name) else { return false }
+            guard let name = item["name"]?.stringValue, let node = node(name), !node.isSealed(in: state) else {
+                return false
+            }
             return switch node.protection {
             case .file(let value): item["protection"]?.stringValue == value.rawValue
             case .keychain(let value): item["accessible"]?.stringValue == value.rawValue

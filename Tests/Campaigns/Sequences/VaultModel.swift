@@ -56,6 +56,12 @@ struct VaultModel: Hashable {
         func permits(_ operation: ItemOperation, in state: VaultState) -> Bool {
             protection.permits(operation, in: state)
         }
+
+        /// Whether its name can't be read in a state.
+        func isSealed(in state: VaultState) -> Bool {
+            state == .beforeFirstUnlock && ![.file(.none), .keychain(.always), .keychain(.alwaysThisDeviceOnly)]
+                .contains(protection)
+        }
     }
 
     /// An open file.
