@@ -49,6 +49,7 @@ struct ItemTags {
         if attributes.itemClass != .genericPassword {
             tags.append(classTag(attributes.itemClass, in: attributes.group, under: search))
         }
+        if attributes.isSynchronizable { tags.append(synchronizableTag(in: attributes.group, under: search)) }
         return tags
     }
 
@@ -68,6 +69,11 @@ struct ItemTags {
 
     static func classTag(_ itemClass: ItemClass, in group: String, under search: borrowing SymmetricKey) -> [UInt8] {
         tag(0, [itemClass.code], group, search)
+    }
+
+    static func synchronizableTag(in group: String, under search: borrowing SymmetricKey) -> [UInt8] {
+        // No class has this code.
+        tag(0, [255], group, search)
     }
 
     private static func tag(

@@ -89,6 +89,7 @@ extension KeychainStore {
             name: "keychain: names under the passcode",
             generation: 10,
             sql: """
+                INSERT OR IGNORE INTO keychain_untagged SELECT id FROM keychain_items;
                 CREATE TABLE keychain_unsealed (item INTEGER PRIMARY KEY) STRICT;
                 INSERT INTO keychain_unsealed SELECT id FROM keychain_items WHERE class_key NOT IN (18, 21);
                 CREATE INDEX keychain_items_always ON keychain_items (id) WHERE class_key IN (18, 21);
@@ -106,8 +107,8 @@ extension KeychainStore {
         ),
     ]
 
-    /// Renews the tags of items that were stored before tags existed, or while they were made of texts in Unicode's
-    /// form C.
+    /// Renews the tags of items that were stored before tags existed, while they were made of texts in Unicode's form C,
+    /// or before synchronizable items had one.
     ///
     /// If there are no such items, it costs one look-up.
     package func renewTags() throws {

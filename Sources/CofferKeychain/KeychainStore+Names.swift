@@ -134,7 +134,8 @@ extension KeychainStore {
             .integer(row)
         )
         // The others come back from what is set aside.
-        let attributes = ItemAttributes(query.itemClass ?? .genericPassword, in: query.groups.single ?? "", query.exact)
+        var attributes = ItemAttributes(query.itemClass ?? .genericPassword, in: query.groups.single ?? "", query.exact)
+        attributes.values[.synchronizable] = nil
         return try found.map { try replaceSealed($0, attributes, secret, now) }
     }
 

@@ -53,7 +53,9 @@ package struct ItemQuery: Sendable {
     var isDecidedByTags: Bool {
         groups.single != nil && itemClass != nil && itemClass != .identity && !exact.isEmpty && user.isEmpty
             && prefixes.isEmpty && substrings.isEmpty && reference == nil && expiringBefore == nil
-            && exact.allSatisfy { ItemTags.indexed.contains($0.key) && ItemTags.hasTag($0.key, $0.value) }
+            && exact.allSatisfy { attribute, value in
+                attribute == .synchronizable || ItemTags.indexed.contains(attribute) && ItemTags.hasTag(attribute, value)
+            }
     }
 
     /// Whether an item matches.
@@ -214,6 +216,10 @@ extension KeychainStore {
             guard ItemTags.hasTag(attribute, value) else { continue }
             let tag = ItemTags.tag(attribute, value, in: group, under: keys.catalog.search)
             if try !hasTag(tag, number) { return false }
+        }
+        if case .bool(let isWanted) = query.exact[.synchronizable] {
+            let tag = ItemTags.synchronizableTag(in: group, under: keys.catalog.search)
+            if try hasTag(tag, number) != isWanted { return false }
         }
         guard let itemClass = query.itemClass == .identity ? .certificate : query.itemClass else { return true }
         // A generic password has no tag of its class: it is what has none of another one.

@@ -161,7 +161,10 @@ import Testing
             if names.isEmpty {
                 try client.makeVault()
                 for number in 0..<9 {
-                    try client.put("item \(number)", [1]) { $0.store = number < 5 ? .file : .keychain }
+                    try client.put("item \(number)", [1]) { wishes in
+                        wishes.store = number < 5 ? .file : .keychain
+                        if number < 5 { wishes.protectionClass = .complete }
+                    }
                 }
             } else {
                 try client.unlock()

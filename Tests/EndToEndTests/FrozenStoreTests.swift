@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferDatabase
 import CofferTestSupport
 import CofferWire
 import Foundation
@@ -149,5 +150,51 @@ import Testing
         #expect(try client.get("frozen/cafe\u{301}") == Array("decomposed".utf8))
         let check = try daemon.coffer(["doctor"])
         #expect(check.status == 0, "\(check.text)\(check.errors)")
+    }
+
+    @Test func `a vault whose names were under the device key has them under the passcode after an unlock`() throws {
+        let daemon = try daemon(on: "v4")
+        let client = try daemon.connect()
+        // Until then, they are what they were.
+        #expect(try client.list().items.map(\.name).contains("frozen/secret"))
+        #expect(try client.status().sealedCount == 0)
+        try client.put("frozen/box", Array("a second deposit".utf8))
+        try client.unlock("frozen passcode")
+        func names() throws -> [String] { try client.list().items.map(\.name).sortedByBytes() }
+        let all = try names()
+        #expect(all.count == 17)
+        for _ in 0..<100 where try daemon.unsealedCount() > 0 { usleep(50_000) }
+        #expect(try daemon.unsealedCount() == 0)
+        #expect(try names() == all)
+        #expect(try client.get("frozen/box") == Array("a second deposit".utf8))
+        let former = KeychainQuery(.genericPassword, [.service: .text("frozen"), .account: .text("secret")])
+        #expect(try client.formerSecrets(of: former) == [Array("an old secret".utf8)])
+        let check = try daemon.coffer(["doctor"])
+        #expect(check.status == 0, "\(check.text)\(check.errors)")
+
+        try daemon.restart()
+        let second = try daemon.connect()
+        let listed = try second.list()
+        let named = ["frozen/always", "frozen/cache", "frozen/public/notice"]
+        #expect(listed.items.map(\.name).sortedByBytes() == named)
+        // With the items that have no name in the listing.
+        #expect(try second.status().sealedCount == all.count - named.count + 4)
+        #expect(try read("public/notice", daemon) == lines("notice", 100))
+        let directory = try Outcome { _ = try second.fileInfo(try ItemName("frozen/inbox")) }
+        #expect(directory == .locked)
+        // Its class is obeyed all the same.
+        try second.put("frozen/inbox/new", Array("n".utf8))
+        try second.unlock("frozen passcode")
+        #expect(try second.fileInfo(try ItemName("frozen/inbox/new")).protectionClass == .completeUnlessOpen)
+        #expect(try second.get("frozen/secret") == Array("a secret of version 2".utf8))
+    }
+}
+
+extension DaemonProcess {
+    /// The rows whose names are still under the device key.
+    fileprivate func unsealedCount() throws -> Int {
+        try Connection(path: "\(statePath)/vault.sqlite").row(
+            "SELECT (SELECT count(*) FROM keychain_unsealed) + (SELECT count(*) FROM file_unsealed)"
+        ) { Int(try $0.integer(0)) } ?? 0
     }
 }

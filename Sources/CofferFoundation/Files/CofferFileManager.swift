@@ -226,8 +226,18 @@ public final class CofferFileManager: Sendable {
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         guard let protectionClass = try Self.protectionClass(in: attributes, at: path) else { return }
         try CofferURL(fileURLWithPath: path).perform(.writing) { (client, name) throws(CofferError) in
-            let isDirectory = try client.call(FileStatParameters(name: name)).value.isDirectory
+            let isDirectory = try Self.isDirectory(name, client)
             try client.call(FileProtectParameters(name, protectionClass, isDirectory ? .newFiles : .file))
+        }
+    }
+
+    /// Whether a name is known to be that of a directory: before the first unlock, the change itself is refused.
+    private static func isDirectory(_ name: ItemName, _ client: BlockingClient) throws(CofferError) -> Bool {
+        do {
+            return try client.call(FileStatParameters(name: name)).value.isDirectory
+        } catch {
+            if error.code == .interactionNotAllowed { return false }
+            throw error
         }
     }
 
