@@ -191,9 +191,13 @@ import Testing
 }
 
 extension DaemonProcess {
-    /// The rows whose names are still under the device key.
+    /// The rows whose names are still under the device key, in a copy: the daemon has the catalog for itself.
     fileprivate func unsealedCount() throws -> Int {
-        try Connection(path: "\(statePath)/vault.sqlite").row(
+        let copy = try TemporaryDirectory()
+        for name in ["vault.sqlite", "vault.sqlite-wal"] {
+            _ = try runCommand("/bin/cp", ["\(statePath)/\(name)", copy.appending(name)])
+        }
+        return try Connection(path: copy.appending("vault.sqlite")).row(
             "SELECT (SELECT count(*) FROM keychain_unsealed) + (SELECT count(*) FROM file_unsealed)"
         ) { Int(try $0.integer(0)) } ?? 0
     }

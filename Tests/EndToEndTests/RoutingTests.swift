@@ -185,9 +185,10 @@ import Testing
             #expect(try coffer("get \(name)").status == 75)
             let again = try coffer("put \(name)", bytes(20))
             #expect(again.text.contains("keychain as WhenUnlockedDeposit") && again.errors.isEmpty)
-            // It grows and shrinks there as well.
+            // It grows and shrinks there as well; before the first unlock, what it would take along can't be read.
             let grown = try coffer("put \(name)", bytes(5000))
-            #expect(grown.text.contains("file store as completeUnlessOpen"), "\(grown.text)\(grown.errors)")
+            #expect(grown.status == (isRestarted ? 75 : 0), "\(grown.text)\(grown.errors)")
+            #expect(isRestarted || grown.text.contains("file store as completeUnlessOpen"))
             #expect(try coffer("get \(name)").status == 75)
             #expect(try coffer("put \(name)", bytes(21)).text.contains("keychain as WhenUnlockedDeposit"))
             #expect(try coffer("put \(name) --accessible Always", [1]).status == 75)
@@ -198,7 +199,8 @@ import Testing
         let simulated = try coffer("simulate").text.split(separator: "\n").map { line in
             line.split(separator: " ").joined(separator: " ")
         }
-        #expect(simulated.contains("locked yes yes keychain WhenUnlockedDeposit inbox/new"), "\(simulated)")
+        let line = "locked yes yes keychain WhenUnlockedDeposit inbox/new"
+        #expect(simulated.contains(line) != isRestarted, "\(simulated)")
         // What is not a deposit stays as it is.
         #expect(try coffer("put inbox/open --protection completeUnlessOpen", [2]).status == 75)
         #expect(try coffer("put inbox/other", [2]).status == 75)
@@ -206,9 +208,13 @@ import Testing
         #expect(added.status == 0, "\(added.errors)")
         #expect(try coffer("keychain update --service s --account a --secret", [2]).status == 0)
         #expect(try coffer("keychain find --service s --account a").status == 75)
-        let history = try coffer("keychain history --service s --account a").text
-        let number = try #require(history.split(whereSeparator: \.isWhitespace).first, "\(history)")
-        #expect(try coffer("keychain history --service s --account a --number \(number)").status == 75)
+        let history = try coffer("keychain history --service s --account a")
+        if isRestarted {
+            #expect(history.status == 75)
+        } else {
+            let number = try #require(history.text.split(whereSeparator: \.isWhitespace).first, "\(history.text)")
+            #expect(try coffer("keychain history --service s --account a --number \(number)").status == 75)
+        }
         let named = try coffer("put inbox/named --accessible WhenUnlockedDeposit", [3])
         #expect(named.status == 0 && named.errors.isEmpty, "\(named.errors)")
         try daemon.connect().unlock()

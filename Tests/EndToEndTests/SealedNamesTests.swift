@@ -48,10 +48,14 @@ import Testing
         #expect(status.contains("5 of them have no name before the first unlock"), "\(status)")
         #expect(try coffer("get wifi").text == "w")
         #expect(try coffer("get boot/splash").text == "s")
-        // Locked is not missing, whoever asks by name.
+        let explained = try coffer("explain health/weight").text
+        #expect(explained.contains("is there, and where can be told after 'coffer unlock' only"), "\(explained)")
+        #expect(explained.contains("get is locked, put is locked, remove is locked"))
+        // Locked is not missing, whatever is asked by name.
         for line in [
             "get health/weight", "show health/weight", "get health/report", "file stat health/report", "remove token",
-            "move token other", "keychain find --server example.org", "get inbox/mail", "file list health",
+            "move token other", "keychain find --class internet-password --server example.org", "get inbox/mail",
+            "file list health", "keychain delete --service health --account weight",
         ] {
             let refused = try coffer(line, status: 75)
             #expect(refused.errors.contains("first unlock"), "\(refused.errors)")

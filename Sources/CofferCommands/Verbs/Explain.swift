@@ -52,7 +52,7 @@ struct Explain: ParsableCommand {
         let daemon = try connection.connect()
         if let name = try? ItemName(argument: target) {
             let explanation = try daemon.call(parameters(pattern, name)).value
-            if explanation.stored != nil { return report(explanation, name.quoted) }
+            if explanation.stored != nil || explanation.isSealed { return report(explanation, name.quoted) }
         }
         try explainFile(target, pattern, daemon)
     }
@@ -124,6 +124,12 @@ private struct ExplanationReport: Printable {
     private var place: [Line] {
         let target = explanation.placement.protection
         let place = "\(target.store.words) as \(target.name)"
+        if explanation.isSealed {
+            return [
+                "\(subject) is there, and where can be told after 'coffer unlock' only",
+                "a put of it now would go to the \(place):",
+            ]
+        }
         guard let stored = explanation.stored?.protection else { return ["\(subject) would go to the \(place)"] }
         let stand: Line = "\(subject) is in the \(stored.store.words) as \(stored.name)"
         return explanation.isKept ? [stand] : [stand, "a put of it now would go to the \(place):"]

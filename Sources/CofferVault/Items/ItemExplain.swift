@@ -40,7 +40,15 @@ extension Vault {
             }
         let placement = Placement(verdict)
         return .done(
-            Reply(Explanation(placement: placement, stored: located?.info, isKept: kept != nil, access: access))
+            Reply(
+                Explanation(
+                    placement: placement,
+                    stored: located?.info,
+                    isSealed: present?.isSealed ?? false,
+                    isKept: kept != nil,
+                    access: access
+                )
+            )
         )
     }
 

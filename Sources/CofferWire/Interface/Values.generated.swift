@@ -336,6 +336,11 @@ public struct Explanation: Hashable, Sendable {
     ///
     /// It is absent if nothing is.
     public let stored: ItemInfo?
+    /// Whether something is stored under the name of which more can be said after the first unlock only:
+    /// `stored` is absent then.
+    ///
+    /// Absent means false.
+    public let isSealed: Bool
     /// Whether the placement is that of the put that stored the item, and not that of one now.
     ///
     /// Absent means false.
@@ -346,11 +351,13 @@ public struct Explanation: Hashable, Sendable {
     package init(
         placement: Placement,
         stored: ItemInfo? = nil,
+        isSealed: Bool = false,
         isKept: Bool = false,
         access: ItemAccess
     ) {
         self.placement = placement
         self.stored = stored
+        self.isSealed = isSealed
         self.isKept = isKept
         self.access = access
     }
@@ -360,6 +367,7 @@ extension Explanation: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         placement = try Placement(reading: &reader)
         stored = try reader.value("stored", of: ItemInfo.self)
+        isSealed = try reader.optionalBool("isSealed") ?? false
         isKept = try reader.optionalBool("isKept") ?? false
         access = try reader.required("access", of: ItemAccess.self)
     }
@@ -368,6 +376,7 @@ extension Explanation: WireObject {
         var object = JSONObject()
         object.append(placement.json)
         object.append("stored", stored)
+        if isSealed { object.append("isSealed", true) }
         if isKept { object.append("isKept", true) }
         object.append("access", access)
         return object
