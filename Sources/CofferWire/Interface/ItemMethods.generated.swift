@@ -530,8 +530,8 @@ extension ItemPutParameters: WireObject {
 ///
 /// Removes an item.
 ///
-/// - Throws: `decode`, `diskFull`, `interactionRequired`, `internal`, `io`, `itemNotFound`,
-///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
+/// - Throws: `decode`, `diskFull`, `interactionNotAllowed`, `interactionRequired`, `internal`, `io`,
+///   `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
 public struct ItemRemoveParameters: MethodParameters {
     /// What the method answers.
     public typealias Result = Empty
@@ -569,8 +569,8 @@ extension ItemRemoveParameters: WireObject {
 ///
 /// Reports on an item without its content.
 ///
-/// - Throws: `decode`, `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`,
-///   `userCanceled`.
+/// - Throws: `decode`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`, `missingEntitlement`,
+///   `notAvailable`, `param`, `userCanceled`.
 public struct ItemShowParameters: MethodParameters {
     /// What the method answers.
     public typealias Result = ItemInfo

@@ -6,8 +6,8 @@ public import CofferCore
 ///
 /// Grants clients the right to read an item for a limited time.
 ///
-/// - Throws: `decode`, `diskFull`, `internal`, `io`, `itemNotFound`, `missingEntitlement`,
-///   `notAvailable`, `param`, `userCanceled`.
+/// - Throws: `decode`, `diskFull`, `interactionNotAllowed`, `internal`, `io`, `itemNotFound`,
+///   `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
 public struct LeaseGrantParameters: MethodParameters {
     /// What the method answers.
     public typealias Result = LeaseGrantResult
