@@ -63,6 +63,7 @@ final class LockController: ServerPart {
         if let caller { noteUnlock(by: caller) }
         vault.openCatalog?.changes.isWanted = hub.wantsItems
         audit.noteState(state)
+        vault.sealAudit()
         notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
     }
@@ -84,6 +85,7 @@ final class LockController: ServerPart {
     /// Begins the schedule of keys that were carried over.
     func restore(lockedSince: UInt64) {
         schedule.restore(lockedSince: lockedSince)
+        vault.sealAudit()
         settle()
     }
 
