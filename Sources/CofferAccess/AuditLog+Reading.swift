@@ -185,7 +185,8 @@ extension AuditLog {
         var blocks: [StoredBlock] = []
         try connection.rows(
             "SELECT first, sealed, chain, tag FROM audit_blocks WHERE first >= ? ORDER BY first",
-            .integer(first)
+            // No block of a valid audit begins before 1.
+            .integer(max(0, first))
         ) { row in
             let block = try StoredBlock(row)
             if !blocks.isEmpty { blocks[blocks.count - 1].end(before: block.first) }
