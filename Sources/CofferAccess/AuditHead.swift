@@ -5,7 +5,7 @@ package import CofferCore
 /// proto-docs/FORMATS.md describes the format. The head is sealed beside the blocks, and written with each of them: a
 /// truncated audit does not end where its head says.
 struct AuditHead: Equatable {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     /// The size of a link of the chain.
     static let chainBytes = 32
 
@@ -18,7 +18,7 @@ struct AuditHead: Equatable {
     var chain: [UInt8]
     /// The link that the first remaining block continues.
     var anchor: [UInt8]
-    /// The sealed size of all blocks.
+    /// The sealed size of all blocks, as they were first sealed.
     var byteCount: Int64 = 0
     /// The number up to which records are unverified, because the head of that time was lost.
     var lostUpTo: Int64 = 0
@@ -34,7 +34,9 @@ struct AuditHead: Equatable {
         writer.write(Self.version)
         for number in [next, byteCount, lostUpTo] { writer.write(number) }
         writer.write(raw: chain + anchor)
-        for number in [summary.recordCount, summary.firstTime, summary.lastTime] { writer.write(number) }
+        for number in [summary.recordCount, summary.firstTime, summary.lastTime, summary.unreadCount] {
+            writer.write(number)
+        }
         writer.write(UInt16(summary.tallies.count))
         for tally in summary.tallies {
             writer.write(counted: (tally.client ?? "").utf8)
@@ -47,7 +49,8 @@ struct AuditHead: Equatable {
     /// Parses the result of ``encoded``.
     init(decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == Self.version else { throw ByteReader.Malformed() }
+        let version = try reader.read(UInt8.self)
+        guard (1...Self.version).contains(version) else { throw ByteReader.Malformed() }
         next = try reader.read()
         byteCount = try reader.read()
         lostUpTo = try reader.read()
@@ -56,6 +59,7 @@ struct AuditHead: Equatable {
         summary.recordCount = try reader.read()
         summary.firstTime = try reader.read()
         summary.lastTime = try reader.read()
+        if version > 1 { summary.unreadCount = try reader.read() }
         for _ in 0..<(try reader.read(UInt16.self)) {
             let client = try reader.readText()
             summary.tallies.append(
@@ -68,6 +72,7 @@ struct AuditHead: Equatable {
         }
         guard reader.isAtEnd, (1...Self.numberBound).contains(next), (0..<next).contains(lostUpTo),
             (0...Self.numberBound).contains(byteCount), (0..<next).contains(summary.recordCount),
+            (0...summary.recordCount).contains(summary.unreadCount),
             summary.tallies.allSatisfy({ min($0.allowedCount, $0.refusedCount) >= 0 }),
             summary.tallies.allSatisfy({ max($0.allowedCount, $0.refusedCount) <= Self.numberBound })
         else { throw ByteReader.Malformed() }
@@ -75,9 +80,15 @@ struct AuditHead: Equatable {
 }
 
 extension AuditSummary {
+    /// Adds a block that is being dropped before the first unlock, so that its records can't be read.
+    mutating func addUnread(_ block: AuditLog.StoredBlock) {
+        recordCount = block.last
+        unreadCount += block.count
+    }
+
     /// Adds a record that is being dropped.
     package mutating func add(_ record: AuditRecord) {
-        if recordCount == 0 { firstTime = record.time }
+        if recordCount == unreadCount { firstTime = record.time }
         recordCount = record.number
         lastTime = record.time
         var client: String? = record.client?.summary ?? "cofferd"

@@ -1,6 +1,7 @@
 package import CofferCore
 internal import CofferCrypto
 internal import CofferDatabase
+internal import CofferKeys
 
 // Reading and verifying records.
 
@@ -22,11 +23,19 @@ extension AuditLog {
         var found: [AuditRecord] = []
         var byteCount = 0
         var last = number
+        var sealedCount = 0
         var isDamaged = false
         var isFull = false
         let blocks = try blocks(from: try blockStart(ofNextTo: number))
         for block in blocks where !isFull {
-            guard let records = try? records(of: block) else {
+            let records: [AuditRecord]
+            switch try contents(of: block) {
+            case .records(let opened): records = opened
+            case .sealed:
+                sealedCount += Int(max(0, block.last - max(number, block.first - 1)))
+                last = max(last, block.last)
+                continue
+            case .damaged:
                 isDamaged = true
                 last = max(last, block.first)
                 continue
@@ -47,18 +56,22 @@ extension AuditLog {
             records: found,
             next: hasMore ? last : nil,
             isDamaged: isDamaged,
+            sealedCount: sealedCount,
             summary: head.summary.recordCount > 0 ? head.summary : nil
         )
     }
 
     /// Verifies some blocks: whether each is authentic and at its place.
     ///
+    /// Before the first unlock, the chain alone says so of a block that is under the passcode.
+    ///
     /// - Parameter number: The last record that was verified; 0 at the beginning.
     /// - Throws: ``DatabaseError``.
     package func verify(after number: Int64) throws -> AuditVerification {
         guard number < head.next else { return AuditVerification(checkedCount: 0, findings: [], next: nil) }
         var findings: [String] = number == 0 ? doubts.words : []
-        var checkedCount: Int64 = 0
+        var (checkedCount, sealedCount): (Int64, Int64) = (0, 0)
+        var isBehindSealed = false
         var expected = number + 1
         var chain = try connection.row(
             "SELECT chain FROM audit_blocks WHERE first <= ? ORDER BY first DESC LIMIT 1",
@@ -74,15 +87,19 @@ extension AuditLog {
             if isBehindGap && block.first > head.lostUpTo + 1 {
                 findings.append(Self.missing(expected, block.first - 1))
             }
-            let link = Self.link(chain ?? head.anchor, block.first, block.sealed, keys)
-            let records = try? records(of: block)
+            let contents = try contents(of: block)
             // After a gap, the previous link is unknown.
-            if records == nil || !isBehindGap && !isEqualInConstantTime(link, block.chain) {
-                findings.append("the block at record \(block.first) is not what was written there")
+            if contents.isDamaged || !isBehindGap && !isLinked(block, to: chain ?? head.anchor) {
+                // How many records a sealed block has is only known from the next one.
+                let addition = isBehindSealed ? ", or records before it are missing" : ""
+                findings.append("the block at record \(block.first) is not what was written there" + addition)
             }
+            let count = contents.count(of: block)
             // No valid audit reaches that number.
-            expected = min(block.first, AuditHead.numberBound) + Int64(records?.count ?? 1)
-            checkedCount += Int64(records?.count ?? 0)
+            expected = min(block.first, AuditHead.numberBound) + max(1, count)
+            checkedCount += count
+            isBehindSealed = contents.isSealed
+            if contents.isSealed { sealedCount += count }
             chain = block.chain
         }
         let isEnd = blocks.count < Limits.auditPageBlocks
@@ -91,7 +108,12 @@ extension AuditLog {
         } else if isEnd && !isEqualInConstantTime(chain ?? head.anchor, head.chain) {
             findings.append("the last records are not the last ones that were written")
         }
-        return AuditVerification(checkedCount: checkedCount, findings: findings, next: isEnd ? nil : expected - 1)
+        return AuditVerification(
+            checkedCount: checkedCount,
+            sealedCount: sealedCount,
+            findings: findings,
+            next: isEnd ? nil : expected - 1
+        )
     }
 
     private static func missing(_ first: Int64, _ last: Int64) -> String {
@@ -102,6 +124,50 @@ extension AuditLog {
         let first: Int64
         let sealed: [UInt8]
         let chain: [UInt8]
+        /// What stands for the link if the block was sealed again: empty if it was not, `nil` if it has yet to be.
+        let tag: [UInt8]?
+        /// The number of its last record, as the block after it tells.
+        private(set) var last: Int64
+
+        /// Reads the columns `first`, `sealed`, `chain` and `tag`.
+        init(_ row: borrowing Row) throws(DatabaseError) {
+            first = try row.integer(0)
+            sealed = try row.blob(1)
+            chain = try row.blob(2)
+            tag = try row.optionalBlob(3)
+            last = first
+        }
+
+        /// The number of its records.
+        var count: Int64 { last - first + 1 }
+
+        var wasSealedAgain: Bool { tag?.isEmpty == false }
+
+        /// Sets the number of the last record, within the bounds of a block.
+        fileprivate mutating func end(before next: Int64) {
+            // No sum that is beyond the largest number: the numbers may be an attacker's.
+            last = first + min(max(0, next - 1 - first), Int64(Limits.auditBlockRecords) - 1)
+        }
+    }
+
+    /// What a block holds.
+    enum Contents {
+        case records([AuditRecord])
+        /// It is under the passcode, which was not given yet.
+        case sealed
+        case damaged
+
+        var isSealed: Bool { if case .sealed = self { true } else { false } }
+        var isDamaged: Bool { if case .damaged = self { true } else { false } }
+
+        /// The number of records; 0 if it is damaged.
+        func count(of block: StoredBlock) -> Int64 {
+            switch self {
+            case .records(let records): Int64(records.count)
+            case .sealed: block.count
+            case .damaged: 0
+            }
+        }
     }
 
     /// The first number of the block with the next record, or of the block after it.
@@ -114,22 +180,43 @@ extension AuditLog {
         ) { try $0.integer(0) } ?? next
     }
 
-    private func blocks(from first: Int64) throws -> [StoredBlock] {
+    /// Blocks in their order.
+    func blocks(from first: Int64, limit: Int = Limits.auditPageBlocks) throws -> [StoredBlock] {
         var blocks: [StoredBlock] = []
         try connection.rows(
-            "SELECT first, sealed, chain FROM audit_blocks WHERE first >= ? ORDER BY first",
-            .integer(first)
+            "SELECT first, sealed, chain, tag FROM audit_blocks WHERE first >= ? ORDER BY first",
+            // No block of a valid audit begins before 1.
+            .integer(max(0, first))
         ) { row in
-            blocks.append(
-                StoredBlock(first: try row.integer(0), sealed: try row.blob(1), chain: try row.blob(2))
-            )
-            return blocks.count < Limits.auditPageBlocks
+            let block = try StoredBlock(row)
+            if !blocks.isEmpty { blocks[blocks.count - 1].end(before: block.first) }
+            if blocks.count == limit { return false }
+            blocks.append(block)
+            blocks[blocks.count - 1].end(before: head.next)
+            return true
         }
         return blocks
     }
 
-    func records(of block: StoredBlock) throws -> [AuditRecord] {
-        let opened = try Self.open(block.sealed, Self.blockContext(block.first, keys), keys)
-        return try AuditBlock(decoding: opened, first: block.first).records
+    /// - Throws: `internal` if there is no memory to open it in.
+    func contents(of block: StoredBlock) throws(CofferError) -> Contents {
+        do throws(KeyError) {
+            let opened = try Self.openBlock(block.sealed, block.first, keys)
+            return (try? AuditBlock(decoding: opened, first: block.first)).map { .records($0.records) } ?? .damaged
+        } catch {
+            switch error {
+            case .locked: return .sealed
+            case .damaged: return .damaged
+            case .noMemory: throw .noSecretMemory
+            }
+        }
+    }
+
+    /// Whether a block continues a link, as it was written or sealed again.
+    func isLinked(_ block: StoredBlock, to chain: [UInt8]) -> Bool {
+        guard let tag = block.tag, block.wasSealedAgain else {
+            return isEqualInConstantTime(Self.link(chain, block.first, block.sealed, keys), block.chain)
+        }
+        return isEqualInConstantTime(Self.resealTag(chain, block.first, block.sealed, block.chain, keys), tag)
     }
 }

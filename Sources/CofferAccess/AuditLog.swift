@@ -200,13 +200,14 @@ package final class AuditLog {
 
     private func writeBlock(_ rest: ArraySlice<AuditRecord>) throws -> Int {
         let (bytes, count) = AuditBlock.encode(rest)
-        let sealed = Self.seal(bytes, Self.blockContext(head.next, keys), keys)
+        let sealed = try Self.sealBlock(bytes, head.next, keys)
         head.chain = Self.link(head.chain, head.next, sealed, keys)
         try connection.execute(
-            "INSERT INTO audit_blocks (first, sealed, chain) VALUES (?, ?, ?)",
+            "INSERT INTO audit_blocks (first, sealed, chain, tag) VALUES (?, ?, ?, ?)",
             .integer(head.next),
             .blob(sealed),
-            .blob(head.chain)
+            .blob(head.chain),
+            keys.sealsNamesForNow ? .null : .blob([])
         )
         head.next += Int64(count)
         head.byteCount += Int64(sealed.count)
@@ -215,18 +216,22 @@ package final class AuditLog {
 
     /// Turns the oldest records into a summary while there are too many.
     ///
-    /// Readings alone drop nothing: the next other record makes room for them.
+    /// Readings alone drop nothing: the next other record makes room for them. Before the first unlock, as much waits for
+    /// it, so that the summary can count the records of each client.
     private func makeRoom() throws {
-        let spared = writing.allSatisfy(\.isReading) ? Limits.auditReadingBytes : 0
+        let spared = !keys.opensNames || writing.allSatisfy(\.isReading) ? Limits.auditReadingBytes : 0
         while head.byteCount > Limits.auditBytes + spared {
-            let oldest = try connection.row("SELECT first, sealed, chain FROM audit_blocks ORDER BY first LIMIT 1") {
-                StoredBlock(first: try $0.integer(0), sealed: try $0.blob(1), chain: try $0.blob(2))
+            guard let oldest = try blocks(from: 0, limit: 1).first, oldest.first < head.next else { return }
+            switch try contents(of: oldest) {
+            case .records(let records): for record in records { head.summary.add(record) }
+            case .sealed: head.summary.addUnread(oldest)
+            // It has no records to count, and is dropped with the others.
+            case .damaged: break
             }
-            guard let oldest, oldest.first < head.next else { return }
-            // A block that can't be read has no records to count, and is dropped with the others.
-            for record in (try? records(of: oldest)) ?? [] { head.summary.add(record) }
             head.anchor = oldest.chain
-            head.byteCount -= Int64(oldest.sealed.count)
+            // Sealing a block again under the passcode has added one byte.
+            let byteCount = oldest.sealed.count - (oldest.wasSealedAgain ? 1 : 0)
+            head.byteCount = max(0, head.byteCount - Int64(byteCount))
             try connection.execute("DELETE FROM audit_blocks WHERE first = ?", .integer(oldest.first))
         }
     }

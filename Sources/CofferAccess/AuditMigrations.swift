@@ -15,6 +15,15 @@ extension AuditLog {
                     sealed BLOB NOT NULL
                 ) STRICT;
                 """
-        )
+        ),
+        Migration(
+            name: "audit: blocks under the passcode",
+            generation: 10,
+            // Without a tag: sealed under the device key alone, as every block was.
+            sql: """
+                ALTER TABLE audit_blocks ADD COLUMN tag BLOB;
+                CREATE INDEX audit_blocks_untagged ON audit_blocks (first) WHERE tag IS NULL;
+                """
+        ),
     ]
 }

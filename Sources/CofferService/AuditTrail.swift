@@ -96,7 +96,7 @@ final class AuditTrail: ServerPart {
 
     private func note(_ record: AuditRecord, isAnswered: Bool = false) {
         if let catalog = vault.openCatalog { return catalog.audit.note(record, isAnswered: isAnswered) }
-        configuration.journal?([record])
+        tellJournal([record])
     }
 
     // MARK: Writing
@@ -128,7 +128,14 @@ final class AuditTrail: ServerPart {
         deadline = catalog.audit.isWaiting ? clock.now + Self.delay : nil
         if records.isEmpty { return }
         hub.notify(of: .auditDidGrow(records), to: .audit)
-        configuration.journal?(records)
+        tellJournal(records)
+    }
+
+    private func tellJournal(_ records: [AuditRecord]) {
+        guard let journal = configuration.journal else { return }
+        if configuration.journalHasNames { return journal(records) }
+        let audit = vault.openCatalog?.audit
+        journal(records.map { $0.withoutNames { audit?.tag(of: $0) } })
     }
 }
 

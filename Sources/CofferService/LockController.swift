@@ -64,6 +64,7 @@ final class LockController: ServerPart {
         vault.openCatalog?.changes.isWanted = hub.wantsItems
         if [.unlocked, .lockedExpired, .noPasscode].contains(state) { vault.sealNames() }
         audit.noteState(state)
+        vault.sealAudit()
         notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
     }
@@ -85,6 +86,7 @@ final class LockController: ServerPart {
     /// Begins the schedule of keys that were carried over.
     func restore(lockedSince: UInt64) {
         schedule.restore(lockedSince: lockedSince)
+        vault.sealAudit()
         settle()
     }
 

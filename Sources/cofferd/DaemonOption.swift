@@ -211,8 +211,17 @@ struct DaemonOption: Sendable {
         DaemonOption(
             "--no-journal",
             setting: "Journal",
-            "keep the audit in the vault only: the journal has the names of items otherwise",
+            "keep the audit in the vault only",
             .flag({ $0.tellsJournal = !$1 })
+        ),
+        DaemonOption(
+            "--journal-names",
+            setting: "JournalNames",
+            """
+            write the names of items and the reasons of refusals to the journal, for everyone who may read it; otherwise a tag \
+            stands for each name
+            """,
+            .flag({ $0.namesInJournal = $1 })
         ),
         DaemonOption(
             "--check",

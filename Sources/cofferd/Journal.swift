@@ -94,7 +94,7 @@ extension AuditRecord {
             let subject = action == "vault.state" ? "the vault is \(state.rawValue)" : action
             return reason.map { "\(subject): \($0)" } ?? subject
         }
-        let subject = items.map { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal ?? "" }
+        let subject = items.compactMap { $0.name.map { quotedForDisplay($0) } ?? $0.reference?.hexadecimal }
         let done = ([client.summary, action] + subject).joined(separator: " ")
         return refusal.map { "\(done): refused: \($0.message)" } ?? done
     }

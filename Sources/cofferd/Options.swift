@@ -22,6 +22,8 @@ struct Options {
     var carriesOver = false
     /// Whether the audit is also written to the journal.
     var tellsJournal = true
+    /// Whether the journal gets the names of items.
+    var namesInJournal = false
     var lockPolicy = LockSchedule.Policy()
     var locksOnLastDisconnect = false
     /// Seconds without a connection after which the daemon exits; `nil` for never.
@@ -141,6 +143,7 @@ struct Options {
         configuration.presencePolicy = presencePolicy
         // An administrator unlocks the system's vault and logs out; it has to stay open for the services.
         configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)
+        configuration.journalHasNames = namesInJournal
         configuration.credentialWaitSeconds = credentialWaitSeconds
         configuration.identify = PeerUnits.identify
         configuration.entitlements = try readEntitlements()

@@ -16,7 +16,7 @@ import Testing
         let log: AuditLog
 
         init() throws {
-            vault = try Vault()
+            vault = try Vault(hasPasscode: false)
             connection = try Connection(path: "\(try vault.directory.resolvedPath())/vault.sqlite")
             try connection.migrate(AuditLog.migrations, applicationID: 1)
             try connection.execute("CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT")
@@ -215,7 +215,7 @@ import Testing
             words = ["the audit is older than the catalog"]
         case .repeated:
             try place.change(
-                "INSERT INTO audit_blocks SELECT 13, sealed, chain FROM audit_blocks WHERE first = 11"
+                "INSERT INTO audit_blocks SELECT 13, sealed, chain, tag FROM audit_blocks WHERE first = 11"
             )
             words = ["record 12 is missing", "the block at record 13"]
         }

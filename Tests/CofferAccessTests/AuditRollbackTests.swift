@@ -17,7 +17,7 @@ import Testing
         private var formerAnchor: [UInt8] = []
 
         init() throws {
-            vault = try Vault()
+            vault = try Vault(hasPasscode: false)
             connection = try Connection(path: "\(try vault.directory.resolvedPath())/vault.sqlite")
             try connection.migrate(AuditLog.migrations, applicationID: 1)
             try connection.execute("CREATE TABLE catalog_settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT")

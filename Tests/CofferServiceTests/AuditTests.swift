@@ -18,11 +18,16 @@ import Testing
 
         static let person = ClientIdentity(userID: geteuid(), groupID: getegid())
 
-        init(_ entitlements: String = "", passcode: String? = DaemonProcess.passcode) throws {
+        init(
+            _ entitlements: String = "",
+            passcode: String? = DaemonProcess.passcode,
+            journalHasNames: Bool = true
+        ) throws {
             let (next, journal) = (next, journal)
             server = try TestServer(clock: clock.clock) { configuration in
                 configuration.identify = { _, _ in next.value }
                 configuration.journal = { records in journal.value += records }
+                configuration.journalHasNames = journalHasNames
                 configuration.entitlements =
                     (try? Entitlement.all(in: [("test", Array(entitlements.utf8))]) { (_) throws(CofferError) in 0 })
                     ?? []
@@ -214,6 +219,37 @@ import Testing
         #expect(place.journal.value.last?.number == 0)
         try place.owner.makeVault()
         #expect(try place.records() == ["vault.init"])
+    }
+
+    @Test func `without leave, the journal has a tag for each name, and no words that may have one`() throws {
+        let place = try Place(journalHasNames: false)
+        for _ in 0..<2 { try place.owner.put("telling/name", [1]) }
+        _ = try? place.owner.get("telling/nothing")
+        _ = try place.owner.add(.genericPassword, [.service: .text("telling"), .account: .text("pin")])
+        _ = try? place.owner.find(KeychainQuery(.internetPassword, [.server: .text("telling.example")]))
+        place.clock.advance(by: Double(Limits.auditDelayMilliseconds) / 1000)
+        #expect(settles { place.journal.value.contains { $0.action == "keychain.find" } })
+        // The words of a lease are the client's, its number is not.
+        try place.owner.grant(try ItemName("telling/name"), to: .user(4242), seconds: 600, reason: "for telling/name")
+        _ = try place.connect(as: ClientIdentity(userID: 4242, groupID: 1)).get("telling/name")
+        place.clock.advance(by: Double(Limits.auditDelayMilliseconds) / 1000)
+        #expect(settles { place.journal.value.contains { $0.reason == "lease 1" } })
+        let told = place.journal.value
+        #expect(!"\(told)".contains("telling"))
+        let puts = told.filter { $0.action == "item.put" }.compactMap(\.items.first)
+        #expect(puts.count == 2 && puts[0] == puts[1] && puts[0].group == "default")
+        #expect(puts[0].name?.wholeMatch(of: #/[0-9a-f]{16}/#) != nil)
+        let get = try #require(told.first { $0.action == "item.get" })
+        #expect(get.items.first?.name != puts[0].name)
+        #expect(get.refusal == AuditedRefusal(.itemNotFound, "itemNotFound"))
+        // The vault has them all the same.
+        #expect(try place.records().contains("item.put telling/name"))
+        // Without a vault there is no key for a tag.
+        let status = try place.owner.status()
+        try place.owner.erase(vaultID: try #require(status.vaultID))
+        _ = try? place.owner.put("telling/name", [1])
+        let late = try #require(place.journal.value.last)
+        #expect(late.action == "item.put" && late.items.first?.name == nil && late.refusal?.message == "notAvailable")
     }
 
     @Test func `the whole audit is as it was written, after all of that`() throws {

@@ -57,10 +57,12 @@ import Testing
     @Test func `the members of the results are on the page`() throws {
         let words = Set(page.text.quotedWords)
         var summary = AuditSummary()
+        summary.unreadCount = 1
         summary.tallies = [AuditSummary.Tally(client: "", allowedCount: 1, refusedCount: 1)]
         let results: [any WireObject] = [
-            AuditPage(records: [], next: 1, isDamaged: true, summary: summary), summary, summary.tallies[0],
-            AuditVerification(checkedCount: 1, findings: [], next: 1),
+            AuditPage(records: [], next: 1, isDamaged: true, sealedCount: 1, summary: summary),
+            summary, summary.tallies[0],
+            AuditVerification(checkedCount: 1, sealedCount: 1, findings: [], next: 1),
         ]
         for result in results {
             let members = Set(result.json.members.map(\.key))

@@ -51,6 +51,53 @@ import Testing
         try expect("--since", "soon", status: 64, "expected a date or a time ago")
     }
 
+    // MARK: The passcode
+
+    @Test func `before the first unlock, nothing of the audit can be read, and nothing is missing after it`() throws {
+        let daemon = try DaemonProcess()
+        let passcode = "a telling passcode"
+        func run(_ arguments: String..., passcode: String? = nil, status: Int32 = 0) throws -> CommandResult {
+            let result = try daemon.coffer(arguments, input: [1], passcode: passcode)
+            #expect(result.status == status, "\(arguments): \(result.text)\(result.errors)")
+            return result
+        }
+        let telling = "telling-\(ItemID().hexadecimal)"
+        _ = try run("init", "--no-recovery-key", passcode: passcode)
+        for name in ["a", "b"] { _ = try run("put", "\(telling)/\(name)") }
+        try daemon.restart()
+        // What is appended now is in the same audit.
+        _ = try run("get", "\(telling)/a", status: 75)
+        _ = try run("put", "\(telling)/d", "--kind", "document", "--protection", "completeUnlessOpen")
+        let sealed = try run("audit")
+        let words = try #require(
+            sealed.text.wholeMatch(of: #/([0-9]+) records can be read after the first unlock.*\n/#)
+        )
+        let count = try #require(Int(words.1))
+        #expect(count >= 7 && !sealed.errors.contains("warning"), "\(sealed.text)\(sealed.errors)")
+        #expect(try run("audit", "--json").text.hasPrefix(#"{"sealedCount":"#))
+        #expect(try run("audit", "--item", "\(telling)/a").text.contains(" can be read after the first unlock"))
+        let verified = try run("audit", "--verify").text
+        #expect(verified.contains(" records, each as it was written; "), "\(verified)")
+        #expect(try run("audit", "--verify", "--json").text.contains(#""sealedCount":"#))
+        // The device key is there, and all that it opens: the daemon has no more.
+        daemon.stop()
+        for name in try FileManager.default.subpathsOfDirectory(atPath: daemon.statePath) {
+            let bytes = FileManager.default.contents(atPath: "\(daemon.statePath)/\(name)") ?? Data()
+            #expect(bytes.range(of: Data(telling.utf8)) == nil, "\(name)")
+        }
+
+        try daemon.restart()
+        #expect(try run("audit").text.contains("can be read after the first unlock"))
+        _ = try run("unlock", passcode: passcode)
+        let all = try run("audit").text
+        for part in ["put '\(telling)/a'", "put '\(telling)/b'", "get '\(telling)/a'", "put '\(telling)/d'"] {
+            #expect(all.contains("item.\(part)"), "\(all)")
+        }
+        #expect(!all.contains("can be read after"))
+        #expect(all.split(separator: "\n").count > count)
+        #expect(try run("audit", "--verify").text.hasSuffix(" records, each as it was written\n"))
+    }
+
     // MARK: Rollbacks
 
     private func doctor(_ arguments: String..., status: Int32, _ text: String) throws {

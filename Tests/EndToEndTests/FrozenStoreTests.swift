@@ -124,6 +124,26 @@ import Testing
         #expect(try read("rewritten", daemon) == rewritten)
     }
 
+    @Test func `an audit that the device key alone protects is under the passcode after the first unlock`() throws {
+        let daemon = try daemon(on: "v3")
+        func audit() throws -> String {
+            let shown = try daemon.coffer(["audit"])
+            #expect(shown.status == 0, "\(shown.errors)")
+            let verified = try daemon.coffer(["audit", "--verify"])
+            #expect(verified.status == 0, "\(verified.text)\(verified.errors)")
+            return shown.text
+        }
+        let former = try audit().split(separator: "\n").prefix(20)
+        #expect(former.contains { $0.contains("'frozen/token'") })
+        try daemon.connect().unlock("frozen passcode")
+        #expect(try audit().split(separator: "\n").prefix(20) == former)
+        try daemon.restart()
+        let sealed = try audit()
+        #expect(!sealed.contains("frozen/") && sealed.contains(" can be read after the first unlock"))
+        try daemon.connect().unlock("frozen passcode")
+        #expect(try audit().split(separator: "\n").prefix(20) == former)
+    }
+
     @Test func `a vault whose names were compared as characters opens in this one, which compares bytes`() throws {
         let daemon = try daemon(on: "v3")
         let client = try daemon.connect()

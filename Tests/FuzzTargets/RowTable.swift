@@ -174,12 +174,13 @@ package struct RowTable: Sendable {
     private static let access = [
         RowTable(
             "audit_blocks",
-            ["first", "sealed", "chain"],
+            ["first", "sealed", "chain", "tag"],
             """
             UPDATE audit_blocks SET
                 first = CASE ?3 WHEN 0 THEN iif(?2, ?1 + 0.5, ?1) ELSE first END,
                 sealed = CASE ?3 WHEN 1 THEN iif(?2, ?1 + 0.5, ?1) ELSE sealed END,
-                chain = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE chain END
+                chain = CASE ?3 WHEN 2 THEN iif(?2, ?1 + 0.5, ?1) ELSE chain END,
+                tag = CASE ?3 WHEN 3 THEN iif(?2, ?1 + 0.5, ?1) ELSE tag END
             WHERE (first) = (SELECT first FROM audit_blocks ORDER BY first LIMIT 1 OFFSET ?4)
             """
         ),

@@ -246,6 +246,7 @@ private struct RowCheck: ~Copyable {
                     guard let from = number else { break }
                     number = try audit.verify(after: from).next
                 }
+                _ = try audit.sealUnderPasscode()
                 audit.note(AuditRecord(time: 1, client: nil, action: "item.get", state: .noPasscode))
                 try audit.write(at: 1)
             },

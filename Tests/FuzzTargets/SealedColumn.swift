@@ -14,6 +14,8 @@ struct SealedColumn: Sendable {
 
     private enum Key {
         case keychain, files, leases, audit
+        /// The records of the audit, which the passcode protects.
+        case auditNames
     }
 
     static let all: [SealedColumn] = [
@@ -64,7 +66,7 @@ struct SealedColumn: Sendable {
         SealedColumn(
             select: "SELECT first, sealed FROM audit_blocks ORDER BY first LIMIT 1 OFFSET ?",
             update: "UPDATE audit_blocks SET sealed = ? WHERE first = ?",
-            key: .audit
+            key: .auditNames
         ) { row, keys in Array("coffer audit block v1".utf8) + keys.vaultID.bytes + bytes(of: try row.integer(0)) },
         SealedColumn(
             select: "SELECT only, sealed FROM audit_head LIMIT 1 OFFSET ?",
@@ -91,6 +93,9 @@ struct SealedColumn: Sendable {
             case .files: changed = try Self.reseal(sealed, keys.catalog.fileMetadata, context, body)
             case .leases: changed = try Self.reseal(sealed, keys.catalog.leases, context, body)
             case .audit: changed = try Self.reseal(sealed, keys.catalog.audit, context, body)
+            case .auditNames:
+                let names = try keys.openNames(sealed.span.bytes, of: .audit, context: context).exposeBytes()
+                changed = try keys.sealNames(body(names).span.bytes, of: .audit, context: context)
             }
             return (try row.integer(0), changed)
         }

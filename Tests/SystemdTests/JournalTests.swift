@@ -6,7 +6,7 @@ extension SystemdTests {
     /// What is recorded, as the journal has it.
     @Suite struct JournalTests {
         @Test func `the journal has who did what, field by field, and no value`() throws {
-            let service = try Service("coffer-journal")
+            let service = try Service("coffer-journal", options: ["--journal-names"])
             try service.makeVault()
             try service.put("journal/token", "a-value-that-nobody-logs", "AfterFirstUnlock")
             let machine = try #require(Machine.shared)
@@ -29,6 +29,46 @@ extension SystemdTests {
             #expect(put.contains("item.put 'journal/token'"))
             let all = try machine.succeed(["journalctl", "--output=export", unit])
             #expect(!all.contains("a-value-that-nobody-logs"))
+        }
+
+        @Test func `without --journal-names, the journal has a tag for each item, and nothing has a name`() throws {
+            let service = try Service("coffer-nameless")
+            let machine = try #require(Machine.shared)
+            try service.makeVault()
+            try service.put("nobody-reads-this/token", "x", "AfterFirstUnlock")
+            _ = try service.coffer("keychain", "find", "--service", "nobody-reads-this")
+            _ = try service.coffer("lock", "--now")
+            _ = try service.coffer("put", "nobody-reads-this/letter", "--protection", "complete", input: "x")
+            for unit in ["reader.service", "other.service"] {
+                #expect(try service.coffer("get", "nobody-reads-this/token", in: unit).status == 66)
+            }
+            try service.control("restart", "\(service.name).service")
+            _ = try service.coffer("get", "nobody-reads-this/token")
+            _ = try service.coffer("get", "nobody-reads-this/missing")
+            let unit = "_SYSTEMD_UNIT=\(service.name).service"
+            func records(_ fields: String..., count: Int) throws -> [JSONObject] {
+                let found = try machine.journal(["--output=json", unit] + fields) {
+                    $0.split(separator: "\n").count >= count
+                }
+                return try found.split(separator: "\n").map { line in
+                    try #require(try JSONValue(parsing: Array(line.utf8).span.bytes).objectValue)
+                }
+            }
+            _ = try records("COFFER_ACTION=item.get", "COFFER_STATE=beforeFirstUnlock", count: 2)
+            let put = try #require(try records("COFFER_ACTION=item.put", "COFFER_RESULT=done", count: 1).first)
+            let tag = try #require(put["COFFER_ITEM"]?.stringValue)
+            #expect(tag.wholeMatch(of: #/[0-9a-f]{16}/#) != nil)
+            #expect(put["MESSAGE"]?.stringValue?.hasSuffix("item.put '\(tag)'") == true, "\(put)")
+            // All that concerns one item can be found by its tag.
+            #expect(try records("COFFER_ITEM=\(tag)", count: 2).count >= 2)
+            let refused = try #require(
+                try records("COFFER_RESULT=itemNotFound", "COFFER_UNIT=other.service", count: 1).first
+            )
+            let name = try #require(refused["COFFER_ITEM"]?.stringValue)
+            #expect(refused["MESSAGE"]?.stringValue?.hasSuffix("item.get '\(name)': refused: itemNotFound") == true)
+            #expect(name != tag, "it is another group")
+            let all = try machine.succeed(["journalctl", "--output=export", "--all", unit])
+            #expect(all.contains("COFFER_ITEM=\(tag)") && !all.contains("nobody-reads-this"))
         }
     }
 }

@@ -65,7 +65,7 @@ struct Audit: ParsableCommand {
         var kept: [AuditRecord] = []
         var after: Int64 = 0
         var last: Int64 = 0
-        var isDamaged = false
+        var (isDamaged, sealedCount) = (false, 0)
         repeat {
             let page = try client.call(AuditListParameters(after: after, query)).value
             if after == 0, lines == nil, query.item == nil, query.group == nil, let summary = page.summary {
@@ -77,11 +77,13 @@ struct Audit: ParsableCommand {
                 for record in page.records { format.show(record) }
             }
             isDamaged = isDamaged || page.isDamaged
+            sealedCount += page.sealedCount
             last = page.records.last?.number ?? last
             guard let next = page.next else { break }
             after = next
         } while Output.failure == nil
         for record in kept { format.show(record) }
+        if sealedCount > 0 { format.show(SealedAuditReport(sealedCount: sealedCount)) }
         if isDamaged {
             Output.standardError.line("warning: some records can't be read: 'coffer audit --verify' says which")
         }
@@ -103,20 +105,24 @@ struct Audit: ParsableCommand {
     // MARK: Checking
 
     private func check(_ client: BlockingClient) throws {
-        var checkedCount: Int64 = 0
+        var (checkedCount, sealedCount): (Int64, Int64) = (0, 0)
         var findings: [String] = []
         try forEachPage { (after: Int64?) throws(CofferError) in
             let part = try client.call(AuditVerifyParameters(after: after ?? 0)).value
             checkedCount += part.checkedCount
+            sealedCount += part.sealedCount
             findings += part.findings
             return part.next
         }
-        format.show(AuditVerificationReport(checkedCount: checkedCount, findings: findings))
+        format.show(
+            AuditVerificationReport(checkedCount: checkedCount, sealedCount: sealedCount, findings: findings)
+        )
         // A lost end of the database leaves no gap between the records.
         let faults = try client.status().faults
         for fault in faults { Output.standardError.lines(fault.text) }
         if findings.isEmpty {
-            format.say("\(checkedCount) records, each as it was written")
+            let sealed = sealedCount > 0 ? "; \(sealedCount) of them can be read after the first unlock" : ""
+            format.say("\(checkedCount) records, each as it was written\(sealed)")
             if !faults.isEmpty { throw ExitStatus.damaged }
             return
         }
@@ -132,13 +138,28 @@ struct Audit: ParsableCommand {
 /// The result of a check of all records.
 private struct AuditVerificationReport: Printable {
     let checkedCount: Int64
+    let sealedCount: Int64
     let findings: [String]
 
     var json: JSONObject {
-        ["checked": .integer(checkedCount), "findings": .array(findings.map { .string($0) })]
+        let findings = JSONValue.array(findings.map { .string($0) })
+        if sealedCount == 0 { return ["checked": .integer(checkedCount), "findings": findings] }
+        return ["checked": .integer(checkedCount), "sealedCount": .integer(sealedCount), "findings": findings]
     }
 
     var text: [Line] { findings.map { "\($0)" } }
+}
+
+/// The number of records that are under the passcode, which was not given yet.
+private struct SealedAuditReport: Printable {
+    let sealedCount: Int
+
+    var json: JSONObject { ["sealedCount": .integer(Int64(sealedCount))] }
+
+    var text: [Line] {
+        let records = sealedCount == 1 ? "1 record" : "\(sealedCount) records"
+        return ["\(records) can be read after the first unlock: 'coffer unlock'"]
+    }
 }
 
 /// The summary of records that were removed for new ones.
@@ -149,7 +170,9 @@ private struct AuditSummaryReport: Printable {
 
     var text: [Line] {
         let times = "\(Timestamp.text(summary.firstTime)) to \(Timestamp.text(summary.lastTime))"
-        return ["\(times): \(summary.recordCount) records made room for others"]
+        let unread: [Line] =
+            summary.unreadCount > 0 ? ["    \(summary.unreadCount) of them before the first unlock, unread"] : []
+        return ["\(times): \(summary.recordCount) records made room for others"] + unread
             + summary.tallies.map { tally in
                 "    \(tally.client ?? "all others"): \(tally.allowedCount) done, \(tally.refusedCount) refused"
             }

@@ -10,6 +10,11 @@ public struct AuditSummary: Hashable, Sendable {
     public var firstTime: Int64
     /// When the last of them was made.
     public var lastTime: Int64
+    /// How many of them were dropped before the first unlock, so that the daemon could not read them: the
+    /// times and the clients are those of the others.
+    ///
+    /// Absent means 0.
+    public var unreadCount: Int64
     /// The requests of each client.
     public var tallies: [AuditSummary.Tally]
 
@@ -17,11 +22,13 @@ public struct AuditSummary: Hashable, Sendable {
         recordCount: Int64 = 0,
         firstTime: Int64 = 0,
         lastTime: Int64 = 0,
+        unreadCount: Int64 = 0,
         tallies: [AuditSummary.Tally] = []
     ) {
         self.recordCount = recordCount
         self.firstTime = firstTime
         self.lastTime = lastTime
+        self.unreadCount = unreadCount
         self.tallies = tallies
     }
 }
@@ -400,6 +407,10 @@ public struct AuditPage: Hashable, Sendable {
     ///
     /// Absent means false.
     public let isDamaged: Bool
+    /// How many records are missing from the page because they can be read after the first unlock only.
+    ///
+    /// Absent means 0.
+    public let sealedCount: Int
     /// A summary of the records that were dropped.
     ///
     /// It is absent if there are none.
@@ -409,11 +420,13 @@ public struct AuditPage: Hashable, Sendable {
         records: [AuditRecord],
         next: Int64? = nil,
         isDamaged: Bool = false,
+        sealedCount: Int = 0,
         summary: AuditSummary? = nil
     ) {
         self.records = records
         self.next = next
         self.isDamaged = isDamaged
+        self.sealedCount = sealedCount
         self.summary = summary
     }
 }
@@ -422,6 +435,11 @@ public struct AuditPage: Hashable, Sendable {
 public struct AuditVerification: Hashable, Sendable {
     /// How many records were checked.
     public let checkedCount: Int64
+    /// How many of these records can be read after the first unlock only, so that only their place and
+    /// their bytes were checked.
+    ///
+    /// Absent means 0.
+    public let sealedCount: Int64
     /// What is wrong.
     ///
     /// It is empty if every record is intact.
@@ -431,8 +449,14 @@ public struct AuditVerification: Hashable, Sendable {
     /// It is absent if no records follow.
     public let next: Int64?
 
-    package init(checkedCount: Int64, findings: [String], next: Int64? = nil) {
+    package init(
+        checkedCount: Int64,
+        sealedCount: Int64 = 0,
+        findings: [String],
+        next: Int64? = nil
+    ) {
         self.checkedCount = checkedCount
+        self.sealedCount = sealedCount
         self.findings = findings
         self.next = next
     }

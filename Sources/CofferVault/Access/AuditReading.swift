@@ -1,5 +1,6 @@
 internal import CofferAccess
 internal import CofferCore
+internal import CofferKeys
 internal import CofferSystem
 package import CofferWire
 
@@ -15,6 +16,23 @@ extension Vault {
     package func auditVerify(_ params: AuditVerifyParameters, _ call: Call) throws -> Step {
         call.subject = "can't check the audit"
         return .done(Reply(try writtenAudit().verify(after: params.after)))
+    }
+
+    /// Seals the audit of an older version under the passcode, a slice in each turn, if the passcode was given.
+    package func sealAudit() {
+        guard let catalog = openCatalog, openKeys?.opensNames == true, (try? catalog.audit.hasUntagged) == true else {
+            return
+        }
+        chores.append(
+            Chore(tenant: 0) { [self] _ in
+                guard openCatalog === catalog else { return .done }
+                let hasMore = try catalog.change { _ in try catalog.audit.sealUnderPasscode() }
+                return .committed { [self] in
+                    if hasMore { sealAudit() }
+                    return .done
+                }
+            }
+        )
     }
 
     /// Writes the records of earlier turns first, so that a client finds what it has just done.

@@ -56,8 +56,15 @@ extension AuditPage: WireObject {
         let records = try reader.values("records", of: AuditRecord.self)
         let next = try reader.optionalInteger("next", in: 0...Int64.max)
         let isDamaged = try reader.optionalBool("isDamaged") ?? false
+        let sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
         let summary = try reader.value("summary", of: AuditSummary.self)
-        self.init(records: records, next: next, isDamaged: isDamaged, summary: summary)
+        self.init(
+            records: records,
+            next: next,
+            isDamaged: isDamaged,
+            sealedCount: sealedCount,
+            summary: summary
+        )
     }
 
     package var json: JSONObject {
@@ -65,6 +72,7 @@ extension AuditPage: WireObject {
         object.append("records", records)
         object.append("next", next)
         if isDamaged { object.append("isDamaged", true) }
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         object.append("summary", summary)
         return object
     }
@@ -106,14 +114,16 @@ extension AuditVerifyParameters: WireObject {
 extension AuditVerification: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let checkedCount = try reader.integer("checked", in: 0...Int64.max)
+        let sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max) ?? 0
         let findings = try reader.strings("findings")
         let next = try reader.optionalInteger("next", in: 0...Int64.max)
-        self.init(checkedCount: checkedCount, findings: findings, next: next)
+        self.init(checkedCount: checkedCount, sealedCount: sealedCount, findings: findings, next: next)
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append("checked", checkedCount)
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         object.append("findings", findings)
         object.append("next", next)
         return object

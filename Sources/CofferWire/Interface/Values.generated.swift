@@ -49,8 +49,15 @@ extension AuditSummary: WireObject {
         let recordCount = try reader.integer("records", in: 0...Int64.max)
         let firstTime = try reader.integer("firstTime")
         let lastTime = try reader.integer("lastTime")
+        let unreadCount = try reader.optionalInteger("unread", in: 0...Int64.max) ?? 0
         let tallies = try reader.values("clients", of: AuditSummary.Tally.self)
-        self.init(recordCount: recordCount, firstTime: firstTime, lastTime: lastTime, tallies: tallies)
+        self.init(
+            recordCount: recordCount,
+            firstTime: firstTime,
+            lastTime: lastTime,
+            unreadCount: unreadCount,
+            tallies: tallies
+        )
     }
 
     package var json: JSONObject {
@@ -58,6 +65,7 @@ extension AuditSummary: WireObject {
         object.append("records", recordCount)
         object.append("firstTime", firstTime)
         object.append("lastTime", lastTime)
+        if unreadCount != 0 { object.append("unread", unreadCount) }
         object.append("clients", tallies)
         return object
     }

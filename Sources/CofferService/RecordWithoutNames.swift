@@ -1,0 +1,32 @@
+internal import CofferCore
+
+extension AuditRecord {
+    /// The record for those who may read the journal, but not the vault: without the names of items, and without the
+    /// words of a client or about an item, which may contain one.
+    ///
+    /// - Parameter tag: What stands for the name of an item; `nil` without a key for it.
+    func withoutNames(_ tag: (AuditedItem) -> String?) -> AuditRecord {
+        AuditRecord(
+            number: number,
+            time: time,
+            client: client,
+            action: action,
+            items: items.map { AuditedItem(name: tag($0), group: $0.group, reference: $0.reference) },
+            itemCount: itemCount,
+            state: state,
+            // Who may not even connect has named nothing.
+            refusal: action == "connect" ? refusal : refusal.map { AuditedRefusal($0.code, $0.code.rawValue) },
+            reason: client == nil ? reason : reason.flatMap(Self.lease(in:)),
+            count: count
+        )
+    }
+
+    /// The number of the lease that a reason names, without its own words.
+    private static func lease(in reason: String) -> String? {
+        for part in reason.split(separator: "; ") where part.hasPrefix("lease ") {
+            let number = part.dropFirst("lease ".count).prefix { ("0"..."9").contains($0) }
+            if !number.isEmpty { return "lease \(number)" }
+        }
+        return nil
+    }
+}
