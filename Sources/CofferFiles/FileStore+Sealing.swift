@@ -1,6 +1,7 @@
 internal import CofferCore
 internal import CofferDatabase
 internal import CofferKeys
+internal import CofferMemory
 
 // The names of files are under the passcode. What an older version has sealed under the device key is sealed anew, a few
 // rows at a time, once the passcode was given.
@@ -13,9 +14,89 @@ extension FileStore {
         sql: """
             CREATE TABLE file_unsealed (node INTEGER PRIMARY KEY) STRICT;
             INSERT INTO file_unsealed SELECT id FROM file_nodes;
+            CREATE TABLE file_replaced (node INTEGER PRIMARY KEY, context BLOB NOT NULL, metadata BLOB NOT NULL) STRICT;
+            CREATE TRIGGER file_nodes_replaced AFTER DELETE ON file_nodes
+                BEGIN DELETE FROM file_replaced WHERE node = OLD.id; END;
             CREATE INDEX file_nodes_none ON file_nodes (id) WHERE kind = 2 AND class_key = 5;
             """
     )
+
+    // MARK: Replacing what is sealed
+
+    /// Sets the metadata of a file aside that is being replaced before the first unlock, for ``restoreReplaced()``.
+    ///
+    /// - Parameters:
+    ///   - place: The row, which is still there.
+    ///   - node: The row of the new file.
+    func setAside(_ place: FileTree.Place, for node: Int64) throws {
+        // What replaced another file before the first unlock as well has nothing of its own.
+        try connection.execute(
+            "UPDATE OR IGNORE file_replaced SET node = ? WHERE node = ?",
+            .integer(node),
+            .integer(place.id)
+        )
+        if connection.changes > 0 { return }
+        let sealed = try connection.row(
+            """
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+            """,
+            .integer(place.id)
+        ) { row in
+            (context: FileTree.context(try tree.columns(of: row, "a file"), try row.blob(2)), metadata: try row.blob(7))
+        }
+        guard let sealed else { return }
+        try connection.execute(
+            "INSERT INTO file_replaced (node, context, metadata) VALUES (?, ?, ?)",
+            .integer(node),
+            .blob(sealed.context),
+            .blob(sealed.metadata)
+        )
+    }
+
+    /// Whether there is something for ``restoreReplaced()``.
+    package func hasReplaced() throws -> Bool {
+        try connection.row("SELECT 1 FROM file_replaced LIMIT 1") { _ in true } ?? false
+    }
+
+    /// Gives files that were replaced before the first unlock their creation date, their kind and what they keep of a
+    /// keychain item back, within the open transaction.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func restoreReplaced() throws {
+        while let number = try connection.row("SELECT node FROM file_replaced LIMIT 1", read: { try $0.integer(0) }) {
+            do {
+                if let former = try formerMetadata(of: number), var node = try tree.node(numbered: number, "a file") {
+                    node.metadata.created = former.created
+                    node.metadata.kind = node.metadata.kind ?? former.kind
+                    if node.metadata.keptItem.isEmpty { node.metadata.keptItem = former.keptItem }
+                    try tree.update(node)
+                }
+            } catch let error as CofferError where error.code == .decode {
+                // Doctor finds it.
+            }
+            try connection.execute("DELETE FROM file_replaced WHERE node = ?", .integer(number))
+        }
+    }
+
+    private func formerMetadata(of node: Int64) throws -> NodeMetadata? {
+        try connection.row(
+            "SELECT context, metadata FROM file_replaced WHERE node = ?",
+            .integer(node)
+        ) { row in
+            let context = try row.blob(0)
+            return try? row.withBlob(1) { sealed in
+                try NodeMetadata(decoding: try keys.openNames(sealed, of: .files, context: context).exposeBytes())
+            }
+        } ?? nil
+    }
+
+    // MARK: Open files
+
+    /// Keeps the metadata of the open files, because it is about to be sealed until the next unlock: what was written to
+    /// them is still synced.
+    package func keepMetadataOfOpenFiles() {
+        for number in openFiles.keys { try? tree.keepMetadata(of: number) }
+    }
 
     /// Forgets what could not be opened again before the first unlock: now it can.
     package func forgetRecentMetadata() { tree.recent.forget() }
@@ -47,7 +128,11 @@ extension FileStore {
         while let number = try connection.row("SELECT node FROM file_unsealed LIMIT 1", read: { try $0.integer(0) }) {
             try connection.transaction {
                 do {
-                    if let node = try tree.node(numbered: number, "an entry") { try tree.update(node) }
+                    if let node = try tree.node(numbered: number, "an entry") {
+                        try tree.update(node)
+                        // It may have been emptied before the first unlock.
+                        if node.kind == .directory { try tree.prune(number) }
+                    }
                 } catch let error as CofferError where error.code == .decode {
                     // Doctor finds it.
                 }

@@ -184,7 +184,7 @@ extension FileStore {
         try tree.update(node)
     }
 
-    /// Changes the default class of a directory, in every state of the vault, within the open transaction.
+    /// Changes the default class of a directory, within the open transaction.
     ///
     /// - Parameters:
     ///   - directory: The directory.

@@ -277,7 +277,9 @@ package final class FileStore {
             try forgetRemoved()
             // The parents come first: the removal of the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
+            let node = Int64.random(in: 1...Int64.max)
             if let place {
+                if place.node == nil { try setAside(place, for: node) }
                 try unlink(place.id)
                 try tree.delete(place.id, content: place.content)
             }
@@ -297,7 +299,8 @@ package final class FileStore {
                 .file,
                 class: write.protectionClass,
                 content: write.id,
-                wrappedKey: write.wrappedKey
+                wrappedKey: write.wrappedKey,
+                as: node
             )
         }
         toPlace.append(write.id)
@@ -307,7 +310,7 @@ package final class FileStore {
     /// Changes the class of a file, within the open transaction: its key is rewrapped, its content is not touched.
     ///
     /// Reads in progress continue, as reads of a file of the new class. If the file has the class already, nothing
-    /// changes, in every state of the vault.
+    /// changes.
     ///
     /// - Parameters:
     ///   - file: The file.
@@ -339,7 +342,7 @@ package final class FileStore {
         openContents.change(file.content, from: file.protectionClass, to: protectionClass)
     }
 
-    /// Removes a file, in every state of the vault, within the open transaction.
+    /// Removes a file, within the open transaction.
     package func remove(_ file: FileItem) throws {
         try connection.transaction {
             try forgetRemoved()

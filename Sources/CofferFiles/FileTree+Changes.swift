@@ -28,22 +28,28 @@ extension FileTree {
 
     /// Completes a row that was written: the directories of a file of class `none` are part of its name.
     func didSeal(_ node: Node) throws {
-        if node.isNamedInEveryState { return try nameInEveryState(node.parent) }
-        if keys.sealsNamesForNow {
-            try connection.execute("INSERT OR IGNORE INTO file_unsealed (node) VALUES (?)", .integer(node.id))
-        }
+        let isDone = try node.isNamedInEveryState ? nameInEveryState(node.parent) : !keys.sealsNamesForNow
+        if !isDone { try noteUnsealed(node.id) }
     }
 
     /// Seals the directories of a path under the device key: they are part of the name of a file of class `none`.
     ///
-    /// Before the first unlock, those that are sealed under the passcode stay so.
-    private func nameInEveryState(_ directory: Int64) throws {
-        guard directory != Self.root else { return }
+    /// - Returns: Whether that was possible: what is sealed under the passcode stays so until the first unlock.
+    private func nameInEveryState(_ directory: Int64) throws -> Bool {
+        guard directory != Self.root else { return true }
         do {
-            guard var node = try node(numbered: directory, "a directory"), !node.isNamedInEveryState else { return }
+            guard var node = try node(numbered: directory, "a directory"), !node.isNamedInEveryState else { return true }
             node.metadata.flags.insert(.isNamedInEveryState)
             try update(node)
-        } catch let error as CofferError where [.interactionNotAllowed, .decode].contains(error.code) {}
+            return true
+        } catch let error as CofferError where [.interactionNotAllowed, .decode].contains(error.code) {
+            return error.code == .decode
+        }
+    }
+
+    /// Records a row that is to be written again after the first unlock.
+    func noteUnsealed(_ number: Int64) throws {
+        try connection.execute("INSERT OR IGNORE INTO file_unsealed (node) VALUES (?)", .integer(number))
     }
 
     /// Removes a row, and enters its content in the list of dead ones.
@@ -62,20 +68,14 @@ extension FileTree {
     func prune(_ directory: Int64) throws {
         var directory = directory
         while directory != Self.root, try isEmpty(directory), try !isAwaited(directory) {
-            let parent = try connection.row(
-                """
-                SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
-                """,
-                .integer(directory)
-            ) { row -> Int64? in
-                // A directory whose flags can't be read stays: it may be one that was created explicitly, and damage can be
-                // found.
-                guard let node = try? decode(row, "a directory"), node.kind == .directory,
-                    !node.metadata.flags.contains(.stays)
-                else { return nil }
-                return node.parent
+            let node: Node?
+            do { node = try self.node(numbered: directory, "a directory") } catch let error as CofferError {
+                // One whose flags can't be read stays: until the first unlock, or so that the damage can be found.
+                if error.code == .interactionNotAllowed { try noteUnsealed(directory) }
+                return
             }
-            guard let parent, let parent else { return }
+            guard let node, node.kind == .directory, !node.metadata.flags.contains(.stays) else { return }
+            let parent = node.parent
             try connection.execute("DELETE FROM file_nodes WHERE id = ?", .integer(directory))
             directory = parent
         }

@@ -176,6 +176,19 @@ struct FileTree {
         }
     }
 
+    /// Keeps the metadata of a row, which the keys in memory can open now.
+    func keepMetadata(of id: Int64) throws {
+        let found = try connection.row(
+            """
+            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
+            """,
+            .integer(id)
+        ) { row in
+            (metadata: try metadata(of: row, try columns(of: row, "a file"), "a file"), sealed: try row.blob(7))
+        }
+        if let found, let metadata = found.metadata { recent.keep(metadata, as: found.sealed) }
+    }
+
     func fileCount() throws -> Int {
         try connection.row("SELECT files FROM file_count") { max(0, Int(try $0.integer(0))) } ?? 0
     }

@@ -118,7 +118,7 @@ extension KeychainStore {
 
     /// Refuses an access control of a deposit.
     ///
-    /// A deposit can be replaced in every state: with one, whoever replaces it would decide who reads it.
+    /// A deposit can be replaced in every state: with one, a client that replaces it would decide who reads it.
     func checkDeposit(_ attributes: ItemAttributes, _ accessibility: Accessibility) throws(CofferError) {
         guard accessibility == .whenUnlockedDeposit, attributes.accessControl != nil else { return }
         throw CofferError(

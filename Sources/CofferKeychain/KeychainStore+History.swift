@@ -29,7 +29,7 @@ package struct EarlierValue: Sendable {
 extension KeychainStore {
     private static let historyVersion: UInt8 = 1
 
-    /// The former values of an item's secret, the latest first, in every state of the vault.
+    /// The former values of an item's secret, the latest first.
     ///
     /// - Throws: `decode` if one is damaged; ``DatabaseError``.
     package func history(of item: KeychainItem) throws -> [EarlierValue] {

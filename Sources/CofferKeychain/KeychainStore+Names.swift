@@ -9,9 +9,12 @@ package import CofferMemory
 extension KeychainStore {
     /// Whether there is something for ``sealNames(until:)``.
     package func hasNamesToSeal() throws -> Bool {
-        try connection.row(
-            "SELECT 1 WHERE EXISTS (SELECT 1 FROM keychain_unsealed) OR EXISTS (SELECT 1 FROM keychain_replaced)"
-        ) { _ in true } ?? false
+        try connection.row("SELECT 1 FROM keychain_unsealed LIMIT 1") { _ in true } ?? false
+    }
+
+    /// Whether there is something for ``restoreReplaced()``.
+    package func hasReplaced() throws -> Bool {
+        try connection.row("SELECT 1 FROM keychain_replaced LIMIT 1") { _ in true } ?? false
     }
 
     /// The number of items whose names can be read after the first unlock only.
@@ -27,17 +30,14 @@ extension KeychainStore {
         return try max(0, count() - (namedCount ?? 0))
     }
 
-    /// Completes, after the first unlock, what could not be done before it: deposits get back what they had when they
-    /// were replaced, and the names that an older version has sealed under the device key are sealed under the passcode,
-    /// those of some items.
+    /// Seals the metadata of some items under the passcode, after the first unlock: what an older version has sealed under
+    /// the device key.
     ///
     /// - Parameter isEnough: Called after each item; whether to stop for now.
     /// - Returns: Whether nothing is left to seal.
     /// - Throws: ``DatabaseError``.
     package func sealNames(until isEnough: () -> Bool) throws -> Bool {
         guard keys.opensNames else { return true }
-        // Before anybody can change them.
-        try restoreReplaced()
         while let number = try connection.row("SELECT item FROM keychain_unsealed LIMIT 1", read: { try $0.integer(0) }) {
             try connection.transaction {
                 do {
@@ -181,7 +181,7 @@ extension KeychainStore {
         } ?? nil
     }
 
-    /// The row as it was is set aside for ``sealNames(until:)``: its attributes, its date and its secret.
+    /// The row as it was is set aside for ``restoreReplaced()``: its attributes, its date and its secret.
     private func replaceSealed(
         _ row: SealedRow,
         _ attributes: ItemAttributes,
@@ -233,8 +233,11 @@ extension KeychainStore {
         let sealed: SealedSecret
     }
 
-    /// Gives deposits that were replaced before the first unlock their attributes and their former values back.
-    private func restoreReplaced() throws {
+    /// Gives deposits that were replaced before the first unlock their attributes and their former values back, within
+    /// the open transaction.
+    ///
+    /// - Throws: ``DatabaseError``.
+    package func restoreReplaced() throws {
         while let number = try connection.row(
             "SELECT item FROM keychain_replaced ORDER BY item LIMIT 1",
             read: { try $0.integer(0) }
@@ -272,7 +275,8 @@ extension KeychainStore {
             }
             return true
         }
-        guard let first = replaced.first else { return }
+        // Interim attributes may be no more than what a query named.
+        guard let first = replaced.first(where: { primaryTag($0.metadata.attributes) == tag }) else { return }
         var attributes = first.metadata.attributes
         attributes.kind = item.attributes.kind ?? attributes.kind
         if !item.attributes.decision.isEmpty { attributes.decision = item.attributes.decision }

@@ -117,7 +117,7 @@ package struct SearchPage {
 }
 
 extension KeychainStore {
-    /// Searches items, in every state of the vault.
+    /// Searches items.
     ///
     /// A query with an attribute that has a tag scans only items with that tag; any other query scans all items of the
     /// class, or all items.
@@ -211,7 +211,11 @@ extension KeychainStore {
 
     /// Whether a row whose metadata can't be opened has the tags that a match would have.
     private func mayMatch(_ number: Int64, _ query: ItemQuery) throws -> Bool {
-        guard let group = query.groups.single else { return true }
+        guard case .only(let groups) = query.groups else { return true }
+        return try groups.contains { try mayMatch(number, query, in: $0) }
+    }
+
+    private func mayMatch(_ number: Int64, _ query: ItemQuery, in group: String) throws -> Bool {
         for (attribute, value) in query.exact where ItemTags.indexed.contains(attribute) {
             guard ItemTags.hasTag(attribute, value) else { continue }
             let tag = ItemTags.tag(attribute, value, in: group, under: keys.catalog.search)

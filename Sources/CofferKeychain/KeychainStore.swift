@@ -283,7 +283,7 @@ package final class KeychainStore {
 
     /// Changes the accessibility of an item: its key is rewrapped, its secret is not touched.
     ///
-    /// If the item has the accessibility already, nothing changes, in every state of the vault.
+    /// If the item has the accessibility already, nothing changes.
     ///
     /// - Parameters:
     ///   - item: The item.
@@ -306,7 +306,7 @@ package final class KeychainStore {
         try reseal(item, item.attributes, accessibility, now)
     }
 
-    /// Renames a generic password, in every state of the vault: its secret and its history are not touched.
+    /// Renames a generic password: its secret and its history are not touched.
     ///
     /// - Parameters:
     ///   - item: The item.
@@ -327,7 +327,7 @@ package final class KeychainStore {
         try reseal(item, attributes, item.accessibility, item.modified)
     }
 
-    /// Removes a generic password, in every state of the vault.
+    /// Removes a generic password.
     ///
     /// - Parameters:
     ///   - key: The key of the password.
@@ -364,7 +364,7 @@ package final class KeychainStore {
         }
     }
 
-    /// Removes an item and its history, in every state of the vault.
+    /// Removes an item and its history.
     ///
     /// - Parameters:
     ///   - item: The item.

@@ -19,7 +19,7 @@ package final class VaultKeys {
     var lockState: LockState
     /// Whether a key that the passcode protects was used since the last ``takeUse()``.
     var wasUsed = false
-    /// The keys of the catalog: in memory in every state, so that names can be searched while locked.
+    /// The keys of the catalog: in memory in every state, so that what is there can be searched.
     package let catalog: CatalogKeys
 
     private init(_ keybag: Keybag, _ deviceKey: DeviceKey, in directory: Directory, at now: UInt64) throws(KeyError) {

@@ -62,9 +62,8 @@ final class LockController: ServerPart {
         }
         if let caller { noteUnlock(by: caller) }
         vault.openCatalog?.changes.isWanted = hub.wantsItems
-        if [.unlocked, .lockedExpired, .noPasscode].contains(state) { vault.sealNames() }
+        vault.sealNames()
         audit.noteState(state)
-        vault.sealAudit()
         notifySurroundings()
         hub.announce(state == .unlocked || state == .noPasscode ? .available : .gone)
     }
@@ -86,7 +85,7 @@ final class LockController: ServerPart {
     /// Begins the schedule of keys that were carried over.
     func restore(lockedSince: UInt64) {
         schedule.restore(lockedSince: lockedSince)
-        vault.sealAudit()
+        vault.sealNames()
         settle()
     }
 
@@ -139,7 +138,9 @@ final class LockController: ServerPart {
             return audit.noteState(keys.state, because: cause)
         case .lock: keys.lock()
         case .expireInactive: keys.expireInactive()
-        case .forget: keys.forget()
+        case .forget:
+            vault.openCatalog?.files.keepMetadataOfOpenFiles()
+            keys.forget()
         }
         audit.noteState(keys.state, because: step == .lock ? cause : nil)
         vault.openCatalog?.files.revokeOpenKeys(in: keys.state)

@@ -90,10 +90,15 @@ import Testing
                 }
             }
             #expect(create == (letters.contains("N") ? .done : .locked), "create \(protectionClass)")
-            // Locked is not missing: an existing item is shown in every state.
-            let info = try client.show(try ItemName(name))
-            #expect(info.isReadable == letters.contains("R"))
-            #expect(info.protection == .file(protectionClass))
+            // Locked is not missing: an existing item is shown from the first unlock on.
+            var info: ItemInfo?
+            let show = try Outcome { info = try client.show(try ItemName(name)) }
+            if situation.state == .beforeFirstUnlock && protectionClass != .none {
+                #expect(show == .locked)
+            } else {
+                #expect(info?.isReadable == letters.contains("R"))
+                #expect(info?.protection == .file(protectionClass))
+            }
         }
     }
 
@@ -173,8 +178,11 @@ import Testing
                 try client.put("new/\(accessibility)", [6]) { $0.accessibility = accessibility }
             }
             #expect(create == writing, "create \(accessibility)")
-            let info = try client.show(try ItemName(name))
-            #expect(info.isReadable == (letter == "y"))
+            var info: ItemInfo?
+            let show = try Outcome { info = try client.show(try ItemName(name)) }
+            let isNamed = situation.state != .beforeFirstUnlock || letter == "y"
+            #expect(show == (isNamed ? .done : .locked))
+            #expect(info?.isReadable == (isNamed ? letter == "y" : nil))
         }
     }
 
@@ -192,17 +200,28 @@ import Testing
     }
 
     @Test(arguments: Situation.allCases)
-    func `an item can be listed and removed in every state`(situation: Situation) throws {
+    func `an item can be listed and removed from the first unlock on`(situation: Situation) throws {
         let daemon = try vault(for: situation)
         let first = try daemon.connect()
         try first.put("a/secret", [1])
         try first.put("a/file", Self.content) { $0.kind = .database }
         try situation.reach(daemon)
         let client = try daemon.connect()
-        #expect(try client.list().items.map(\.name).sortedByBytes() == ["a/file", "a/secret"])
-        try client.remove(try ItemName("a/file"))
+        let listed = try client.list()
+        if situation.state == .beforeFirstUnlock {
+            #expect(listed.items.isEmpty && listed.sealedCount == 2)
+            let removal = try Outcome { try client.remove(try ItemName("a/secret")) }
+            #expect(removal == .locked, "its access control may protect it")
+            try client.remove(try ItemName("a/file"))
+            #expect(try client.list().sealedCount == 1)
+            try client.unlock()
+        } else {
+            #expect(listed.items.map(\.name).sortedByBytes() == ["a/file", "a/secret"])
+            try client.remove(try ItemName("a/file"))
+        }
         try client.remove(try ItemName("a/secret"))
-        #expect(try client.list().items.isEmpty)
+        let rest = try client.list()
+        #expect(rest.items.isEmpty && rest.sealedCount == 0)
     }
 
     @Test func `a wrong passcode is denied, and nothing changes`() throws {

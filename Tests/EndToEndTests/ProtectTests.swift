@@ -83,7 +83,7 @@ import Testing
         #expect(try status("k/always", "AlwaysThisDeviceOnly") == 0)
         #expect(try status("k/afterFirstUnlock", "Always") == 75)
         let refused = try daemon.coffer(["protect", "k/afterFirstUnlock", "Always"])
-        #expect(refused.errors.hasPrefix("error: can't write 'k/afterFirstUnlock': "))
+        #expect(refused.errors.hasPrefix("error: can't read 'k/afterFirstUnlock': "))
         #expect(refused.errors.hasSuffix("hint: run 'coffer unlock' and repeat the command\n"))
     }
 

@@ -36,7 +36,7 @@ import Testing
             ]
         )
         #expect(try lines(daemon).dropFirst().allSatisfy { $0.hasPrefix("yes yes yes ") })
-        #expect(try lines(daemon, "--state", "beforeFirstUnlock")[2].hasPrefix("locked locked yes keychain"))
+        #expect(try lines(daemon, "--state", "beforeFirstUnlock")[2].hasPrefix("locked locked locked keychain"))
         #expect(try lines(daemon, "--as", "uid:12345").dropFirst().allSatisfy { $0.hasPrefix("denied denied denied ") })
         #expect(try daemon.coffer(["simulate", "--state", "open"]).status == 64)
         #expect(try daemon.coffer(["simulate", "--as", "somebody"]).status == 64)

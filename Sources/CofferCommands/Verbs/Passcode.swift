@@ -144,21 +144,25 @@ private struct LostItems {
     let count: Int
     private let names: [String]
     private let areOthersDamaged: Bool
+    private let areOthersSealed: Bool
 
     init(_ client: BlockingClient, _ status: VaultStatus) throws(CofferError) {
         var names: [String] = []
         var knownCount = 0
+        var sealedCount = 0
         try forEachPage { (after: String?) throws(CofferError) in
             let page = try client.call(ItemListParameters(store: .keychain, after: after)).value
             let lost = page.items.filter { $0.protection == .keychain(.whenPasscodeSetThisDeviceOnly) }
             names += lost.map(\.name)
             knownCount += page.items.count + page.damagedCount
+            sealedCount += page.sealedCount
             return page.next
         }
         names.sortByName(\.self)
         self.names = names
         count = status.passcodeItemCount ?? names.count
         areOthersDamaged = status.keychainCount == knownCount
+        areOthersSealed = sealedCount > 0
     }
 
     /// Prints the items.
@@ -168,7 +172,10 @@ private struct LostItems {
         for name in names { confirmation.say("  \(name: name)") }
         let others = count - names.count
         guard others > 0 else { return }
-        let reason = areOthersDamaged ? (others == 1 ? "is damaged" : "are damaged") : "'coffer list' does not name"
+        let reason =
+            areOthersSealed
+            ? "'coffer list' names after 'coffer unlock' only"
+            : areOthersDamaged ? (others == 1 ? "is damaged" : "are damaged") : "'coffer list' does not name"
         confirmation.say("  and \(others) that \(reason)")
     }
 }

@@ -170,7 +170,7 @@ public final class CofferFileManager: Sendable {
     /// - Throws: `CocoaError`.
     public func removeItem(atPath path: String) throws { try removeItem(at: CofferURL(fileURLWithPath: path)) }
 
-    /// Renames a file or a directory, which keeps its protection, in every state of the vault.
+    /// Renames a file or a directory, which keeps its protection, in every state of the vault from the first unlock on.
     ///
     /// - Parameters:
     ///   - source: The file or the directory.
@@ -182,7 +182,7 @@ public final class CofferFileManager: Sendable {
         }
     }
 
-    /// Renames a file or a directory, which keeps its protection, in every state of the vault.
+    /// Renames a file or a directory, which keeps its protection, in every state of the vault from the first unlock on.
     ///
     /// - Parameters:
     ///   - source: The path.
@@ -194,7 +194,7 @@ public final class CofferFileManager: Sendable {
 
     // MARK: Attributes
 
-    /// The attributes of a file or a directory, in every state of the vault.
+    /// The attributes of a file or a directory, in every state of the vault from the first unlock on.
     ///
     /// - Parameter path: The path.
     /// - Returns: `type`, `size`, `creationDate`, `modificationDate`, and `protectionKey`, a

@@ -100,7 +100,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     }
 }
 
-/// Deletes all matching items, in every state of the vault.
+/// Deletes all matching items, in every state of the vault from the first unlock on.
 ///
 /// - Parameter query: What to match. `kSecValueData` and `kSecAttrAccessControl` are ignored, so that a
 ///   program may pass the dictionary with which it added the item.

@@ -19,7 +19,7 @@ extension Vault {
     }
 
     /// Seals the audit of an older version under the passcode, a slice in each turn, if the passcode was given.
-    package func sealAudit() {
+    func sealAudit() {
         guard let catalog = openCatalog, openKeys?.opensNames == true, (try? catalog.audit.hasUntagged) == true else {
             return
         }

@@ -173,6 +173,7 @@ final class KeychainSearch: SlicedWork {
 
     /// Adds the collected items in the order of a date.
     private func takeSorted(_ order: KeychainOrder) throws {
+        if isForFirst && sealedCount > 0 { throw CofferError.locked("the first match", in: state, for: .read) }
         // The sort is stable: items of the same date stay in the order in which they were stored.
         unsorted.sort { order.isDescending ? $0.date > $1.date : $0.date < $1.date }
         for entry in unsorted where items.count < limit {

@@ -1,19 +1,36 @@
 internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
+internal import CofferKeys
 internal import CofferWire
 
 extension Vault {
-    /// Seals the names that an older version has left under the device key, in slices, now that the passcode was given.
+    /// Completes what had to wait until names can be read, if they can be now: after the first unlock, and after the
+    /// keys of an earlier daemon were restored.
+    ///
+    /// What was replaced gets back what it had, before any request can see it. What an older version has left under the
+    /// device key is sealed under the passcode in slices.
     package func sealNames() {
-        guard let catalog = try? catalog else { return }
+        guard openKeys?.opensNames == true, let catalog = try? catalog else { return }
         catalog.files.forgetRecentMetadata()
-        guard (try? catalog.hasNamesToSeal()) ?? false else { return }
-        chores.append(Chore(tenant: 0) { [self] call in try perform(NameSealing(), call) })
+        // If the disk is full, the next unlock tries again.
+        try? catalog.restoreReplaced()
+        if (try? catalog.hasNamesToSeal()) == true {
+            chores.append(Chore(tenant: 0) { [self] call in try perform(NameSealing(), call) })
+        }
+        sealAudit()
     }
 }
 
 extension Catalog {
+    fileprivate func restoreReplaced() throws {
+        guard try keychain.hasReplaced() || files.hasReplaced() else { return }
+        try change { _ in
+            try keychain.restoreReplaced()
+            try files.restoreReplaced()
+        }
+    }
+
     fileprivate func hasNamesToSeal() throws -> Bool { try keychain.hasNamesToSeal() || files.hasNamesToSeal() }
 }
 

@@ -1,0 +1,93 @@
+import CofferClient
+import CofferCore
+import CofferTestSupport
+import Testing
+
+/// What is under way when names are sealed again, after the vault has been locked for days, and what comes back with
+/// the passcode.
+@Suite struct SealedNamesTests {
+    private let clock = ManualClock()
+    private let server: TestServer
+    private let client: BlockingClient
+
+    init() throws {
+        server = try TestServer(clock: clock.clock)
+        client = try server.connect()
+        try client.makeVault()
+    }
+
+    private func forget() throws {
+        _ = try client.lock(graceSeconds: 0)
+        clock.advance(by: 259_200)
+        #expect(try client.status().state == .beforeFirstUnlock)
+    }
+
+    @Test(arguments: [ProtectionClass.completeUnlessOpen, .completeUntilFirstUserAuthentication])
+    func `what was written to an open file is synced when its name is sealed`(protectionClass: ProtectionClass) throws {
+        let name = try ItemName("d/file")
+        let file = try client.openFile(name, for: .write, .create, protectionClass: protectionClass)
+        try file.put([1, 2, 3])
+        try forget()
+        let isOpen = protectionClass == .completeUnlessOpen
+        let writing = try Outcome { try file.put([4], at: 3) }
+        #expect(writing == (isOpen ? .done : .locked))
+        let closing = try Outcome { try file.close() }
+        #expect(closing == .done)
+        #expect(try client.listFiles(recursive: true).sealedCount == 2)
+        try client.unlock()
+        #expect(try client.get("d/file") == (isOpen ? [1, 2, 3, 4] : [1, 2, 3]))
+    }
+
+    @Test func `a file that is replaced before the first unlock keeps its date, its kind and its former values`() throws {
+        // It was a deposit with a former value, and has grown.
+        for bytes in [1, 2] { try client.put("inbox/a", [UInt8(bytes)]) { $0.protectionClass = .completeUnlessOpen } }
+        try client.put("inbox/a", [UInt8](repeating: 3, count: 5000)) { $0.kind = .document }
+        let before = try client.show(try ItemName("inbox/a"))
+        #expect(before.protection == .file(.completeUnlessOpen))
+        clock.advance(by: 60)
+        for count in [5001, 5002] {
+            try forget()
+            let put = try client.put("inbox/a", [UInt8](repeating: 4, count: count))
+            #expect(put.protection == .file(.completeUnlessOpen))
+        }
+        try client.unlock()
+        let after = try client.show(try ItemName("inbox/a"))
+        #expect(after.created == before.created && after.kind == .document && after.byteCount == 5002)
+        try client.put("inbox/a", [9]) { $0.kind = .password }
+        let query = KeychainQuery(.genericPassword, [.service: .text("inbox"), .account: .text("a")])
+        #expect(try client.keychainHistory(of: query).count == 2)
+    }
+
+    @Test func `a directory is named as long as it is part of a name, and goes when it is empty`() throws {
+        try client.put("boot/secret", [1]) { $0.store = .file }
+        try client.put("gone/only", [1]) { $0.store = .file }
+        try forget()
+        #expect(try client.listFiles(recursive: true).entries.isEmpty)
+        // Its directory is sealed until the passcode comes.
+        try client.put("boot/splash", [2]) {
+            $0.store = .file
+            $0.protectionClass = ProtectionClass.none
+        }
+        #expect(try client.get("boot/splash") == [2])
+        #expect(try client.listFiles(recursive: true).entries.isEmpty)
+        try client.removeFile(try ItemName("gone/only"))
+        try client.unlock()
+        func names() throws -> [String] { try client.listFiles(recursive: true).entries.map(\.name).sortedByBytes() }
+        while try names() != ["boot", "boot/secret", "boot/splash"] {}
+        try forget()
+        #expect(try names() == ["boot", "boot/splash"])
+    }
+
+    @Test func `the names of other groups are neither told nor taken for a match`() throws {
+        for group in ["one", "other"] { try client.put("name in \(group)", [1]) { $0.group = group } }
+        try forget()
+        let found = try Outcome {
+            _ = try client.find(
+                KeychainQuery(.genericPassword, [.accessGroup: .text("one"), .account: .text("name in other")])
+            )
+        }
+        #expect(found == .refused(.itemNotFound))
+        let missing = try Outcome { _ = try client.get("name in other") }
+        #expect(missing == .refused(.itemNotFound), "the caller's own group has none")
+    }
+}
