@@ -38,7 +38,8 @@ extension KeychainStore {
     /// - Throws: ``DatabaseError``.
     package func sealNames(until isEnough: () -> Bool) throws -> Bool {
         guard keys.opensNames else { return true }
-        while let number = try connection.row("SELECT item FROM keychain_unsealed LIMIT 1", read: { try $0.integer(0) }) {
+        while let number = try connection.row("SELECT item FROM keychain_unsealed LIMIT 1", read: { try $0.integer(0) })
+        {
             try connection.transaction {
                 do {
                     if let item = try item(at: number) { try sealNames(of: item) }
@@ -121,22 +122,23 @@ extension KeychainStore {
     ///   - query: The query that means it.
     ///   - secret: The new secret.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The persistent reference.
+    /// - Returns: The persistent reference, and what is known of its attributes.
     /// - Throws: `dataTooLarge`; ``DatabaseError``.
     package func replace(
         sealedDeposit row: Int64,
         of query: ItemQuery,
         by secret: borrowing SecretBytes,
         now: Int64
-    ) throws -> ItemID? {
+    ) throws -> (id: ItemID, attributes: ItemAttributes)? {
         let found = try sealedRow(
             "SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE id = ?",
             .integer(row)
         )
+        guard let found, let itemClass = query.itemClass, let group = try group(of: row, query) else { return nil }
         // The others come back from what is set aside.
-        var attributes = ItemAttributes(query.itemClass ?? .genericPassword, in: query.groups.single ?? "", query.exact)
+        var attributes = ItemAttributes(itemClass, in: group, query.exact)
         attributes.values[.synchronizable] = nil
-        return try found.map { try replaceSealed($0, attributes, secret, now) }
+        return (try replaceSealed(found, attributes, secret, now), attributes)
     }
 
     /// Replaces a deposit whose metadata can be opened after the first unlock only.
@@ -169,7 +171,8 @@ extension KeychainStore {
 
     private func sealedRow(_ sql: StaticString, _ binding: DatabaseValue) throws -> SealedRow? {
         try connection.row(sql, binding) { row -> SealedRow? in
-            guard let id = ItemID(try row.blob(1)), let accessibility = Accessibility(classKey: try row.integer(2)) else {
+            guard let id = ItemID(try row.blob(1)), let accessibility = Accessibility(classKey: try row.integer(2))
+            else {
                 return nil
             }
             return SealedRow(

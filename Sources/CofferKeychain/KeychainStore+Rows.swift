@@ -265,3 +265,15 @@ extension KeychainStore {
         ) { row in try self.item(in: row, expecting: nil) }
     }
 }
+
+extension CofferError {
+    /// The error if another item has the primary key, locked or not.
+    static func isThere(_ attributes: ItemAttributes) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "a \(attributes.itemClass.rawValue) with the primary key of \(attributes.quoted) exists already",
+            hint: "update it, or choose another name",
+            operation: .write
+        )
+    }
+}

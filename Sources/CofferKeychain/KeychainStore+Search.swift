@@ -51,10 +51,11 @@ package struct ItemQuery: Sendable {
 
     /// Whether the tags of an item alone tell that it matches.
     var isDecidedByTags: Bool {
-        groups.single != nil && itemClass != nil && itemClass != .identity && !exact.isEmpty && user.isEmpty
+        groups != .all && itemClass != nil && itemClass != .identity && !exact.isEmpty && user.isEmpty
             && prefixes.isEmpty && substrings.isEmpty && reference == nil && expiringBefore == nil
             && exact.allSatisfy { attribute, value in
-                attribute == .synchronizable || ItemTags.indexed.contains(attribute) && ItemTags.hasTag(attribute, value)
+                attribute == .synchronizable
+                    || ItemTags.indexed.contains(attribute) && ItemTags.hasTag(attribute, value)
             }
     }
 
@@ -213,6 +214,12 @@ extension KeychainStore {
     private func mayMatch(_ number: Int64, _ query: ItemQuery) throws -> Bool {
         guard case .only(let groups) = query.groups else { return true }
         return try groups.contains { try mayMatch(number, query, in: $0) }
+    }
+
+    /// The first group of a query in which a row has the tags that a match would have.
+    func group(of number: Int64, _ query: ItemQuery) throws -> String? {
+        guard case .only(let groups) = query.groups else { return nil }
+        return try groups.first { try mayMatch(number, query, in: $0) }
     }
 
     private func mayMatch(_ number: Int64, _ query: ItemQuery, in group: String) throws -> Bool {

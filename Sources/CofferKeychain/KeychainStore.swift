@@ -438,15 +438,3 @@ package final class KeychainStore {
         }
     }
 }
-
-extension CofferError {
-    /// The error if another item has the primary key, locked or not.
-    static func isThere(_ attributes: ItemAttributes) -> CofferError {
-        CofferError(
-            .duplicateItem,
-            "a \(attributes.itemClass.rawValue) with the primary key of \(attributes.quoted) exists already",
-            hint: "update it, or choose another name",
-            operation: .write
-        )
-    }
-}

@@ -98,19 +98,16 @@ import Testing
                 #expect(rows.count == 1)
                 let new = try SecretBytes(secret)
                 let replaced = try store.replace(sealedDeposit: rows[0], of: query, by: new, now: 4)
-                #expect(replaced == id)
+                #expect(replaced?.id == id)
                 query.exact[.comment] = .text("the mail that came last")
                 #expect(try store.sealedDeposits(query) == [], "what has no tag can't be known")
             }
             #expect(try store.count() == 1)
         }
         let store = try fixture.open(.unlocked)
-        let kept = try store.hasNamesToSeal()
-        #expect(kept)
-        let isDone = try store.sealNames { true }
-        #expect(isDone)
-        let hasMore = try store.hasNamesToSeal()
-        #expect(!hasMore)
+        #expect(try store.hasReplaced())
+        try store.restoreReplaced()
+        #expect(try !store.hasReplaced())
         let item = try self.item(store)
         #expect(item.id == id && item.created == 1 && item.modified == 4)
         #expect(item.attributes == attributes)

@@ -269,7 +269,10 @@ import Testing
             #expect((item.byteCount == nil) == item.isLocked, "a locked one has no data")
         }
         let first = try Outcome { _ = try client.find(all, limit: .count(1), returns: [.data]) }
-        #expect(first == (isSealed || found.page.items[0].isLocked ? .locked : .done), "never the secret of the next one")
+        #expect(
+            first == (isSealed || found.page.items[0].isLocked ? .locked : .done),
+            "never the secret of the next one"
+        )
         let told = try client.find(all, returns: [.attributes]).page.items
         #expect(told.count == named.count)
         let isAnyLocked = readable.count < fixture.accessibilities.count

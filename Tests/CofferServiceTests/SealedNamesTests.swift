@@ -38,7 +38,8 @@ import Testing
         #expect(try client.get("d/file") == (isOpen ? [1, 2, 3, 4] : [1, 2, 3]))
     }
 
-    @Test func `a file that is replaced before the first unlock keeps its date, its kind and its former values`() throws {
+    @Test func `a file that is replaced before the first unlock keeps its date, its kind and its former values`() throws
+    {
         // It was a deposit with a former value, and has grown.
         for bytes in [1, 2] { try client.put("inbox/a", [UInt8(bytes)]) { $0.protectionClass = .completeUnlessOpen } }
         try client.put("inbox/a", [UInt8](repeating: 3, count: 5000)) { $0.kind = .document }

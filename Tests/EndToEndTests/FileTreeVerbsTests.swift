@@ -121,6 +121,7 @@ import Testing
         _ = try text(daemon, ["move", "d/sub", "moved"])
         _ = try text(daemon, ["remove", "d", "--recursive"])
         try daemon.restart()
+        try daemon.connect().unlock()
         #expect(try text(daemon, ["list", "--recursive"]) == "empty/\nmoved/\nmoved/three\nmoved/two\ntop\n")
         #expect(try text(daemon, ["stat", "empty"]).contains("class:       complete, of new files\n"))
         #expect(try contents(daemon).count == 3)

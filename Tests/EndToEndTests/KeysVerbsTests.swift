@@ -372,7 +372,7 @@ import Testing
         try daemon.restart()
         let sealed = try onTerminal(daemon, "coffer passcode remove", [("go on: ", "no")])
         #expect(sealed.shown.contains("items:\r\n  and 2 that 'coffer list' names after 'coffer unlock' only\r\n"))
-        try daemon.connect().unlock()
+        try daemon.connect().unlock("pass one")
         let removed = try onTerminal(
             daemon,
             "coffer passcode remove",

@@ -71,7 +71,10 @@ import Testing
         daemon.stop()
         try daemon.restart()
         let name = Self.left[0]
-        #expect(try daemon.coffer(["get", "i/\(name)"]).status == 69, "it says so also before the first unlock")
+        #expect(try daemon.coffer(["get", "i/\(name)"]).status == 75, "before the first unlock its name is sealed")
+        _ = try run(daemon, "coffer unlock --passcode-fd 3 3<third")
+        _ = try run(daemon, "coffer lock --now")
+        #expect(try daemon.coffer(["get", "i/\(name)"]).status == 69, "it says so also while locked")
         _ = try run(daemon, "coffer remove i/\(name)")
         #expect(try daemon.coffer(["get", "i/\(name)"]).status == 66)
         _ = try run(daemon, "coffer unlock --passcode-fd 3 3<third")

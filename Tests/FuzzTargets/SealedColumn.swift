@@ -13,9 +13,9 @@ struct SealedColumn: Sendable {
     private let context: @Sendable (borrowing Row, VaultKeys) throws -> [UInt8]
 
     private enum Key {
-        case keychain, files, leases, audit
-        /// The records of the audit, which the passcode protects.
-        case auditNames
+        case leases, audit
+        /// What the passcode protects, most of it.
+        case names(CatalogPart)
     }
 
     static let all: [SealedColumn] = [
@@ -23,7 +23,7 @@ struct SealedColumn: Sendable {
             select:
                 "SELECT id, metadata, uuid, class_key, primary_tag FROM keychain_items ORDER BY id LIMIT 1 OFFSET ?",
             update: "UPDATE keychain_items SET metadata = ? WHERE id = ?",
-            key: .keychain
+            key: .names(.keychain)
         ) { row, _ in
             Array("coffer keychain metadata v1".utf8) + (try row.blob(2)) + [
                 UInt8(truncatingIfNeeded: try row.integer(3))
@@ -33,7 +33,7 @@ struct SealedColumn: Sendable {
         SealedColumn(
             select: "SELECT id, metadata, uuid, class_key FROM keychain_history ORDER BY id LIMIT 1 OFFSET ?",
             update: "UPDATE keychain_history SET metadata = ? WHERE id = ?",
-            key: .keychain
+            key: .names(.keychain)
         ) { row, _ in
             Array("coffer keychain history v1".utf8) + (try row.blob(2)) + [
                 UInt8(truncatingIfNeeded: try row.integer(3))
@@ -45,7 +45,7 @@ struct SealedColumn: Sendable {
                 ORDER BY id LIMIT 1 OFFSET ?
                 """,
             update: "UPDATE file_nodes SET metadata = ? WHERE id = ?",
-            key: .files
+            key: .names(.files)
         ) { row, _ in
             var writer = ByteWriter()
             writer.write(raw: "coffer file metadata v1".utf8)
@@ -66,7 +66,7 @@ struct SealedColumn: Sendable {
         SealedColumn(
             select: "SELECT first, sealed FROM audit_blocks ORDER BY first LIMIT 1 OFFSET ?",
             update: "UPDATE audit_blocks SET sealed = ? WHERE first = ?",
-            key: .auditNames
+            key: .names(.audit)
         ) { row, keys in Array("coffer audit block v1".utf8) + keys.vaultID.bytes + bytes(of: try row.integer(0)) },
         SealedColumn(
             select: "SELECT only, sealed FROM audit_head LIMIT 1 OFFSET ?",
@@ -89,13 +89,11 @@ struct SealedColumn: Sendable {
             let sealed = try row.blob(1)
             let changed: [UInt8]
             switch self.key {
-            case .keychain: changed = try Self.reseal(sealed, keys.catalog.keychainMetadata, context, body)
-            case .files: changed = try Self.reseal(sealed, keys.catalog.fileMetadata, context, body)
             case .leases: changed = try Self.reseal(sealed, keys.catalog.leases, context, body)
             case .audit: changed = try Self.reseal(sealed, keys.catalog.audit, context, body)
-            case .auditNames:
-                let names = try keys.openNames(sealed.span.bytes, of: .audit, context: context).exposeBytes()
-                changed = try keys.sealNames(body(names).span.bytes, of: .audit, context: context)
+            case .names(let part):
+                let names = try keys.openNames(sealed.span.bytes, of: part, context: context).exposeBytes()
+                changed = try keys.sealNames(body(names).span.bytes, of: part, context: context)
             }
             return (try row.integer(0), changed)
         }

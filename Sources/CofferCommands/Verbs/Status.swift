@@ -40,7 +40,10 @@ private struct StatusReport: Printable {
             ("idle lock", idleLock),
             ("keychain", isCounted ? status.keychainCount.map { "\($0) items" } : nil),
             ("files", isCounted ? status.fileCount.map { "\($0)" } : nil),
-            ("sealed", status.sealedCount > 0 ? "\(status.sealedCount) of them have no name before the first unlock" : nil),
+            (
+                "sealed",
+                status.sealedCount > 0 ? "\(status.sealedCount) of them have no name before the first unlock" : nil
+            ),
             ("vault", status.vaultID.map { "\($0.hexadecimal)" }),
         ]
         for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }

@@ -23,8 +23,12 @@ struct Watch: ParsableCommand {
         if items { selection.insert(.items) }
         if attempts { selection.insert(.attempts) }
         try client.watch(selection, in: group)
-        let state = try client.status().state.rawValue
-        format.show(["state": .string(state)], "\(state)")
+        let status = try client.status()
+        let state = status.state.rawValue
+        var first: JSONObject = ["state": .string(state)]
+        if status.sealedCount > 0 { first.set("sealedCount", .integer(Int64(status.sealedCount))) }
+        format.show(first, "\(state)")
+        if items { Output.warn(ofSealed: status.sealedCount) }
         while Output.failure == nil { format.show(EventReport(event: try client.nextEvent())) }
     }
 }

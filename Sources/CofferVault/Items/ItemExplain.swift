@@ -70,7 +70,9 @@ extension Vault {
                 let access = self.access(to: item, orTo: item.protection, of: group, by: client, in: state)
                 return SimulatedItem(item, access)
             },
-            page: { Reply(SimulationPage(items: $0, next: $1, damagedCount: $2.damagedCount, sealedCount: $2.sealedCount)) }
+            page: {
+                Reply(SimulationPage(items: $0, next: $1, damagedCount: $2.damagedCount, sealedCount: $2.sealedCount))
+            }
         )
         return try perform(listing, call)
     }

@@ -187,26 +187,25 @@ extension Vault {
         _ secret: borrowing SecretBytes?,
         _ caller: Caller
     ) throws -> Reply? {
+        guard query.itemClass == .genericPassword || query.itemClass == .internetPassword else { return nil }
         let query = ItemQuery(query, groups: try groups(for: query, of: caller))
         let catalog = try catalog
         let rows = try catalog.keychain.sealedDeposits(query)
         if rows.isEmpty { return nil }
-        guard query.itemClass == .genericPassword || query.itemClass == .internetPassword else { return nil }
-        let group = query.groups.single ?? ""
         return try catalog.change { changes in
             let now = wallClockMilliseconds()
-            let attributes = ItemAttributes(query.itemClass ?? .genericPassword, in: group, query.exact)
             var items: [AuditedItem] = []
             for row in rows {
-                let id: ItemID? =
+                let replaced: (id: ItemID, attributes: ItemAttributes)? =
                     switch secret {
                     case .some(let secret):
                         try catalog.keychain.replace(sealedDeposit: row, of: query, by: secret, now: now)
                     case .none: nil
                     }
-                guard let id else { continue }
+                guard let replaced else { continue }
+                // Its name is not known.
                 changes.noteUntold(1)
-                items.append(AuditedItem(id, attributes))
+                items.append(AuditedItem(replaced.id, replaced.attributes))
             }
             var reply = Reply(KeychainUpdateResult(count: Int64(items.count), warnings: []))
             reply.items = items

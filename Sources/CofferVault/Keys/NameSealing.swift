@@ -34,7 +34,9 @@ extension Catalog {
     fileprivate func hasNamesToSeal() throws -> Bool { try keychain.hasNamesToSeal() || files.hasNamesToSeal() }
 }
 
-/// The sealing of names under the passcode. What a failure or a lock leaves is sealed after the next unlock.
+/// The sealing of names under the passcode.
+///
+/// What a failure or a lock leaves is sealed after the next unlock.
 private final class NameSealing: SlicedWork {
     private(set) var changedCount = 0
     var doneCount: Int { changedCount }

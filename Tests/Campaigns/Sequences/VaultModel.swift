@@ -59,8 +59,9 @@ struct VaultModel: Hashable {
 
         /// Whether its name can't be read in a state.
         func isSealed(in state: VaultState) -> Bool {
-            state == .beforeFirstUnlock && ![.file(.none), .keychain(.always), .keychain(.alwaysThisDeviceOnly)]
-                .contains(protection)
+            state == .beforeFirstUnlock
+                && ![.file(.none), .keychain(.always), .keychain(.alwaysThisDeviceOnly)]
+                    .contains(protection)
         }
     }
 
