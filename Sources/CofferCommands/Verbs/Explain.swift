@@ -21,20 +21,12 @@ struct Explain: ParsableCommand {
     @Option(help: ArgumentHelp("The size, in bytes.", valueName: "bytes"))
     var size: Int64?
 
-    @Option(help: "The state of the vault that is asked about; the present one if none is named.")
-    var state: VaultState?
-
-    @Option(
-        name: .customLong("as"),
-        help: ArgumentHelp("The client that is asked about, such as unit:backup.service.", valueName: "client")
-    )
-    var client: String?
-
+    @OptionGroup var situation: SituationOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let pattern = try client.map { try ClientPattern($0) }
+        let pattern = try situation.pattern()
         guard let target else {
             guard size != nil || wishes.kind != nil else {
                 throw CofferError(
@@ -65,7 +57,7 @@ struct Explain: ParsableCommand {
         ItemExplainParameters(
             name: name,
             byteCount: size ?? byteCount,
-            state: state,
+            state: situation.state,
             client: pattern,
             wishes: wishes.wishes(isPresentedAsFile: byteCount != nil)
         )
@@ -94,7 +86,12 @@ struct Explain: ParsableCommand {
 
     private func report(_ explanation: Explanation, _ subject: String) {
         format.show(
-            ExplanationReport(explanation: explanation, subject: subject, client: client, isSupposed: state != nil)
+            ExplanationReport(
+                explanation: explanation,
+                subject: subject,
+                client: situation.client,
+                isSupposed: situation.state != nil
+            )
         )
     }
 }

@@ -9,27 +9,24 @@ struct Simulate: ParsableCommand {
             """
     )
 
-    @Option(help: "The state of the vault that is asked about; the present one if none is named.")
-    var state: VaultState?
-
-    @Option(
-        name: .customLong("as"),
-        help: ArgumentHelp("The client that is asked about, such as unit:backup.service.", valueName: "client")
-    )
-    var client: String?
-
+    @OptionGroup var situation: SituationOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let pattern = try client.map { try ClientPattern($0) }
+        let pattern = try situation.pattern()
         let daemon = try connection.connect()
         var items: [SimulatedItem] = []
         var damagedCount = 0
         var sealedCount = 0
         try forEachPage { (after: String?) throws(CofferError) in
-            let params = ItemSimulateParameters(state: state, client: pattern, group: access.group, after: after)
+            let params = ItemSimulateParameters(
+                state: situation.state,
+                client: pattern,
+                group: access.group,
+                after: after
+            )
             let page = try daemon.call(params).value
             items += page.items
             damagedCount += page.damagedCount

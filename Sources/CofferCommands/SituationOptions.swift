@@ -1,0 +1,19 @@
+internal import ArgumentParser
+internal import CofferClient
+
+/// The state and the client that a verb asks about.
+struct SituationOptions: ParsableArguments {
+    @Option(help: "The state of the vault that is asked about; the present one if none is named.")
+    var state: VaultState?
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("The client that is asked about, such as unit:backup.service.", valueName: "client")
+    )
+    var client: String?
+
+    /// The client; `nil` for the caller.
+    func pattern() throws(CofferError) -> ClientPattern? {
+        try client.map { (text) throws(CofferError) in try ClientPattern(text) }
+    }
+}
