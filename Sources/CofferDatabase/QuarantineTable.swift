@@ -121,6 +121,7 @@ extension SealedTable {
 
     private func obstacle(_ head: QuarantineHead, _ seen: Examination<Contents>) throws -> String? {
         if let found = seen.damage { return found.words }
+        if seen.isSealed && seen.contents == nil { return "its name can be read after the first unlock only" }
         if try isTaken(head.number, seen) { return Self.takenWords }
         // A secret that did not open is not assumed to be intact while it can't be checked.
         let isUntried = head.damage == .secret && seen.isSealed

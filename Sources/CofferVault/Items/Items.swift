@@ -224,11 +224,13 @@ extension Vault {
     package func itemRemove(_ params: ItemRemoveParameters, _ call: Call) throws -> Step {
         call.subject = "can't remove \(params.name.quoted)"
         let group = try call.group(params.group)
-        if let present = try present(params.name, in: group), present.isSealed {
-            try removeSealed(params.name, in: group, present.protection)
+        let item: StoredItem
+        do { item = try require(params.name, in: group).item } catch let error as CofferError
+            where error.code == .interactionNotAllowed
+        {
+            try removeSealed(params.name, in: group)
             return .done
         }
-        let item = try require(params.name, in: group).item
         try catalog.change(isRemoval: true) { changes in
             try remove(item, call)
             changes.note(item.change(.removed))
@@ -238,8 +240,11 @@ extension Vault {
 
     /// Removes an item whose metadata can be opened after the first unlock only: a file, because a secret may have an
     /// access control that protects it against this.
-    private func removeSealed(_ name: ItemName, in group: String, _ protection: Protection) throws {
-        guard protection.store == .file else { throw CofferError.locked(name.quoted, in: try keys.state, for: .write) }
+    private func removeSealed(_ name: ItemName, in group: String) throws {
+        let isSecret = try catalog.keychain.contains(GenericPasswordKey(name, in: group))
+        guard try !isSecret && catalog.files.protectionClass(of: name, in: group) != nil else {
+            throw CofferError.locked(name.quoted, in: try keys.state, for: .write)
+        }
         try catalog.change(isRemoval: true) { changes in
             try catalog.files.removeEntry(name, in: group)
             changes.note(ItemChange(.removed, file: name, in: group))
