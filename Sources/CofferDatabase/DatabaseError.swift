@@ -71,6 +71,14 @@ package struct DatabaseError: Error, Hashable, Sendable {
     static func misuse(_ message: String) -> DatabaseError { DatabaseError(.misuse, code: SQLITE_MISUSE, message) }
 }
 
+extension Error {
+    /// Whether it tells of damage of what is stored, and not of a failure.
+    package var isDamage: Bool {
+        (self as? CofferError)?.code == .decode || (self as? DatabaseError)?.kind == .damaged
+            || self is ByteReader.Malformed
+    }
+}
+
 extension DatabaseError {
     /// Whether SQLite did not understand a statement, or a statement has another meaning with this schema.
     var isOfStatement: Bool { code == SQLITE_ERROR || code == SQLITE_SCHEMA }

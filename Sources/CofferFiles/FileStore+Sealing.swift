@@ -29,7 +29,7 @@ extension FileStore {
     ///   - place: The row, which is still there.
     ///   - node: The row of the new file.
     func setAside(_ place: FileTree.Place, for node: Int64) throws {
-        // What replaced another file before the first unlock as well has nothing of its own.
+        // What replaced another file before the first unlock as well has no date of its own.
         try connection.execute(
             "UPDATE OR IGNORE file_replaced SET node = ? WHERE node = ?",
             .integer(node),
@@ -63,31 +63,35 @@ extension FileStore {
     ///
     /// - Throws: ``DatabaseError``.
     package func restoreReplaced() throws {
-        while let number = try connection.row("SELECT node FROM file_replaced LIMIT 1", read: { try $0.integer(0) }) {
-            do {
-                if let former = try formerMetadata(of: number), var node = try tree.node(numbered: number, "a file") {
-                    node.metadata.created = former.created
-                    node.metadata.kind = node.metadata.kind ?? former.kind
-                    if node.metadata.keptItem.isEmpty { node.metadata.keptItem = former.keptItem }
-                    try tree.update(node)
-                }
-            } catch let error as CofferError where error.code == .decode {
-                // Doctor finds it.
-            }
-            try connection.execute("DELETE FROM file_replaced WHERE node = ?", .integer(number))
+        var place = Int64.min
+        while let number = try connection.row(
+            "SELECT node FROM file_replaced WHERE node > ? ORDER BY node LIMIT 1",
+            .integer(place),
+            read: { try $0.integer(0) }
+        ) {
+            place = number
+            // A damaged one stays, for when doctor has put the file back.
+            do { try connection.transaction { try restoreReplaced(by: number) } } catch  where error.isDamage {}
         }
     }
 
-    private func formerMetadata(of node: Int64) throws -> NodeMetadata? {
-        try connection.row(
+    private func restoreReplaced(by number: Int64) throws {
+        guard var node = try tree.node(numbered: number, "a file") else { return }
+        let former = try connection.row(
             "SELECT context, metadata FROM file_replaced WHERE node = ?",
-            .integer(node)
+            .integer(number)
         ) { row in
             let context = try row.blob(0)
-            return try? row.withBlob(1) { sealed in
+            return try row.withBlob(1) { sealed in
                 try NodeMetadata(decoding: try keys.openNames(sealed, of: .files, context: context).exposeBytes())
             }
-        } ?? nil
+        }
+        guard let former else { return }
+        node.metadata.created = former.created
+        node.metadata.kind = node.metadata.kind ?? former.kind
+        if node.metadata.keptItem.isEmpty { node.metadata.keptItem = former.keptItem }
+        try tree.update(node)
+        try connection.execute("DELETE FROM file_replaced WHERE node = ?", .integer(number))
     }
 
     // MARK: Open files
@@ -100,6 +104,8 @@ extension FileStore {
 
     /// Forgets what could not be opened again before the first unlock: now it can.
     package func forgetRecentMetadata() { tree.recent.forget() }
+
+    // MARK: Sealing anew
 
     /// Whether there are files and directories whose names an older version has sealed under the device key.
     package func hasNamesToSeal() throws -> Bool {
@@ -126,20 +132,18 @@ extension FileStore {
     package func sealNames(until isEnough: () -> Bool) throws -> Bool {
         guard keys.opensNames else { return true }
         while let number = try connection.row("SELECT node FROM file_unsealed LIMIT 1", read: { try $0.integer(0) }) {
-            try connection.transaction {
-                do {
-                    if let node = try tree.node(numbered: number, "an entry") {
-                        try tree.update(node)
-                        // It may have been emptied before the first unlock.
-                        if node.kind == .directory { try tree.prune(number) }
-                    }
-                } catch let error as CofferError where error.code == .decode {
-                    // Doctor finds it.
-                }
-                try connection.execute("DELETE FROM file_unsealed WHERE node = ?", .integer(number))
-            }
+            // Doctor finds a damaged one.
+            do { try connection.transaction { try sealName(of: number) } } catch  where error.isDamage {}
+            try connection.execute("DELETE FROM file_unsealed WHERE node = ?", .integer(number))
             if isEnough() { return try !hasNamesToSeal() }
         }
         return true
+    }
+
+    private func sealName(of number: Int64) throws {
+        guard let node = try tree.node(numbered: number, "an entry") else { return }
+        try tree.update(node)
+        // It may have been emptied before the first unlock.
+        if node.kind == .directory { try tree.prune(number) }
     }
 }

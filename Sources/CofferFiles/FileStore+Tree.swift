@@ -78,6 +78,15 @@ extension FileStore {
         return found
     }
 
+    /// The default class of a directory for new files, in every state of the vault; `nil` if it has none.
+    ///
+    /// - Parameters:
+    ///   - name: The path of the directory.
+    ///   - group: The caller's group.
+    package func defaultClass(ofDirectory name: ItemName, in group: String) throws -> ProtectionClass? {
+        try tree.place(at: name, in: group)?.defaultClass
+    }
+
     /// Whether a name lies in a directory that was created explicitly, or that has a default class, at any depth.
     ///
     /// Before the first unlock, a directory whose metadata can't be opened counts as one.

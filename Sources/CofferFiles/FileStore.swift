@@ -94,6 +94,7 @@ package final class FileStore {
         self.contents = contents
         tree = FileTree(connection: connection, keys: keys)
         chunks = ChunkTable(connection: connection, keys: keys)
+        tree.recent.isInUse = { [unowned self] in openFiles[$0] != nil }
     }
 
     // MARK: Finding
@@ -111,7 +112,8 @@ package final class FileStore {
         in group: String,
         for operation: ItemOperation = .read
     ) throws -> FileItem? {
-        guard let node = try tree.node(at: name, in: group, for: operation) else { return nil }
+        guard let place = try tree.place(at: name, in: group), place.kind == .file else { return nil }
+        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
         return FileItem(node, path: name.path)
     }
 
@@ -278,15 +280,19 @@ package final class FileStore {
             // The parents come first: the removal of the old file would prune them.
             let parent = try tree.makeParents(of: name, in: group, now: now)
             let node = Int64.random(in: 1...Int64.max)
+            var formerKind = existing?.kind
             if let place {
-                if place.node == nil { try setAside(place, for: node) }
+                if place.node == nil {
+                    formerKind = (try? tree.node(numbered: place.id, name.quoted))?.metadata.kind
+                    try setAside(place, for: node)
+                }
                 try unlink(place.id)
                 try tree.delete(place.id, content: place.content)
             }
             var metadata = NodeMetadata(
                 group: group,
                 name: String(name.components[name.components.count - 1]),
-                kind: kind ?? existing?.kind,
+                kind: kind ?? formerKind,
                 byteCount: byteCount,
                 created: existing?.created ?? created ?? now,
                 modified: now

@@ -38,7 +38,9 @@ extension FileTree {
     private func nameInEveryState(_ directory: Int64) throws -> Bool {
         guard directory != Self.root else { return true }
         do {
-            guard var node = try node(numbered: directory, "a directory"), !node.isNamedInEveryState else {
+            guard var node = try node(numbered: directory, "a directory"),
+                !node.metadata.flags.contains(.isNamedInEveryState)
+            else {
                 return true
             }
             node.metadata.flags.insert(.isNamedInEveryState)

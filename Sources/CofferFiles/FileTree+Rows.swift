@@ -81,7 +81,7 @@ extension FileTree {
         }
         do throws(KeyError) {
             let sealed = unsafe try keys.sealNames(bytes.span.bytes, of: .files, context: context)
-            if !keys.opensNames { recent.keep(node.metadata, as: sealed) }
+            if !keys.opensNames { recent.keep(node.metadata, as: sealed, of: node.id) }
             return sealed
         } catch {
             throw error.cofferError(quotedForDisplay(node.metadata.name), in: keys.state, for: .write)

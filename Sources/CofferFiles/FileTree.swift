@@ -169,7 +169,9 @@ struct FileTree {
             .integer(id)
         ) { row in
             let columns = try columns(of: row, subject)
-            if let metadata = try metadata(of: row, columns, subject) ?? recent[try row.blob(7)] {
+            if let metadata = try metadata(of: row, columns, subject)
+                ?? recent.metadata(of: columns.id, as: try row.blob(7))
+            {
                 return Node(columns, metadata)
             }
             throw CofferError.locked(subject, in: keys.state, for: .read)
@@ -186,7 +188,7 @@ struct FileTree {
         ) { row in
             (metadata: try metadata(of: row, try columns(of: row, "a file"), "a file"), sealed: try row.blob(7))
         }
-        if let found, let metadata = found.metadata { recent.keep(metadata, as: found.sealed) }
+        if let found, let metadata = found.metadata { recent.keep(metadata, as: found.sealed, of: id) }
     }
 
     func fileCount() throws -> Int {

@@ -6,19 +6,42 @@ internal import CofferCore
 /// written, synced and moved all the same. It knows nothing that a client has not just said, and is asked with the
 /// sealed bytes of a row, so that it never differs from the catalog.
 final class RecentMetadata {
-    private var metadata: [[UInt8]: NodeMetadata] = [:]
-    /// What was sealed, the oldest first.
-    private var order: [[UInt8]] = []
-
-    func keep(_ new: NodeMetadata, as sealed: [UInt8]) {
-        metadata[sealed] = new
-        order.append(sealed)
-        guard order.count > 2 * Limits.openFiles else { return }
-        for oldest in order.prefix(Limits.openFiles) { metadata[oldest] = nil }
-        order.removeFirst(Limits.openFiles)
+    private struct Version {
+        let sealed: [UInt8]
+        let metadata: NodeMetadata
     }
 
-    subscript(sealed: [UInt8]) -> NodeMetadata? { metadata[sealed] }
+    /// Of each row what it had when it was last read, and what was sealed since: a transaction may be rolled back.
+    private var versions: [Int64: [Version]] = [:]
+    /// The rows, the oldest first.
+    private var order: [Int64] = []
+    /// Whether a row is that of an open file, which is never forgotten: what is written to it is synced later.
+    var isInUse: (Int64) -> Bool = { _ in false }
 
-    func forget() { (metadata, order) = ([:], []) }
+    func keep(_ metadata: NodeMetadata, as sealed: [UInt8], of row: Int64) {
+        let version = Version(sealed: sealed, metadata: metadata)
+        if let known = versions[row]?.first {
+            versions[row] = [known, version]
+        } else {
+            versions[row] = [version]
+            order.append(row)
+        }
+        if order.count > 2 * Limits.openFiles { forgetOldest() }
+    }
+
+    /// The metadata of a row; `nil` if it is not known.
+    func metadata(of row: Int64, as sealed: [UInt8]) -> NodeMetadata? {
+        guard let version = versions[row]?.last(where: { $0.sealed == sealed }) else { return nil }
+        versions[row] = [version]
+        return version.metadata
+    }
+
+    private func forgetOldest() {
+        let oldest = order.prefix(order.count / 2)
+        let kept = oldest.filter(isInUse)
+        for row in oldest where !kept.contains(row) { versions[row] = nil }
+        order.replaceSubrange(..<oldest.endIndex, with: kept)
+    }
+
+    func forget() { (versions, order) = ([:], []) }
 }

@@ -40,14 +40,11 @@ extension KeychainStore {
         guard keys.opensNames else { return true }
         while let number = try connection.row("SELECT item FROM keychain_unsealed LIMIT 1", read: { try $0.integer(0) })
         {
-            try connection.transaction {
-                do {
-                    if let item = try item(at: number) { try sealNames(of: item) }
-                } catch let error as CofferError where error.code == .decode {
-                    // Doctor finds it.
-                }
-                try connection.execute("DELETE FROM keychain_unsealed WHERE item = ?", .integer(number))
-            }
+            // Doctor finds a damaged one.
+            do {
+                try connection.transaction { if let item = try item(at: number) { try sealNames(of: item) } }
+            } catch  where error.isDamage {}
+            try connection.execute("DELETE FROM keychain_unsealed WHERE item = ?", .integer(number))
             if isEnough() { return try !hasNamesToSeal() }
         }
         return true
@@ -241,18 +238,17 @@ extension KeychainStore {
     ///
     /// - Throws: ``DatabaseError``.
     package func restoreReplaced() throws {
+        var place = Int64.min
         while let number = try connection.row(
-            "SELECT item FROM keychain_replaced ORDER BY item LIMIT 1",
+            "SELECT item FROM keychain_replaced WHERE item > ? ORDER BY item LIMIT 1",
+            .integer(place),
             read: { try $0.integer(0) }
         ) {
-            try connection.transaction {
-                do {
-                    if let item = try item(at: number) { try restoreReplaced(of: item) }
-                } catch let error as CofferError where error.code == .decode {
-                    // Doctor finds it.
-                }
-                try connection.execute("DELETE FROM keychain_replaced WHERE item = ?", .integer(number))
-            }
+            place = number
+            // What belongs to a damaged one stays, for when doctor has put the item back.
+            do {
+                try connection.transaction { if let item = try item(at: number) { try restoreReplaced(of: item) } }
+            } catch  where error.isDamage {}
         }
     }
 
@@ -271,23 +267,29 @@ extension KeychainStore {
             .integer(item.row)
         ) { row in
             let sealed = SealedSecret(wrappedKey: try row.blob(1), secret: try row.blob(2))
-            let metadata = try? row.withBlob(0) { try ItemMetadata(decoding: try openNames($0, context)) }
-            // One that was exchanged is no former value of this item.
-            if let metadata, metadata.secretTag == secretTag(sealed.wrappedKey, sealed.secret) {
-                replaced.append(Replaced(metadata: metadata, sealed: sealed))
-            }
+            do {
+                let metadata = try row.withBlob(0) { try ItemMetadata(decoding: try openNames($0, context)) }
+                // One that was exchanged is no former value of this item.
+                if metadata.secretTag == secretTag(sealed.wrappedKey, sealed.secret) {
+                    replaced.append(Replaced(metadata: metadata, sealed: sealed))
+                }
+            } catch KeyError.damaged {} catch is ByteReader.Malformed {}
             return true
         }
         // Interim attributes may be no more than what a query named.
         guard let first = replaced.first(where: { primaryTag($0.metadata.attributes) == tag }) else { return }
         var attributes = first.metadata.attributes
-        attributes.kind = item.attributes.kind ?? attributes.kind
-        if !item.attributes.decision.isEmpty { attributes.decision = item.attributes.decision }
+        // What each replacement has said counts, as it would have after the unlock.
+        for later in replaced.dropFirst().map(\.metadata.attributes) + [item.attributes] {
+            attributes.kind = later.kind ?? attributes.kind
+            if !later.decision.isEmpty { attributes.decision = later.decision }
+        }
         let dates = replaced.dropFirst().map(\.metadata.modified) + [item.modified]
         for (value, date) in zip(replaced, dates) where attributes.historyLimit > 0 {
             try addHistory(of: item, value.sealed, replaced: date, byteCount: value.metadata.secretByteCount)
         }
         try trimHistory(of: item.id, to: attributes.historyLimit)
         try rewrite(item, attributes, created: first.metadata.created)
+        try connection.execute("DELETE FROM keychain_replaced WHERE item = ?", .integer(item.row))
     }
 }

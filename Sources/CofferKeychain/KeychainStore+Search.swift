@@ -193,7 +193,8 @@ extension KeychainStore {
     ///   - groups: The access groups to search.
     ///   - attributes: Further attributes that the key must have.
     /// - Returns: A key with the same public key; `nil` if there is none.
-    /// - Throws: ``DatabaseError``.
+    /// - Throws: `interactionNotAllowed` if it may be one that can be read after the first unlock only;
+    ///   ``DatabaseError``.
     package func privateKey(
         of certificate: KeychainItem,
         in groups: AccessGroups,
@@ -207,7 +208,11 @@ extension KeychainStore {
             // If the query demands another value than the one that the key must have, no key matches.
             guard query.exact.updateValue(value, forKey: attribute).map({ $0 == value }) ?? true else { return nil }
         }
-        return try search(query, limit: 1, lookingAt: .max).items.first
+        let page = try search(query, limit: 1, lookingAt: .max)
+        if page.items.isEmpty && !page.sealedRows.isEmpty {
+            throw CofferError.locked("the key of \(certificate.attributes.quoted)", in: keys.state, for: .read)
+        }
+        return page.items.first
     }
 
     /// Whether a row whose metadata can't be opened has the tags that a match would have.

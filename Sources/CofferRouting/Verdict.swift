@@ -10,6 +10,8 @@ package enum StoreSource: String, CaseIterable, Sendable {
     case caller
     /// The protection, which only this store has.
     case protection
+    /// The item that is being replaced, which can change its store after the first unlock only.
+    case existingItem
 }
 
 /// What decided the protection of an item.
@@ -60,9 +62,28 @@ package struct Verdict: Hashable, Sendable {
         switch storeSource {
         case .matrix: return reason
         case .caller: return "the caller named the store; without that, \(rule.rawValue): \(reason)"
+        case .existingItem:
+            return
+                "what is there changes its store after the first unlock only; without that, \(rule.rawValue): \(reason)"
         case .protection:
             return "only the \(store.rawValue) store has \(protection.name); without that, \(rule.rawValue): \(reason)"
         }
+    }
+}
+
+extension Verdict {
+    /// The verdict where the item that is being replaced keeps its store, and its protection.
+    package func staying(as existing: Protection) -> Verdict {
+        Verdict(
+            store: existing.store,
+            storeSource: .existingItem,
+            rule: rule,
+            protection: existing,
+            protectionSource: .existingItem,
+            convertedFrom: nil,
+            signature: signature,
+            bounds: bounds
+        )
     }
 }
 

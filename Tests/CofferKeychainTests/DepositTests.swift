@@ -122,6 +122,24 @@ import Testing
         #expect(try store.survey().damaged == 0)
     }
 
+    @Test func `that is damaged keeps no other from getting back what it had`() throws {
+        do {
+            let store = try fixture.open(.unlocked)
+            for name in ["a", "b"] { try store.put(key(name), "first", .whenUnlockedDeposit) }
+        }
+        do {
+            let store = try fixture.open(.beforeFirstUnlock)
+            for name in ["a", "b"] { try store.put(key(name), "second", .whenUnlockedDeposit) }
+        }
+        let connection = try fixture.connect()
+        try connection.execute("UPDATE keychain_items SET metadata = x'00' WHERE id = 1")
+        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
+        try store.restoreReplaced()
+        let values = try store.history(of: try self.item(store, key("b")))
+        #expect(values.count == 1)
+        #expect(try store.hasReplaced(), "what belongs to the damaged one waits for doctor")
+    }
+
     @Test(arguments: [TestState.locked, .lockedExpired])
     func `is what an item that can be read becomes while locked, with its history`(state: TestState) throws {
         do {

@@ -156,7 +156,7 @@ import Testing
                     "standard",
                 ]
         )
-        #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller", "protection"])
+        #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller", "protection", "existingItem"])
     }
 
     // MARK: Conversion

@@ -1,6 +1,7 @@
 import CofferClient
 import CofferCore
 import CofferTestSupport
+import Foundation
 import Testing
 
 /// What is under way when names are sealed again, after the vault has been locked for days, and what comes back with
@@ -90,5 +91,53 @@ import Testing
         #expect(found == .refused(.itemNotFound))
         let missing = try Outcome { _ = try client.get("name in other") }
         #expect(missing == .refused(.itemNotFound), "the caller's own group has none")
+    }
+
+    @Test func `an identity whose key may be sealed is locked, and not missing`() throws {
+        let path = "\(Project.root)/Tests/Vectors/keys/ed25519-certificate.pem"
+        let pem = try String(contentsOfFile: path, encoding: .utf8)
+        let base64 = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+        let der = Array(try #require(Data(base64Encoded: base64)))
+        try client.add(.certificate, [.label: .text("mine")], der, accessible: .always)
+        let found = try client.find(KeychainQuery(.certificate), returns: [.attributes]).page.items[0]
+        guard case .bytes(let hash)? = found.attributes?[.publicKeyHash] else {
+            Issue.record("a certificate has the hash of its key")
+            return
+        }
+        let missing = try Outcome { _ = try client.find(KeychainQuery(.identity)) }
+        #expect(missing == .refused(.itemNotFound))
+        let raw = try Data(contentsOf: URL(filePath: "\(Project.root)/Tests/Vectors/keys/ed25519.raw"))
+        try client.add(.key, [.keyClass: .text("private"), .keyType: .text("ed25519")], Array(raw))
+        #expect(try client.find(KeychainQuery(.identity), returns: [.attributes]).page.items.count == 1)
+        #expect(!hash.isEmpty)
+        try forget()
+        for returns in [[.attributes], [.data]] as [Set<KeychainReturn>] {
+            let sealed = try Outcome {
+                _ = try client.find(KeychainQuery(.identity), limit: .count(1), returns: returns)
+            }
+            #expect(sealed == .locked)
+        }
+        let all = try Outcome { _ = try client.find(KeychainQuery(.identity)) }
+        #expect(all == .locked)
+    }
+
+    @Test func `a file of class none stays listed when its directory's default changes`() throws {
+        try client.makeDirectory(try ItemName("open"), class: ProtectionClass.none)
+        try client.put("open/x", [1]) { $0.store = .file }
+        try client.protectFile(try ItemName("open"), as: .complete, .newFiles)
+        try forget()
+        #expect(try client.list().items.map(\.name) == ["open/x"])
+        // What only a directory is, is no item: that is known of a sealed one, too.
+        try client.unlock()
+        try client.makeDirectory(try ItemName("closed"))
+        try forget()
+        let missing = try Outcome { _ = try client.get("closed") }
+        #expect(missing == .refused(.itemNotFound))
+        let made = try client.makeDirectory(try ItemName("closed"), parents: true)
+        #expect(made.isDirectory && made.created == 0)
+        let own = try client.makeDirectory(try ItemName("own"))
+        #expect(own.created > 0)
+        let change = try client.protectFile(try ItemName("own"), as: .completeUnlessOpen, .everything)
+        #expect(change.changedCount == 1)
     }
 }

@@ -49,13 +49,14 @@ import Testing
         #expect(try coffer("get wifi").text == "w")
         #expect(try coffer("get boot/splash").text == "s")
         let explained = try coffer("explain health/weight").text
-        #expect(explained.contains("is there, and where can be told after 'coffer unlock' only"), "\(explained)")
+        #expect(explained.contains("is there, and more can be told after 'coffer unlock' only"), "\(explained)")
         #expect(explained.contains("get is locked, put is locked, remove is locked"))
         // Locked is not missing, whatever is asked by name.
         for line in [
             "get health/weight", "show health/weight", "get health/report", "file stat health/report", "remove token",
             "move token other", "keychain find --class internet-password --server example.org", "get inbox/mail",
-            "file list health", "keychain delete --service health --account weight",
+            "file list health", "keychain history --service health --account weight",
+            "keychain delete --service health --account weight",
         ] {
             let refused = try coffer(line, status: 75)
             #expect(refused.errors.contains("first unlock"), "\(refused.errors)")
@@ -78,10 +79,15 @@ import Testing
     @Test func `what is dropped before the first unlock is there after it, with what it had before`() throws {
         try store()
         try coffer("keychain update --service inbox --account mail --set comment=daily")
+        try coffer("put recording --protection completeUnlessOpen", String(repeating: "b", count: 5000))
         let created = try #require(try lines("show inbox/mail").first { $0.hasPrefix("created:") })
         try daemon.restart()
         try coffer("put inbox/mail", "second")
         try coffer("put inbox/new --accessible WhenUnlockedDeposit", "n")
+        let kept = try coffer("put recording", "small").text
+        #expect(kept.contains("stored 'recording' in the file store as completeUnlessOpen"), "\(kept)")
+        try coffer("put inbox/mail", String(repeating: "m", count: 5000), status: 75)
+        try coffer("file mkdir drop --parents")
         try coffer("put drop/note", "by the directory's class")
         try coffer("put drop/note", "again")
         try coffer("get inbox/mail", status: 75)
@@ -94,6 +100,8 @@ import Testing
         #expect(try coffer("get inbox/mail").text == "third")
         #expect(try coffer("get inbox/new").text == "n")
         #expect(try coffer("get drop/note").text == "again")
+        #expect(try coffer("get recording").text == "small")
+        #expect(try coffer("explain recording").text.contains("changes its store after the first unlock only"))
         #expect(try lines("show drop/note").contains { $0.contains("completeUnlessOpen") })
         #expect(try lines("show inbox/mail").contains(created))
         let shown = try coffer("keychain find --service inbox --account mail --attributes").text

@@ -50,9 +50,27 @@ extension Vault {
                 now: wallClockMilliseconds()
             )
             changes.note(ItemChange(.added, file: params.name, in: group))
-            return try fileInfo(params.name, in: group)
+            return try madeDirectory(params.name, in: group)
         }
         return .done(Reply(info))
+    }
+
+    /// The description of a directory that was made, or was there: before the first unlock without its dates, if it was.
+    private func madeDirectory(_ name: ItemName, in group: String) throws -> FileInfo {
+        do {
+            return try fileInfo(name, in: group)
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return FileInfo(
+                name: name.path,
+                isDirectory: true,
+                protectionClass: try catalog.files.defaultClass(ofDirectory: name, in: group),
+                byteCount: 0,
+                created: 0,
+                modified: 0,
+                isReadable: true,
+                isOpenForWriting: false
+            )
+        }
     }
 
     package func fileRename(_ params: FileRenameParameters, _ call: Call) throws -> Step {
@@ -255,7 +273,7 @@ private final class DirectoryProtection: SlicedWork {
         if !isDirectoryDone {
             // New files first: those that are made meanwhile get the new class already.
             isDirectoryDone = true
-            try protect(try catalog.files.requireEntry(params.name, in: group), catalog, now)
+            try protect(try catalog.files.requireOwnEntry(params.name, in: group), catalog, now)
         }
         repeat {
             guard let visit = try walk.next() else {

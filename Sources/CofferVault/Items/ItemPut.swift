@@ -98,7 +98,11 @@ extension Vault {
                 entitled: call.caller.rights.protection
             )
         }
-        switch try protection(verdict, over: before, params.name) {
+        if let before, before.isSealed, before.protection.store != verdict.store {
+            // What the item would take along into the other store can't be opened.
+            throw CofferError.locked(params.name.quoted, in: try keys.state, for: .write)
+        }
+        switch verdict.protection {
         case .keychain(let accessibility):
             try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, call.caller.context)
             return .done(Reply(Placement(verdict)))
@@ -114,21 +118,6 @@ extension Vault {
                 Reply(Placement(verdict))
             }
         }
-    }
-
-    /// The protection that a put gets: what is sealed until the first unlock stays in its store, because what a move
-    /// would take along can't be opened.
-    private func protection(
-        _ verdict: Verdict,
-        over before: Present?,
-        _ name: ItemName
-    ) throws -> Protection {
-        guard let before, before.isSealed, before.protection.store != verdict.protection.store else {
-            return verdict.protection
-        }
-        guard verdict.protection == .keychain(.whenUnlockedDeposit), before.protection == .file(.completeUnlessOpen)
-        else { throw CofferError.locked(name.quoted, in: try keys.state, for: .write) }
-        return before.protection
     }
 
     /// Routes an item.
@@ -152,7 +141,7 @@ extension Vault {
         for client: ClientIdentity,
         entitled: Protection?
     ) throws -> Verdict {
-        try Routing.route(
+        let verdict = try Routing.route(
             RoutingFacts(
                 content,
                 size: size,
@@ -171,6 +160,11 @@ extension Vault {
             ),
             bounds: routing.bounds
         )
+        // Before the first unlock, a small put over a file of class B does not make a deposit of it.
+        guard let existing, existing.isSealed, existing.protection == .file(.completeUnlessOpen),
+            verdict.protection == .keychain(.whenUnlockedDeposit)
+        else { return verdict }
+        return verdict.staying(as: existing.protection)
     }
 
     private func putInKeychain(

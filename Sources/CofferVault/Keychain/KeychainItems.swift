@@ -96,11 +96,13 @@ extension Vault {
     ///   - query: The query.
     ///   - call: The request.
     ///   - operation: The operation, for a sentence that begins with "can't".
+    ///   - access: Whether it reads or writes.
     ///   - body: The function; it runs in one turn, and gets at least one item.
     private func withItems(
         of query: KeychainQuery,
         _ call: Call,
         to operation: String,
+        for access: ItemOperation = .write,
         _ body: @escaping ([KeychainItem], Catalog) throws -> Reply
     ) throws -> Step {
         call.subject = "can't \(operation)"
@@ -112,7 +114,7 @@ extension Vault {
             )
         }
         let query = ItemQuery(query, groups: try groups(for: query, of: call.caller))
-        let selection = KeychainSelection(query) { items, catalog in
+        let selection = KeychainSelection(query, for: access) { items, catalog in
             var reply = try body(items, catalog)
             reply.items = items.map(AuditedItem.init)
             return reply
@@ -122,14 +124,15 @@ extension Vault {
 
     /// Applies a function to the one item that a query selects.
     ///
-    /// - Parameters: As those of ``withItems(of:_:to:_:)``.
+    /// - Parameters: As those of ``withItems(of:_:to:for:_:)``.
     func withItem(
         of query: KeychainQuery,
         _ call: Call,
         to operation: String,
+        for access: ItemOperation = .write,
         _ body: @escaping (KeychainItem, Catalog) throws -> Reply
     ) throws -> Step {
-        try withItems(of: query, call, to: operation) { items, catalog in
+        try withItems(of: query, call, to: operation, for: access) { items, catalog in
             guard items.count == 1 else {
                 throw CofferError(
                     .param,

@@ -12,7 +12,7 @@ extension Vault {
     /// Signs with a private key, which never leaves the daemon.
     package func keychainSign(_ params: KeychainSignParameters, _ call: Call) throws -> Step {
         let message = try call.attachments.takePayload().orEmpty()
-        return try withItem(of: params.query, call, to: "sign") { item, catalog in
+        return try withItem(of: params.query, call, to: "sign", for: .read) { item, catalog in
             let signature = try catalog.keychain.signature(of: message, by: item, with: call.caller.context)
             return Reply(Empty(), payload: signature)
         }
@@ -20,7 +20,7 @@ extension Vault {
 
     /// Derives a secret shared with a peer; the private key never leaves the daemon.
     package func keychainAgree(_ params: KeychainAgreeParameters, _ call: Call) throws -> Step {
-        try withItem(of: params.query, call, to: "agree on a secret") { item, catalog in
+        try withItem(of: params.query, call, to: "agree on a secret", for: .read) { item, catalog in
             let secret = try catalog.keychain.sharedSecret(of: item, with: params.peer, call.caller.context)
             return Reply(Empty(), payload: secret, protection: .keychain(item.accessibility))
         }
@@ -28,7 +28,7 @@ extension Vault {
 
     /// Returns the public half of a key, or the public key of a certificate.
     package func keychainPublicKey(_ params: KeychainPublicKeyParameters, _ call: Call) throws -> Step {
-        try withItem(of: params.query, call, to: "show the public key") { item, catalog in
+        try withItem(of: params.query, call, to: "show the public key", for: .read) { item, catalog in
             Reply(try catalog.keychain.publicKey(of: item, with: call.caller.context))
         }
     }
@@ -37,7 +37,7 @@ extension Vault {
 
     /// Returns the former values of a secret.
     package func keychainHistory(_ params: KeychainHistoryParameters, _ call: Call) throws -> Step {
-        try withItem(of: params.query, call, to: "look into the history") { item, catalog in
+        try withItem(of: params.query, call, to: "look into the history", for: .read) { item, catalog in
             try Self.history(of: item, params, catalog.keychain, call.caller)
         }
     }

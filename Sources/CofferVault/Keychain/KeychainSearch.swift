@@ -194,7 +194,12 @@ final class KeychainSearch: SlicedWork {
     private func take(_ item: KeychainItem) throws -> Bool {
         var key: KeychainItem?
         if query.itemClass == .identity {
-            key = try keychain.privateKey(of: item, in: query.groups, with: keyAttributes)
+            do {
+                key = try keychain.privateKey(of: item, in: query.groups, with: keyAttributes)
+            } catch let error as CofferError where error.code == .interactionNotAllowed {
+                if isForFirst { throw error }
+                sealedCount += 1
+            }
             if key == nil { return true }
         }
         let isLocked = [item, key].contains { $0.map { !$0.accessibility.isAvailable(in: state) } ?? false }
@@ -261,6 +266,7 @@ final class KeychainSearch: SlicedWork {
 /// The search may take several turns, the operation runs in one.
 final class KeychainSelection: SlicedWork {
     private let query: ItemQuery
+    private let operation: ItemOperation
     private let body: ([KeychainItem], Catalog) throws -> Reply
 
     private var place: Int64?
@@ -274,9 +280,15 @@ final class KeychainSelection: SlicedWork {
     ///
     /// - Parameters:
     ///   - query: The query.
+    ///   - operation: What the operation does with the items, for the error.
     ///   - body: The operation; it gets at least one item.
-    init(_ query: ItemQuery, then body: @escaping ([KeychainItem], Catalog) throws -> Reply) {
+    init(
+        _ query: ItemQuery,
+        for operation: ItemOperation,
+        then body: @escaping ([KeychainItem], Catalog) throws -> Reply
+    ) {
         self.query = query
+        self.operation = operation
         self.body = body
     }
 
@@ -288,7 +300,7 @@ final class KeychainSelection: SlicedWork {
             doneCount += batch.lookedAt
             damaged = damaged ?? batch.damaged.first
             if !batch.sealedRows.isEmpty {
-                throw CofferError.locked("what may match", in: catalog.keychain.state, for: .write)
+                throw CofferError.locked("what may match", in: catalog.keychain.state, for: operation)
             }
             found += batch.items
             place = batch.next

@@ -446,7 +446,7 @@ public struct FileInfo: Hashable, Sendable {
     ///
     /// It is absent if none was stated.
     public let kind: ItemKind?
-    /// When it was created.
+    /// When it was created; 0 if that can be read after the first unlock only.
     public let created: Int64
     /// When its content or its class last changed.
     public let modified: Int64
