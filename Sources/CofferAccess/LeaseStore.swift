@@ -1,4 +1,4 @@
-internal import CofferCore
+package import CofferCore
 internal import CofferCrypto
 package import CofferDatabase
 package import CofferKeys
@@ -12,7 +12,10 @@ package final class LeaseStore {
     private var known: Contents?
 
     private struct Contents {
+        /// Whether names could be read.
+        let hasNames: Bool
         var leases: [Lease] = []
+        var sealed: [SealedLease] = []
         var damaged: [Int64] = []
     }
 
@@ -46,15 +49,20 @@ package final class LeaseStore {
         get throws { try contents().damaged }
     }
 
+    /// The leases of items whose names can be read after the first unlock only.
+    package var sealed: [SealedLease] {
+        get throws { try contents().sealed }
+    }
+
     private func contents() throws -> Contents {
-        if let known { return known }
-        var found = Contents()
+        if let known, known.hasNames == keys.opensNames { return known }
+        var found = Contents(hasNames: keys.opensNames)
         try connection.rows("SELECT number, sealed FROM leases ORDER BY number") { row in
             let number = try row.integer(0)
-            if let lease = try? row.withBlob(1, { open($0, of: number) }) {
-                found.leases.append(lease)
-            } else {
-                found.damaged.append(number)
+            switch try? row.withBlob(1, { try open($0, of: number) }) {
+            case .named(let lease): found.leases.append(lease)
+            case .sealed(let lease): found.sealed.append(lease)
+            case .none: found.damaged.append(number)
             }
             return true
         }
@@ -62,11 +70,27 @@ package final class LeaseStore {
         return found
     }
 
-    private func open(_ sealed: RawSpan, of number: Int64) -> Lease? {
-        guard let opened = try? AEAD.open(sealed, under: keys.catalog.leases, context: Self.context(number)) else {
-            return nil
-        }
-        return try? Lease(number: number, decoding: opened.exposeBytes())
+    private func open(_ sealed: RawSpan, of number: Int64) throws -> StoredLease {
+        let opened = try AEAD.open(sealed, under: keys.catalog.leases, context: Self.context(number))
+        let stored = try StoredLease(number: number, decoding: opened.exposeBytes())
+        guard case .sealed(let lease) = stored, keys.opensNames else { return stored }
+        let names = unsafe try keys.openNames(
+            lease.sealedNames.span.bytes,
+            of: .leases,
+            context: Self.namesContext(number)
+        )
+        return .named(lease.lease(try LeaseNames(decoding: names.exposeBytes())))
+    }
+
+    /// The tag by which a lease is found for a name before the first unlock.
+    package func tag(of name: ItemName, in group: String) -> [UInt8] {
+        KeyedHash.tag(
+            under: keys.catalog.search,
+            for: "coffer lease name tag v1",
+            byteCount: Lease.tagBytes,
+            Array(group.utf8),
+            Array(name.path.utf8)
+        )
     }
 
     /// Drops the cache after a change was rolled back.
@@ -79,11 +103,17 @@ package final class LeaseStore {
     /// - Parameters:
     ///   - terms: The terms.
     ///   - uses: How often the item may be read, at least once; `nil` for no limit.
+    ///   - isNamedInEveryState: Whether the passcode does not protect the item's name either.
     /// - Returns: The lease's number.
-    package func add(_ terms: LeaseTerms, uses: Int?) throws -> Int64 {
+    package func add(_ terms: LeaseTerms, uses: Int?, isNamedInEveryState: Bool) throws -> Int64 {
         // The number is part of what is sealed.
         try connection.execute("INSERT INTO leases (sealed) VALUES (x'')")
-        let lease = Lease(number: connection.lastInsertedRowID, terms: terms, usesLeft: uses)
+        let lease = Lease(
+            number: connection.lastInsertedRowID,
+            terms: terms,
+            usesLeft: uses,
+            isNamedInEveryState: isNamedInEveryState
+        )
         try write(lease)
         known?.leases.append(lease)
         return lease.number
@@ -95,7 +125,12 @@ package final class LeaseStore {
     package func countUse(of lease: Lease) throws {
         guard let usesLeft = lease.usesLeft else { return }
         if usesLeft <= 1 { return try remove(lease.number) }
-        let used = Lease(number: lease.number, terms: lease.terms, usesLeft: usesLeft - 1)
+        let used = Lease(
+            number: lease.number,
+            terms: lease.terms,
+            usesLeft: usesLeft - 1,
+            isNamedInEveryState: lease.isNamedInEveryState
+        )
         try write(used)
         if let index = known?.leases.firstIndex(where: { $0.number == lease.number }) { known?.leases[index] = used }
     }
@@ -106,16 +141,39 @@ package final class LeaseStore {
     package func remove(_ number: Int64) throws {
         try connection.execute("DELETE FROM leases WHERE number = ?", .integer(number))
         known?.leases.removeAll { $0.number == number }
+        known?.sealed.removeAll { $0.number == number }
         known?.damaged.removeAll { $0 == number }
     }
 
     private func write(_ lease: Lease) throws {
+        let bytes = lease.isNamedInEveryState ? lease.encoded : try encodedWithNames(lease)
         let sealed = unsafe AEAD.seal(
-            lease.encoded.span.bytes,
+            bytes.span.bytes,
             under: keys.catalog.leases,
             context: Self.context(lease.number)
         )
         try connection.execute("UPDATE leases SET sealed = ? WHERE number = ?", .blob(sealed), .integer(lease.number))
+    }
+
+    private func encodedWithNames(_ lease: Lease) throws -> [UInt8] {
+        let names = LeaseNames(lease.terms).encoded
+        do throws(KeyError) {
+            let sealed = unsafe try keys.sealNames(
+                names.span.bytes,
+                of: .leases,
+                context: Self.namesContext(lease.number)
+            )
+            return lease.encoded(withNames: sealed, tag(of: lease.terms.name, in: lease.terms.group))
+        } catch {
+            throw error.cofferError("a lease", in: keys.state, for: .write)
+        }
+    }
+
+    private static func namesContext(_ number: Int64) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(raw: "coffer lease names v1".utf8)
+        writer.write(number)
+        return writer.bytes
     }
 
     private static func context(_ number: Int64) -> [UInt8] {

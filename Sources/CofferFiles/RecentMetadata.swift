@@ -5,7 +5,7 @@ internal import CofferCore
 /// What is sealed to the public key can't be opened again until the passcode is given; a file that was just created is
 /// written, synced and moved all the same. It knows nothing that a client has not just said, and is asked with the
 /// sealed bytes of a row, so that it never differs from the catalog.
-final class RecentMetadata {
+package final class RecentMetadata {
     private struct Version {
         let sealed: [UInt8]
         let metadata: NodeMetadata
@@ -16,9 +16,17 @@ final class RecentMetadata {
     /// The rows, the oldest first.
     private var order: [Int64] = []
     /// Whether a row is that of an open file, which is never forgotten: what is written to it is synced later.
-    var isInUse: (Int64) -> Bool = { _ in false }
+    package var isInUse: (Int64) -> Bool = { _ in false }
 
-    func keep(_ metadata: NodeMetadata, as sealed: [UInt8], of row: Int64) {
+    package init() {}
+
+    /// Keeps the metadata of a row that is being sealed.
+    ///
+    /// - Parameters:
+    ///   - metadata: The metadata.
+    ///   - sealed: What it was sealed to.
+    ///   - row: The number of the row.
+    package func keep(_ metadata: NodeMetadata, as sealed: [UInt8], of row: Int64) {
         let version = Version(sealed: sealed, metadata: metadata)
         if let known = versions[row]?.first {
             versions[row] = [known, version]
@@ -30,7 +38,7 @@ final class RecentMetadata {
     }
 
     /// The metadata of a row; `nil` if it is not known.
-    func metadata(of row: Int64, as sealed: [UInt8]) -> NodeMetadata? {
+    package func metadata(of row: Int64, as sealed: [UInt8]) -> NodeMetadata? {
         guard let version = versions[row]?.last(where: { $0.sealed == sealed }) else { return nil }
         versions[row] = [version]
         return version.metadata

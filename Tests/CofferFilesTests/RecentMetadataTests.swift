@@ -1,8 +1,6 @@
 import CofferCore
-import CofferTestSupport
+import CofferFiles
 import Testing
-
-@testable import CofferFiles
 
 @Suite struct `Metadata that was sealed before the first unlock` {
     private func metadata(_ name: String) -> NodeMetadata {

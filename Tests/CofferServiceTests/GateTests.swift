@@ -223,7 +223,7 @@ import Testing
             granted: 0,
             reason: ""
         )
-        let lease = Lease(number: 1, terms: terms, usesLeft: nil)
+        let lease = Lease(number: 1, terms: terms, usesLeft: nil, isNamedInEveryState: true)
         for held in Self.everySet {
             let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
             func isRefused(_ cover: LeaseCover) -> Bool {

@@ -73,6 +73,30 @@ import Testing
         func numbers() throws -> [Int64] { try owner.leases().leases.map(\.number) }
     }
 
+    @Test func `before the first unlock, a lease is told by its name's tag: locked, and not denied`() throws {
+        let place = try Place()
+        try place.owner.put("boot/token", [2]) { $0.accessibility = .always }
+        let number = try place.grant(to: .user(Self.stranger.userID), reason: "the nightly build")
+        try place.grant("boot/token", to: .user(Self.stranger.userID), uses: 2)
+        _ = try place.owner.lock(graceSeconds: 0)
+        place.clock.advance(by: 300)
+        // The daemon comes up again on the same boot, without the keys.
+        let directory = place.server.directory
+        let again = try Place(in: directory, clock: place.clock)
+        #expect(try again.owner.status().state == .beforeFirstUnlock)
+        let listed = try again.owner.leases()
+        #expect(listed.leases.map(\.name) == ["boot/token"] && listed.sealedCount == 1 && listed.damaged.isEmpty)
+        #expect(try again.fetch(by: Self.stranger) == .locked)
+        #expect(try again.fetch("site/other", by: Self.stranger) == .refused(.missingEntitlement))
+        #expect(try again.fetch("boot/token", by: Self.stranger) == .done)
+        try again.owner.unlock()
+        #expect(try again.owner.leases().leases.map(\.reason) == ["the nightly build", nil])
+        #expect(try again.fetch(by: Self.stranger) == .done)
+        _ = try again.owner.lock(graceSeconds: 0)
+        try again.owner.revokeLease(number)
+        #expect(try again.numbers() == [number + 1])
+    }
+
     /// An entitlement of the foreign client.
     private static func entitlement(_ lines: String) throws -> [Entitlement] {
         let text = "[Client]\nUID=\(stranger.userID)\n\(lines)\n"

@@ -101,7 +101,7 @@ final class RowCatalog {
                 granted: 1,
                 reason: "because"
             )
-            _ = try leases.add(terms, uses: uses)
+            _ = try leases.add(terms, uses: uses, isNamedInEveryState: true)
         }
         try connection.execute("INSERT INTO keychain_untagged VALUES (1)")
         try connection.execute("INSERT INTO file_dead_contents VALUES (randomblob(16))")

@@ -25,6 +25,7 @@ struct ListLeases: ParsableCommand {
             let page = try client.call(LeaseListParameters(after: after)).value
             for lease in page.leases { format.show(lease) }
             damaged += page.damaged
+            Output.warn(ofSealed: page.sealedCount)
             return page.next
         }
         if damaged.isEmpty { return }

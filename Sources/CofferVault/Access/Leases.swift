@@ -11,7 +11,17 @@ extension Vault {
 
     /// A client's rights: its own, or an empty set if only a lease admits it.
     package func rights(of client: ClientIdentity) throws(CofferError) -> AccessRights {
-        try access.rights(of: client, hasLease: !leases(for: client).isEmpty)
+        try access.rights(of: client, hasLease: !leases(for: client).isEmpty || !sealedLeases(for: client).isEmpty)
+    }
+
+    /// The valid leases of a client whose items have no name before the first unlock.
+    private func sealedLeases(for client: ClientIdentity) -> [SealedLease] {
+        guard let catalog = openCatalog, let live = try? liveSealedLeases(in: catalog) else { return [] }
+        return live.filter { isFor($0.client, client) }
+    }
+
+    private func isFor(_ pattern: ClientPattern, _ client: ClientIdentity) -> Bool {
+        pattern.fits(client) && (!client.isContained || pattern.isUnit)
     }
 
     /// The valid leases of a client, in the order in which they were granted.
@@ -19,16 +29,15 @@ extension Vault {
     /// There are none while the vault is not open: no item can be read then.
     private func leases(for client: ClientIdentity) -> [Lease] {
         guard let catalog = openCatalog, let live = try? liveLeases(in: catalog) else { return [] }
-        return live.filter { lease in
-            lease.terms.client.fits(client) && (!client.isContained || lease.terms.client.isUnit)
-        }
+        return live.filter { isFor($0.terms.client, client) }
     }
 
     /// What the leases of a client cover of a request; an item of its own with that name takes precedence.
     package func leaseCover(of method: Method, _ params: JSONObject, from caller: Caller) -> LeaseCover {
         guard caller.rights.verbs.isEmpty || method.isLeasable else { return .nothing }
         let leases = leases(for: caller.identity)
-        if leases.isEmpty { return .nothing }
+        let sealed = sealedLeases(for: caller.identity)
+        if leases.isEmpty && sealed.isEmpty { return .nothing }
         guard method.isLeasable, let name = params["name"]?.stringValue else {
             return .somethingElse
         }
@@ -37,8 +46,19 @@ extension Vault {
             lease.terms.name.path.utf8.elementsEqual(name.utf8)
                 && group?.utf8.elementsEqual(lease.terms.group.utf8) ?? true && !isGone(lease.terms)
         }
-        guard let lease, !hasItem(lease.terms.name, in: group, caller) else { return .somethingElse }
+        guard let lease = lease ?? self.lease(among: sealed, for: name, in: group),
+            !hasItem(lease.terms.name, in: group, caller)
+        else { return .somethingElse }
         return .item(lease)
+    }
+
+    /// The first lease for a name, which it is told by its tag.
+    private func lease(among sealed: [SealedLease], for name: String, in group: String?) -> Lease? {
+        guard let name = try? ItemName(name), let store = openCatalog?.leases else { return nil }
+        let found = sealed.first { lease in
+            group?.utf8.elementsEqual(lease.group.utf8) ?? true && lease.nameTag == store.tag(of: name, in: lease.group)
+        }
+        return found?.lease(for: name)
     }
 
     /// Whether another item, or none, has the name now; a damaged item still has it.
@@ -96,15 +116,20 @@ extension Vault {
         call.subject = "can't grant a lease"
         let catalog = try catalog
         let number = try catalog.change { _ in
-            let isFull = try liveLeases(in: catalog).count >= Limits.leases
-            if try isFull && usefulLeases(in: catalog).count >= Limits.leases {
+            let sealedCount = try liveSealedLeases(in: catalog).count
+            let isFull = try liveLeases(in: catalog).count + sealedCount >= Limits.leases
+            if try isFull && usefulLeases(in: catalog).count + sealedCount >= Limits.leases {
                 throw CofferError(
                     .notAvailable,
                     "there are \(Limits.leases) leases, which is the most",
                     hint: "'coffer lease list' shows them, and 'coffer lease revoke' ends one"
                 )
             }
-            return try catalog.leases.add(terms, uses: params.uses.map { Int($0) })
+            return try catalog.leases.add(
+                terms,
+                uses: params.uses.map { Int($0) },
+                isNamedInEveryState: item.protection.isNamedInEveryState
+            )
         }
         return .done(Reply(LeaseGrantResult(number: number)))
     }
@@ -120,7 +145,9 @@ extension Vault {
         let result = LeasePage(
             leases: page,
             next: page.count < wanted.count ? page.last?.number : nil,
-            damaged: params.after == nil ? try catalog.leases.damaged : []
+            damaged: params.after == nil ? try catalog.leases.damaged : [],
+            sealedCount: params.after == nil
+                ? try liveSealedLeases(in: catalog).count { groups.contains($0.group) } : 0
         )
         return .done(Reply(result))
     }
@@ -132,7 +159,10 @@ extension Vault {
         let isOwn = try liveLeases(in: catalog).contains {
             $0.number == params.number && call.caller.rights.reach.contains($0.terms.group)
         }
-        guard try isOwn || catalog.leases.damaged.contains(params.number) else {
+        let isSealed = try liveSealedLeases(in: catalog).contains {
+            $0.number == params.number && call.caller.rights.reach.contains($0.group)
+        }
+        guard try isOwn || isSealed || catalog.leases.damaged.contains(params.number) else {
             throw CofferError(
                 .itemNotFound,
                 "there is no lease \(params.number)",
@@ -157,16 +187,33 @@ extension Vault {
         keep(try liveLeases(in: catalog), in: catalog) { !isGone($0.terms) }
     }
 
+    /// The leases of items without a name before the first unlock that have not expired; expired ones are removed.
+    private func liveSealedLeases(in catalog: Catalog) throws -> [SealedLease] {
+        let clock = settings.clock
+        let now = clock.now
+        let all = try catalog.leases.sealed
+        let live = all.filter { $0.lives(at: now, of: clock.bootID) }
+        if live.count < all.count { remove(all.map(\.number), besides: live.map(\.number), in: catalog) }
+        return live
+    }
+
     private func keep(_ all: [Lease], in catalog: Catalog, where isGood: (Lease) -> Bool) -> [Lease] {
         let good = all.filter(isGood)
-        if good.count < all.count {
-            // If the removal fails, the lease is invalid all the same.
-            try? catalog.change { _ in
-                for lease in all where !isGood(lease) { try catalog.leases.remove(lease.number) }
-            }
-        }
+        if good.count < all.count { remove(all.map(\.number), besides: good.map(\.number), in: catalog) }
         return good
     }
+
+    private func remove(_ all: [Int64], besides good: [Int64], in catalog: Catalog) {
+        // If the removal fails, the lease is invalid all the same.
+        try? catalog.change { _ in
+            for number in all where !good.contains(number) { try catalog.leases.remove(number) }
+        }
+    }
+}
+
+extension Protection {
+    /// Whether the passcode protects neither the item nor its name.
+    fileprivate var isNamedInEveryState: Bool { isReadable(in: .beforeFirstUnlock) }
 }
 
 extension LeaseInfo {

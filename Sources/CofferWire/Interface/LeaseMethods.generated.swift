@@ -141,11 +141,21 @@ public struct LeasePage: Hashable, Sendable {
     ///
     /// The first page has them.
     public let damaged: [Int64]
+    /// How many more leases there are, whose items have names that can be read after the first unlock only.
+    ///
+    /// The first page has it. Absent means 0.
+    public let sealedCount: Int
 
-    package init(leases: [LeaseInfo], next: Int64? = nil, damaged: [Int64]) {
+    package init(
+        leases: [LeaseInfo],
+        next: Int64? = nil,
+        damaged: [Int64],
+        sealedCount: Int = 0
+    ) {
         self.leases = leases
         self.next = next
         self.damaged = damaged
+        self.sealedCount = sealedCount
     }
 }
 
@@ -154,6 +164,7 @@ extension LeasePage: WireObject {
         leases = try reader.values("leases", of: LeaseInfo.self)
         next = try reader.optionalInteger("next", in: 1...Int64.max)
         damaged = try reader.integers("damaged")
+        sealedCount = try reader.optionalInteger("sealedCount", in: 0...Int64.max).map { Int($0) } ?? 0
     }
 
     package var json: JSONObject {
@@ -161,6 +172,7 @@ extension LeasePage: WireObject {
         object.append("leases", leases)
         object.append("next", next)
         object.append("damaged", damaged)
+        if sealedCount != 0 { object.append("sealedCount", sealedCount) }
         return object
     }
 }
