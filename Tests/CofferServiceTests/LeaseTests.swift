@@ -74,15 +74,18 @@ import Testing
     }
 
     @Test func `before the first unlock, a lease is told by its name's tag: locked, and not denied`() throws {
-        let place = try Place()
-        try place.owner.put("boot/token", [2]) { $0.accessibility = .always }
-        let number = try place.grant(to: .user(Self.stranger.userID), reason: "the nightly build")
-        try place.grant("boot/token", to: .user(Self.stranger.userID), uses: 2)
-        _ = try place.owner.lock(graceSeconds: 0)
-        place.clock.advance(by: 300)
+        let clock = ManualClock()
+        let directory: TemporaryDirectory
+        let number: Int64
+        do {
+            let place = try Place(clock: clock)
+            directory = place.server.directory
+            try place.owner.put("boot/token", [2]) { $0.accessibility = .always }
+            number = try place.grant(to: .user(Self.stranger.userID), reason: "the nightly build")
+            try place.grant("boot/token", to: .user(Self.stranger.userID), uses: 2)
+        }
         // The daemon comes up again on the same boot, without the keys.
-        let directory = place.server.directory
-        let again = try Place(in: directory, clock: place.clock)
+        let again = try Place(in: directory, clock: clock)
         #expect(try again.owner.status().state == .beforeFirstUnlock)
         let listed = try again.owner.leases()
         #expect(listed.leases.map(\.name) == ["boot/token"] && listed.sealedCount == 1 && listed.damaged.isEmpty)
@@ -352,13 +355,14 @@ import Testing
         }
         do {
             let place = try Place(in: directory, clock: clock)
+            // Before the first unlock the fetch is refused, and no use is counted.
+            #expect(try place.owner.leases().sealedCount == 1)
+            #expect(try place.fetch(by: Self.build) == .refused(.interactionNotAllowed))
+            try place.owner.unlock()
             let leases = try place.owner.leases().leases
             #expect(leases.map(\.uses) == [1])
             #expect(leases.map(\.reason) == ["the nightly build"])
             #expect(leases.map(\.client) == [.unit("ci.service")])
-            // Before the first unlock the fetch is refused, and no use is counted.
-            #expect(try place.fetch(by: Self.build) == .refused(.interactionNotAllowed))
-            #expect(try place.owner.leases().leases.map(\.uses) == [1])
         }
         let place = try Place(in: directory, clock: ManualClock(bootID: "another"))
         try place.owner.unlock()
