@@ -150,15 +150,21 @@ extension LeaseNames {
 
 extension Lease {
     static let tagBytes = 32
-    private static let namedVersion: UInt8 = 1
-    private static let sealedVersion: UInt8 = 2
+
+    /// The version of a serialised lease.
+    fileprivate enum Version: UInt8 {
+        /// Of an item that is named in every state.
+        case named = 1
+        /// Of any other item: its names are sealed again, under the passcode.
+        case sealed = 2
+    }
 
     /// The serialised lease of an item that is named in every state, before it is sealed.
     ///
     /// proto-docs/FORMATS.md describes the format.
     var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.namedVersion)
+        writer.write(Version.named.rawValue)
         writer.write(counted: terms.group.utf8)
         writer.write(counted: terms.name.path.utf8)
         writer.write(terms.itemCreated)
@@ -178,7 +184,7 @@ extension Lease {
     ///   - tag: The tag of the group and the name.
     func encoded(withNames names: [UInt8], _ tag: [UInt8]) -> [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.sealedVersion)
+        writer.write(Version.sealed.rawValue)
         writer.write(counted: terms.group.utf8)
         writer.write(counted: terms.client.description.utf8)
         writer.write(counted: terms.bootID.utf8)
@@ -194,10 +200,10 @@ extension StoredLease {
     /// Parses a serialised lease.
     init(number: Int64, decoding bytes: [UInt8]) throws(ByteReader.Malformed) {
         var reader = ByteReader(bytes)
-        switch try reader.read(UInt8.self) {
-        case 1: self = .named(try Self.named(number, &reader))
-        case 2: self = .sealed(try Self.sealed(number, &reader))
-        default: throw ByteReader.Malformed()
+        switch Lease.Version(rawValue: try reader.read()) {
+        case .named: self = .named(try Self.named(number, &reader))
+        case .sealed: self = .sealed(try Self.sealed(number, &reader))
+        case .none: throw ByteReader.Malformed()
         }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
     }

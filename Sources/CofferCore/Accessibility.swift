@@ -17,6 +17,9 @@ extension Accessibility {
         }
     }
 
+    /// Whether the passcode protects neither the secret nor its name.
+    package var isNamedInEveryState: Bool { isAvailable(in: .beforeFirstUnlock) }
+
     /// Whether the key for `operation` on an item is in memory in `state`.
     ///
     /// Replacing the secret is creating: a deposit is wrapped to a public key, so that both are possible in every state of

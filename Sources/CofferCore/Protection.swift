@@ -39,4 +39,7 @@ public enum Protection: Hashable, Sendable {
         case .file(let protectionClass): protectionClass.permits(.read, in: state)
         }
     }
+
+    /// Whether the passcode protects neither the content nor its name.
+    package var isNamedInEveryState: Bool { isReadable(in: .beforeFirstUnlock) }
 }

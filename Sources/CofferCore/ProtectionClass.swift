@@ -11,6 +11,9 @@ public enum ItemOperation: String, CaseIterable, Sendable {
 }
 
 extension ProtectionClass {
+    /// Whether the passcode protects neither the content nor its name.
+    package var isNamedInEveryState: Bool { permits(.read, in: .beforeFirstUnlock) }
+
     /// Whether the key for `operation` on an item of this class is in memory in `state`.
     ///
     /// - Returns: `false` for a vault that does not exist, or whose device key is missing.

@@ -203,7 +203,8 @@ extension SealedTable {
 }
 
 extension Connection {
-    func numbers(_ sql: StaticString, after place: Int64, limit: Int) throws -> [Int64] {
+    /// The numbers that a statement returns, after a number and up to a limit, which are its two bindings.
+    package func numbers(_ sql: StaticString, after place: Int64, limit: Int) throws -> [Int64] {
         var numbers: [Int64] = []
         try rows(sql, .integer(place), .integer(Int64(limit))) { row in
             numbers.append(try row.integer(0))

@@ -16,6 +16,7 @@ extension FileStore {
             INSERT INTO file_unsealed SELECT id FROM file_nodes;
             CREATE TABLE file_replaced (node INTEGER PRIMARY KEY, context BLOB NOT NULL, metadata BLOB NOT NULL) STRICT;
             CREATE TRIGGER file_nodes_replaced AFTER DELETE ON file_nodes
+                WHEN NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = OLD.id)
                 BEGIN DELETE FROM file_replaced WHERE node = OLD.id; END;
             CREATE INDEX file_nodes_none ON file_nodes (id) WHERE kind = 2 AND class_key = 5;
             """
@@ -36,12 +37,7 @@ extension FileStore {
             .integer(place.id)
         )
         if connection.changes > 0 { return }
-        let sealed = try connection.row(
-            """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
-            """,
-            .integer(place.id)
-        ) { row in
+        let sealed = try tree.row(numbered: place.id) { row in
             (context: FileTree.context(try tree.columns(of: row, "a file"), try row.blob(2)), metadata: try row.blob(7))
         }
         guard let sealed else { return }
@@ -63,20 +59,31 @@ extension FileStore {
     ///
     /// - Throws: ``DatabaseError``.
     package func restoreReplaced() throws {
-        var place = Int64.min
-        while let number = try connection.row(
-            "SELECT node FROM file_replaced WHERE node > ? ORDER BY node LIMIT 1",
-            .integer(place),
-            read: { try $0.integer(0) }
-        ) {
-            place = number
-            // A damaged one stays, for when doctor has put the file back.
-            do { try connection.transaction { try restoreReplaced(by: number) } } catch  where error.isDamage {}
+        let numbers = try connection.numbers(
+            "SELECT node FROM file_replaced WHERE node > ? ORDER BY node LIMIT ?",
+            after: .min,
+            limit: .max
+        )
+        for number in numbers {
+            do {
+                try connection.transaction { try restoreReplaced(by: number) }
+            } catch let error where error.isDamage {
+                // A damaged one stays, for when doctor has put the file back.
+            }
         }
     }
 
     private func restoreReplaced(by number: Int64) throws {
-        guard var node = try tree.node(numbered: number, "a file") else { return }
+        guard var node = try tree.node(numbered: number, "a file") else {
+            // It is gone, unless it is in quarantine.
+            return try connection.execute(
+                """
+                DELETE FROM file_replaced WHERE node = ?1
+                    AND NOT EXISTS (SELECT 1 FROM file_quarantine WHERE row = ?1)
+                """,
+                .integer(number)
+            )
+        }
         let former = try connection.row(
             "SELECT context, metadata FROM file_replaced WHERE node = ?",
             .integer(number)
@@ -132,8 +139,11 @@ extension FileStore {
     package func sealNames(until isEnough: () -> Bool) throws -> Bool {
         guard keys.opensNames else { return true }
         while let number = try connection.row("SELECT node FROM file_unsealed LIMIT 1", read: { try $0.integer(0) }) {
-            // Doctor finds a damaged one.
-            do { try connection.transaction { try sealName(of: number) } } catch  where error.isDamage {}
+            do {
+                try connection.transaction { try sealName(of: number) }
+            } catch let error where error.isDamage {
+                // Doctor finds it.
+            }
             try connection.execute("DELETE FROM file_unsealed WHERE node = ?", .integer(number))
             if isEnough() { return try !hasNamesToSeal() }
         }

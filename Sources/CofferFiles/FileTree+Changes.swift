@@ -46,8 +46,11 @@ extension FileTree {
             node.metadata.flags.insert(.isNamedInEveryState)
             try update(node)
             return true
-        } catch let error as CofferError where [.interactionNotAllowed, .decode].contains(error.code) {
-            return error.code == .decode
+        } catch let error as CofferError where error.code == .interactionNotAllowed {
+            return false
+        } catch let error where error.isDamage {
+            // Doctor finds it.
+            return true
         }
     }
 
@@ -73,9 +76,13 @@ extension FileTree {
         var directory = directory
         while directory != Self.root, try isEmpty(directory), try !isAwaited(directory) {
             let node: Node?
-            do { node = try self.node(numbered: directory, "a directory") } catch let error as CofferError {
-                // One whose flags can't be read stays: until the first unlock, or so that the damage can be found.
-                if error.code == .interactionNotAllowed { try noteUnsealed(directory) }
+            do {
+                node = try self.node(numbered: directory, "a directory")
+            } catch let error as CofferError where error.code == .interactionNotAllowed {
+                // It may be one that was created explicitly: that is known after the first unlock.
+                return try noteUnsealed(directory)
+            } catch let error where error.isDamage {
+                // It stays, so that the damage can be found.
                 return
             }
             guard let node, node.kind == .directory, !node.metadata.flags.contains(.stays) else { return }

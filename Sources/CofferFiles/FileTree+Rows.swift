@@ -158,9 +158,9 @@ extension FileTree.Node {
     /// Whether the passcode does not protect its name: it is that of a file of class `none`, or part of its path.
     var isNamedInEveryState: Bool {
         switch kind {
-        case .file: protectionClass == ProtectionClass.none
+        case .file: protectionClass?.isNamedInEveryState == true
         case .directory:
-            metadata.flags.contains(.isNamedInEveryState) || metadata.defaultClass == ProtectionClass.none
+            metadata.flags.contains(.isNamedInEveryState) || metadata.defaultClass?.isNamedInEveryState == true
         }
     }
 }

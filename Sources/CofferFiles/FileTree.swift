@@ -31,8 +31,6 @@ struct FileTree {
     /// What a row tells before the first unlock as well.
     struct Place {
         let id: Int64
-        let parent: Int64
-        let tag: [UInt8]
         let kind: Kind
         /// The class of a file, or the default class of a directory for new files.
         let protectionClass: ProtectionClass?
@@ -61,9 +59,9 @@ struct FileTree {
     /// The node at a path.
     ///
     /// - Throws: `interactionNotAllowed` if its metadata can be opened after the first unlock only.
-    func node(at name: ItemName, in group: String, for operation: ItemOperation = .read) throws -> Node? {
+    func node(at name: ItemName, in group: String) throws -> Node? {
         guard let place = try place(at: name, in: group) else { return nil }
-        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: operation) }
+        guard let node = place.node else { throw CofferError.locked(name.quoted, in: keys.state, for: .read) }
         return node
     }
 
@@ -111,22 +109,16 @@ struct FileTree {
         in group: String,
         _ subject: ItemName
     ) throws -> Place? {
-        let tag = tag(component, under: parent, in: group)
-        return try row(tagged: tag, under: parent) { row in try place(in: row, tag, subject.quoted) }
-    }
-
-    private func place(in row: borrowing Row, _ tag: [UInt8], _ subject: String) throws -> Place {
-        let columns = try columns(of: row, subject)
-        let metadata = try metadata(of: row, columns, subject)
-        return Place(
-            id: columns.id,
-            parent: columns.parent,
-            tag: tag,
-            kind: columns.kind,
-            protectionClass: columns.protectionClass,
-            content: columns.content,
-            node: metadata.map { Node(columns, $0) }
-        )
+        try row(tagged: tag(component, under: parent, in: group), under: parent) { row in
+            let columns = try columns(of: row, subject.quoted)
+            return Place(
+                id: columns.id,
+                kind: columns.kind,
+                protectionClass: columns.protectionClass,
+                content: columns.content,
+                node: try metadata(of: row, columns, subject.quoted).map { Node(columns, $0) }
+            )
+        }
     }
 
     /// Reads the row with a tag.
@@ -162,12 +154,7 @@ struct FileTree {
     /// - Throws: `interactionNotAllowed` if its metadata can be opened after the first unlock only, unless it was
     ///   stored since the daemon started.
     func node(numbered id: Int64, _ subject: String) throws -> Node? {
-        try connection.row(
-            """
-            SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
-            """,
-            .integer(id)
-        ) { row in
+        try row(numbered: id) { row in
             let columns = try columns(of: row, subject)
             if let metadata = try metadata(of: row, columns, subject)
                 ?? recent.metadata(of: columns.id, as: try row.blob(7))
@@ -178,14 +165,20 @@ struct FileTree {
         }
     }
 
-    /// Keeps the metadata of a row, which the keys in memory can open now.
-    func keepMetadata(of id: Int64) throws {
-        let found = try connection.row(
+    /// Reads the row with a number.
+    func row<Result>(numbered id: Int64, read: (borrowing Row) throws -> Result) throws -> Result? {
+        try connection.row(
             """
             SELECT id, parent, name_tag, kind, class_key, content, wrapped_key, metadata FROM file_nodes WHERE id = ?
             """,
-            .integer(id)
-        ) { row in
+            .integer(id),
+            read: read
+        )
+    }
+
+    /// Keeps the metadata of a row, which the keys in memory can open now.
+    func keepMetadata(of id: Int64) throws {
+        let found = try row(numbered: id) { row in
             (metadata: try metadata(of: row, try columns(of: row, "a file"), "a file"), sealed: try row.blob(7))
         }
         if let found, let metadata = found.metadata { recent.keep(metadata, as: found.sealed, of: id) }

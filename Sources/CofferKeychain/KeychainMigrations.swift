@@ -102,6 +102,7 @@ extension KeychainStore {
                 ) STRICT;
                 CREATE INDEX keychain_replaced_items ON keychain_replaced (item, id);
                 CREATE TRIGGER keychain_items_replaced AFTER DELETE ON keychain_items
+                    WHEN NOT EXISTS (SELECT 1 FROM keychain_quarantine WHERE row = OLD.id AND stage = 'keychainItems')
                     BEGIN DELETE FROM keychain_replaced WHERE item = OLD.id; END;
                 """
         ),

@@ -33,6 +33,20 @@ extension KeychainStore {
     ///
     /// - Throws: `decode` if one is damaged; ``DatabaseError``.
     package func history(of item: KeychainItem) throws -> [EarlierValue] {
+        let values = try earlierValues(of: item) { throw $0 }
+        try checkPresent(item)
+        return values
+    }
+
+    /// The former values that are not damaged.
+    func intactHistory(of item: KeychainItem) throws -> [EarlierValue] {
+        try earlierValues(of: item) { error in if !error.isDamage { throw error } }
+    }
+
+    private func earlierValues(
+        of item: KeychainItem,
+        failed: (any Error) throws -> Void
+    ) throws -> [EarlierValue] {
         var values: [EarlierValue] = []
         try connection.rows(
             """
@@ -41,10 +55,9 @@ extension KeychainStore {
             """,
             .blob(item.id.bytes)
         ) { row in
-            values.append(try self.earlierValue(of: item, in: row))
+            do { values.append(try self.earlierValue(of: item, in: row)) } catch { try failed(error) }
             return true
         }
-        try checkPresent(item)
         return values
     }
 

@@ -40,10 +40,11 @@ extension KeychainStore {
         guard keys.opensNames else { return true }
         while let number = try connection.row("SELECT item FROM keychain_unsealed LIMIT 1", read: { try $0.integer(0) })
         {
-            // Doctor finds a damaged one.
             do {
-                try connection.transaction { if let item = try item(at: number) { try sealNames(of: item) } }
-            } catch  where error.isDamage {}
+                if let item = try item(at: number) { try sealNames(of: item) }
+            } catch let error where error.isDamage {
+                // Doctor finds it.
+            }
             try connection.execute("DELETE FROM keychain_unsealed WHERE item = ?", .integer(number))
             if isEnough() { return try !hasNamesToSeal() }
         }
@@ -52,7 +53,7 @@ extension KeychainStore {
 
     private func sealNames(of item: KeychainItem) throws {
         try rewrite(item, item.attributes, created: item.created)
-        for value in try history(of: item) { try resealHistory(value, of: item) }
+        for value in try intactHistory(of: item) { try resealHistory(value, of: item) }
     }
 
     /// Seals the metadata of an item anew, with its secret untouched.
@@ -106,8 +107,7 @@ extension KeychainStore {
         let page = try search(query)
         guard page.items.isEmpty, page.damagedRows.isEmpty, page.next == nil else { return [] }
         let areDeposits = try page.sealedRows.allSatisfy { number in
-            try sealedRow("SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE id = ?", .integer(number))?
-                .accessibility == .whenUnlockedDeposit
+            try sealedRow(number)?.accessibility == .whenUnlockedDeposit
         }
         return areDeposits ? page.sealedRows : []
     }
@@ -127,11 +127,8 @@ extension KeychainStore {
         by secret: borrowing SecretBytes,
         now: Int64
     ) throws -> (id: ItemID, attributes: ItemAttributes)? {
-        let found = try sealedRow(
-            "SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE id = ?",
-            .integer(row)
-        )
-        guard let found, let itemClass = query.itemClass, let group = try group(of: row, query) else { return nil }
+        guard let found = try sealedRow(row), let itemClass = query.itemClass, let group = try group(of: row, query)
+        else { return nil }
         // The others come back from what is set aside.
         var attributes = ItemAttributes(itemClass, in: group, query.exact)
         attributes.values[.synchronizable] = nil
@@ -164,6 +161,10 @@ extension KeychainStore {
         let id: ItemID
         let accessibility: Accessibility
         let primaryTag: [UInt8]
+    }
+
+    private func sealedRow(_ number: Int64) throws -> SealedRow? {
+        try sealedRow("SELECT id, uuid, class_key, primary_tag FROM keychain_items WHERE id = ?", .integer(number))
     }
 
     private func sealedRow(_ sql: StaticString, _ binding: DatabaseValue) throws -> SealedRow? {
@@ -238,18 +239,35 @@ extension KeychainStore {
     ///
     /// - Throws: ``DatabaseError``.
     package func restoreReplaced() throws {
-        var place = Int64.min
-        while let number = try connection.row(
-            "SELECT item FROM keychain_replaced WHERE item > ? ORDER BY item LIMIT 1",
-            .integer(place),
-            read: { try $0.integer(0) }
-        ) {
-            place = number
-            // What belongs to a damaged one stays, for when doctor has put the item back.
+        let numbers = try connection.numbers(
+            "SELECT DISTINCT item FROM keychain_replaced WHERE item > ? ORDER BY item LIMIT ?",
+            after: .min,
+            limit: .max
+        )
+        for number in numbers {
             do {
-                try connection.transaction { if let item = try item(at: number) { try restoreReplaced(of: item) } }
-            } catch  where error.isDamage {}
+                try connection.transaction {
+                    if let item = try item(at: number) {
+                        try restoreReplaced(of: item)
+                    } else {
+                        try forgetReplaced(of: number)
+                    }
+                }
+            } catch let error where error.isDamage {
+                // What belongs to a damaged one stays, for when doctor has put the item back.
+            }
         }
+    }
+
+    /// Drops what was set aside of an item that is gone, and not in quarantine.
+    private func forgetReplaced(of number: Int64) throws {
+        try connection.execute(
+            """
+            DELETE FROM keychain_replaced WHERE item = ?1
+                AND NOT EXISTS (SELECT 1 FROM keychain_quarantine WHERE row = ?1 AND stage = 'keychainItems')
+            """,
+            .integer(number)
+        )
     }
 
     private func restoreReplaced(of item: KeychainItem) throws {

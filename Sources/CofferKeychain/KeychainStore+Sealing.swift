@@ -221,9 +221,6 @@ extension KeyError {
 }
 
 extension Accessibility {
-    /// Whether the passcode protects neither the secret nor its name.
-    var isNamedInEveryState: Bool { ClassKeyName(self).isHeldByDeviceKey }
-
     /// The accessibility of a class key's code in a row; `nil` if there is none.
     init?(classKey: Int64) {
         guard let accessibility = Self.allCases.first(where: { ClassKeyName($0).rawValue == classKey }) else {

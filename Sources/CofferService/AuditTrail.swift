@@ -96,7 +96,7 @@ final class AuditTrail: ServerPart {
 
     private func note(_ record: AuditRecord, isAnswered: Bool = false) {
         if let catalog = vault.openCatalog { return catalog.audit.note(record, isAnswered: isAnswered) }
-        tellJournal([record])
+        writeToJournal([record])
     }
 
     // MARK: Writing
@@ -128,10 +128,10 @@ final class AuditTrail: ServerPart {
         deadline = catalog.audit.isWaiting ? clock.now + Self.delay : nil
         if records.isEmpty { return }
         hub.notify(of: .auditDidGrow(records), to: .audit)
-        tellJournal(records)
+        writeToJournal(records)
     }
 
-    private func tellJournal(_ records: [AuditRecord]) {
+    private func writeToJournal(_ records: [AuditRecord]) {
         guard let journal = configuration.journal else { return }
         if configuration.journalHasNames { return journal(records) }
         let audit = vault.openCatalog?.audit

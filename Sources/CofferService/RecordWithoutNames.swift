@@ -1,7 +1,7 @@
 internal import CofferCore
 
 extension AuditRecord {
-    /// The record for those who may read the journal, but not the vault: without the names of items, and without the
+    /// The record for readers of the journal who may not read the vault: without the names of items, and without the
     /// words of a client or about an item, which may contain one.
     ///
     /// - Parameter tag: What stands for the name of an item; `nil` without a key for it.
@@ -14,7 +14,7 @@ extension AuditRecord {
             items: items.map { AuditedItem(name: tag($0), group: $0.group, reference: $0.reference) },
             itemCount: itemCount,
             state: state,
-            // Who may not even connect has named nothing.
+            // A client that is refused when it connects has not named an item yet.
             refusal: action == "connect" ? refusal : refusal.map { AuditedRefusal($0.code, $0.code.rawValue) },
             reason: client == nil ? reason : reason.flatMap(Self.lease(in:)),
             count: count

@@ -122,6 +122,54 @@ import Testing
         #expect(try store.survey().damaged == 0)
     }
 
+    @Test func `that is quarantined and put back gets back what it had before it was replaced`() throws {
+        do { try fixture.open(.unlocked).put(key("a"), "first", .whenUnlockedDeposit) }
+        do { try fixture.open(.beforeFirstUnlock).put(key("a"), "second", .whenUnlockedDeposit) }
+        let connection = try fixture.connect()
+        let metadata = try connection.row("SELECT metadata FROM keychain_items WHERE id = 1") { try $0.blob(0) }
+        try connection.execute("UPDATE keychain_items SET metadata = x'00' WHERE id = 1")
+        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
+        let order = CheckOrder(groups: ["default"], repairs: true, now: 1)
+        let slice = try store.checkItems(after: 0, order)
+        #expect(slice.quarantinedCount == 1)
+        try store.restoreReplaced()
+        #expect(try store.hasReplaced(), "it waits for its item")
+        // As doctor would have found it intact, from a backup.
+        try connection.execute("UPDATE keychain_quarantine SET metadata = ?", .blob(try #require(metadata)))
+        for entry in try store.quarantineTable.entries(after: 0, order) {
+            let back = try store.quarantineTable.putBack(entry.number, order)
+            #expect(back?.obstacle == nil)
+        }
+        try store.restoreReplaced()
+        #expect(try store.history(of: try self.item(store)).count == 1)
+        #expect(try !store.hasReplaced())
+    }
+
+    @Test func `that is sealed anew is so although one of its former values is damaged`() throws {
+        do {
+            let store = try fixture.open(.unlocked)
+            for secret in ["first", "second", "third"] { try store.put(key("a"), secret, .whenUnlockedDeposit) }
+        }
+        let connection = try fixture.connect()
+        try connection.execute("UPDATE keychain_history SET metadata = x'00' WHERE id = 1")
+        try connection.execute("INSERT INTO keychain_unsealed SELECT id FROM keychain_items")
+        func metadata() throws -> [[UInt8]] {
+            var found: [[UInt8]] = []
+            for sql in [
+                "SELECT metadata FROM keychain_items", "SELECT metadata FROM keychain_history WHERE id = 2",
+            ] as [StaticString] { found.append(try #require(try connection.row(sql) { try $0.blob(0) })) }
+            return found
+        }
+        let before = try metadata()
+        let store = KeychainStore(connection: connection, keys: try fixture.vault.open(.unlocked))
+        let isDone = try store.sealNames { false }
+        #expect(isDone)
+        let after = try metadata()
+        #expect(before[0] != after[0] && before[1] != after[1])
+        let text = try store.text(of: key("a"))
+        #expect(text == "third")
+    }
+
     @Test func `that is damaged keeps no other from getting back what it had`() throws {
         do {
             let store = try fixture.open(.unlocked)

@@ -49,7 +49,7 @@ import Testing
         #expect(try coffer("get wifi").text == "w")
         #expect(try coffer("get boot/splash").text == "s")
         let explained = try coffer("explain health/weight").text
-        #expect(explained.contains("is there, and more can be told after 'coffer unlock' only"), "\(explained)")
+        #expect(explained.contains("is there, and can be described after 'coffer unlock' only"), "\(explained)")
         #expect(explained.contains("get is locked, put is locked, remove is locked"))
         // Locked is not missing, whatever is asked by name.
         for line in [

@@ -123,7 +123,7 @@ private struct ExplanationReport: Printable {
         let place = "\(target.store.words) as \(target.name)"
         if explanation.isSealed {
             return [
-                "\(subject) is there, and more can be told after 'coffer unlock' only",
+                "\(subject) is there, and can be described after 'coffer unlock' only",
                 "a put of it now would go to the \(place):",
             ]
         }

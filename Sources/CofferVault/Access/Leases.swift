@@ -211,11 +211,6 @@ extension Vault {
     }
 }
 
-extension Protection {
-    /// Whether the passcode protects neither the item nor its name.
-    fileprivate var isNamedInEveryState: Bool { isReadable(in: .beforeFirstUnlock) }
-}
-
 extension LeaseInfo {
     fileprivate init(_ lease: Lease, at now: UInt64) {
         self.init(

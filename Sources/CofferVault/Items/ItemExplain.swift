@@ -12,8 +12,7 @@ extension Vault {
         let sample = try call.attachments.takePayload().orEmpty()
         let group = try caller.group(params.wishes.group)
         let present = try params.name.flatMap { try self.present($0, in: group) }
-        // Before the first unlock, nothing is told of an item but its protection.
-        let located = present?.isSealed == true ? nil : try params.name.flatMap { try stored($0, in: group) }
+        let located = present?.located
         let byteCount = params.byteCount ?? located?.info.byteCount ?? Int64(sample.count)
         let client = params.client.map { ClientIdentity($0, of: caller.identity) } ?? caller.identity
         let kept = params.isOnlyName && sample.count == 0 ? located.flatMap(keptVerdict) : nil
@@ -131,8 +130,8 @@ extension Vault {
     /// Why an item of a protection may not be removed in a state: before the first unlock, it is not known whether a
     /// secret has an access control that protects it.
     private func removalRefusal(_ protection: Protection, in state: VaultState) -> ErrorCode? {
-        guard state == .beforeFirstUnlock, case .keychain(let accessibility) = protection else { return nil }
-        return accessibility.isAvailable(in: state) ? nil : .interactionNotAllowed
+        let isKnown = state != .beforeFirstUnlock || protection.isNamedInEveryState
+        return isKnown || protection.store == .file ? nil : .interactionNotAllowed
     }
 
     /// The answer to a method: missing rights come first, because they don't depend on the state.

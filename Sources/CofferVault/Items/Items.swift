@@ -59,27 +59,27 @@ extension Vault {
         return item.map { Located(item: $0, info: ItemInfo($0, in: state)) }
     }
 
-    /// What a put has to know of the item that it replaces.
+    /// What is known of a stored item in every state of the vault.
     struct Present {
         let protection: Protection
-        let kind: ItemKind?
-        /// Whether its metadata can be opened after the first unlock only.
-        let isSealed: Bool
+        /// The item; `nil` if its metadata can be opened after the first unlock only.
+        let located: Located?
+
+        var kind: ItemKind? { located?.info.kind }
+        var isSealed: Bool { located == nil }
     }
 
     /// What is stored under a name, in every state of the vault.
     func present(_ name: ItemName, in group: String) throws -> Present? {
         do {
-            return try stored(name, in: group).map { located in
-                Present(protection: located.info.protection, kind: located.info.kind, isSealed: false)
-            }
+            return try stored(name, in: group).map { Present(protection: $0.info.protection, located: $0) }
         } catch let error as CofferError where error.code == .interactionNotAllowed {
             let accessibility = try catalog.keychain.accessibility(of: GenericPasswordKey(name, in: group))
             let protection =
                 try accessibility.map { Protection.keychain($0) }
                 ?? catalog.files.protectionClass(of: name, in: group).map { Protection.file($0) }
             guard let protection else { throw error }
-            return Present(protection: protection, kind: nil, isSealed: true)
+            return Present(protection: protection, located: nil)
         }
     }
 

@@ -192,19 +192,25 @@ extension Vault {
     ) throws -> Reply? {
         guard query.itemClass == .genericPassword || query.itemClass == .internetPassword else { return nil }
         let query = ItemQuery(query, groups: try groups(for: query, of: caller))
-        let catalog = try catalog
         let rows = try catalog.keychain.sealedDeposits(query)
         if rows.isEmpty { return nil }
+        switch secret {
+        case .some(let secret): return try replaceSealed(rows, of: query, by: secret)
+        case .none: return nil
+        }
+    }
+
+    private func replaceSealed(
+        _ rows: [Int64],
+        of query: ItemQuery,
+        by secret: borrowing SecretBytes
+    ) throws -> Reply {
+        let catalog = try catalog
         return try catalog.change { changes in
             let now = wallClockMilliseconds()
             var items: [AuditedItem] = []
             for row in rows {
-                let replaced: (id: ItemID, attributes: ItemAttributes)? =
-                    switch secret {
-                    case .some(let secret):
-                        try catalog.keychain.replace(sealedDeposit: row, of: query, by: secret, now: now)
-                    case .none: nil
-                    }
+                let replaced = try catalog.keychain.replace(sealedDeposit: row, of: query, by: secret, now: now)
                 guard let replaced else { continue }
                 // Its name is not known.
                 changes.noteUntold(1)
