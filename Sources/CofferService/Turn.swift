@@ -71,7 +71,6 @@ final class Turn: ServerPart {
             // The changes of all tenants wait for the commit, and so for each other.
             if scheduler.changesWait(besides: tenant) { quantum = Limits.sharedQuantum }
         }
-        endWaiting()
     }
 
     /// What a turn has carried out.
@@ -123,6 +122,8 @@ final class Turn: ServerPart {
     func settle() {
         var isSettled = false
         while !isSettled {
+            // After the lock that was due in this turn: no later event need come.
+            endWaiting()
             if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
             let isCommitted = vault.openCatalog?.hasChanges != true
             let settled = waiting.filter { $0.isSettled || isCommitted }
