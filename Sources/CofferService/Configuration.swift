@@ -44,6 +44,8 @@ package struct Configuration: Sendable {
     package var credentialWaitSeconds = 0
     /// Receives the records besides the vault's own audit; `nil` for none.
     package var journal: (@Sendable ([AuditRecord]) -> Void)?
+    /// Whether these include the requests that were granted and changed nothing.
+    package var journalHasReads = false
     /// Whether these have the names of items, and words that may contain one.
     package var journalHasNames = false
 

@@ -224,6 +224,12 @@ struct DaemonOption: Sendable {
             .flag({ $0.namesInJournal = $1 })
         ),
         DaemonOption(
+            "--journal-reads",
+            setting: "JournalReads",
+            "write granted reads to the journal, too; otherwise only changes, refusals and states of the vault",
+            .flag({ $0.readsInJournal = $1 })
+        ),
+        DaemonOption(
             "--check",
             "say whether the configuration is right, and start nothing",
             .flag({ $0.isCheck = $1 })

@@ -22,6 +22,8 @@ struct Options {
     var carriesOver = false
     /// Whether the audit is also written to the journal.
     var tellsJournal = true
+    /// Whether the journal gets granted reads.
+    var readsInJournal = false
     /// Whether the journal gets the names of items.
     var namesInJournal = false
     var lockPolicy = LockSchedule.Policy()
@@ -143,6 +145,7 @@ struct Options {
         configuration.presencePolicy = presencePolicy
         // An administrator unlocks the system's vault and logs out; it has to stay open for the services.
         configuration.presencePolicy.locksOnLogout = locksOnLogout ?? (configuration.daemon.loginUserID != nil)
+        configuration.journalHasReads = readsInJournal
         configuration.journalHasNames = namesInJournal
         configuration.credentialWaitSeconds = credentialWaitSeconds
         configuration.identify = PeerUnits.identify

@@ -129,7 +129,7 @@ import Testing
         let path = directory.appending("cofferd.conf")
         try write("", to: path)
         let settings = try settings()
-        #expect(settings.count == 16)
+        #expect(settings.count == 17)
         let bounds = ["--grace": 10, "--credential-wait": 3600]
         for (flag, kind, name) in settings {
             let greatest = bounds[flag] ?? 31_536_000

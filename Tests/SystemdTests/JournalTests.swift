@@ -32,7 +32,7 @@ extension SystemdTests {
         }
 
         @Test func `without --journal-names, the journal has a tag for each item, and nothing has a name`() throws {
-            let service = try Service("coffer-nameless")
+            let service = try Service("coffer-nameless", options: ["--journal-reads"])
             let machine = try #require(Machine.shared)
             try service.makeVault()
             try service.put("nobody-reads-this/token", "x", "AfterFirstUnlock")
