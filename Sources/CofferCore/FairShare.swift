@@ -40,8 +40,15 @@ package struct FairQueue<Element> {
     /// Whether a party other than this one waits.
     package func has(otherThan party: Int) -> Bool { lines.contains { $0.party != party } }
 
+    // No key paths: in a generic type, each use looks up its metadata at run time.
+
     /// All elements.
-    package var elements: [Element] { lines.flatMap(\.elements) }
+    package var elements: [Element] { lines.flatMap { $0.elements } }
+
+    /// Whether an element meets a condition.
+    package func contains(where isWanted: (Element) -> Bool) -> Bool {
+        lines.contains { $0.elements.contains(where: isWanted) }
+    }
 
     /// Appends an element.
     ///
@@ -75,6 +82,6 @@ package struct FairQueue<Element> {
     /// - Parameter isGone: Whether it is one of them.
     package mutating func removeAll(where isGone: (Element) -> Bool) {
         for index in lines.indices { lines[index].elements.removeAll(where: isGone) }
-        lines.removeAll(where: \.elements.isEmpty)
+        lines.removeAll { $0.elements.isEmpty }
     }
 }

@@ -100,7 +100,7 @@ final class Connections {
     func othersWait(besides tenant: Int) -> Bool { reading.has(otherThan: tenant) }
 
     /// Whether a connection is queued for reading whose tenant is not throttled.
-    var hasReadable: Bool { reading.elements.contains { all[$0]?.tenant.isThrottled == false } }
+    var hasReadable: Bool { reading.contains { all[$0]?.tenant.isThrottled == false } }
 
     // MARK: Sending
 
