@@ -213,5 +213,7 @@ public enum Limits {
     /// Messages of the bus that are handled in one turn.
     package static let busMessagesPerTurn = 32
     /// Records that wait to be written to the journal.
-    package static let journalQueue = 64
+    package static let journalQueue = 2048
+    /// The time between two batches for the journal, in milliseconds.
+    package static let journalPauseMilliseconds = 5
 }

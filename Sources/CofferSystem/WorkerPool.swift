@@ -79,8 +79,11 @@ package final class WorkerPool: Sendable {
         end()
     }
 
-    /// Runs work without a result, if a thread can be created.
-    package func start(_ work: @escaping @Sendable () -> Void) { _ = submit(Piece(work: work, party: 0)) }
+    /// Runs work without a result.
+    ///
+    /// - Returns: Whether it will be done: not if no thread can be created.
+    @discardableResult
+    package func start(_ work: @escaping @Sendable () -> Void) -> Bool { submit(Piece(work: work, party: 0)) }
 
     /// - Returns: Whether the work will be done.
     private func submit(_ piece: Piece) -> Bool {

@@ -13,31 +13,53 @@ final class Journal: Sendable {
     private let backlog = Mutex(Backlog())
 
     private struct Backlog {
-        var batchCount = 0
+        var records: [AuditRecord] = []
         var lostCount = 0
+        /// Whether a thread sends records, or pauses before it looks for more.
+        var isServed = false
+
+        var isEmpty: Bool { records.isEmpty && lostCount == 0 }
+
+        mutating func add(_ more: [AuditRecord]) {
+            let room = Limits.journalQueue - records.count
+            records += more.prefix(room)
+            lostCount += max(0, more.count - room)
+        }
     }
 
     /// Queues records.
     func tell(_ records: [AuditRecord]) {
-        let isAccepted = backlog.withLock { backlog in
-            guard backlog.batchCount < Limits.journalQueue else {
-                backlog.lostCount += records.count
-                return false
-            }
-            backlog.batchCount += 1
-            return true
+        let mustStart = backlog.withLock { backlog in
+            backlog.add(records)
+            defer { backlog.isServed = true }
+            return !backlog.isServed
         }
-        guard isAccepted else { return }
-        worker.start { [self] in
-            let lostCount = backlog.withLock { backlog in
-                backlog.batchCount -= 1
-                defer { backlog.lostCount = 0 }
-                return backlog.lostCount
-            }
+        guard mustStart, !worker.start({ [self] in serve() }) else { return }
+        backlog.withLock { $0.isServed = false }
+    }
+
+    /// Sends the queued records, until none has come during a pause.
+    ///
+    /// The first record of a burst is sent at once; the others share a pause, because waking a thread costs the daemon
+    /// more than a record does.
+    private func serve() {
+        while let (records, lostCount) = takeQueued() {
             if lostCount > 0 {
                 send(["MESSAGE=\(lostCount) records of the audit did not get here: the vault has them", "PRIORITY=4"])
             }
             for record in records { send(record.fields) }
+            usleep(UInt32(Limits.journalPauseMilliseconds) * 1000)
+        }
+    }
+
+    private func takeQueued() -> ([AuditRecord], lostCount: Int)? {
+        backlog.withLock { backlog in
+            if backlog.isEmpty {
+                backlog.isServed = false
+                return nil
+            }
+            defer { (backlog.records, backlog.lostCount) = ([], 0) }
+            return (backlog.records, backlog.lostCount)
         }
     }
 

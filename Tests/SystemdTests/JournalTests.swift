@@ -31,6 +31,20 @@ extension SystemdTests {
             #expect(!all.contains("a-value-that-nobody-logs"))
         }
 
+        @Test func `each record of a burst gets there once`() throws {
+            let service = try Service("coffer-burst", options: ["--journal-names"])
+            let machine = try #require(Machine.shared)
+            try service.makeVault()
+            let put = "printf x | \(Machine.programs)/coffer put burst/$number --accessible AfterFirstUnlock &"
+            let result = try service.run(["sh", "-c", "for number in $(seq 40); do \(put) done; wait"])
+            #expect(result.status == 0, "\(result.errors)")
+            let told = try machine.journal(["_SYSTEMD_UNIT=\(service.name).service", "COFFER_ACTION=item.put"]) {
+                $0.split(separator: "\n").count >= 40
+            }
+            let names = told.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) }
+            #expect(names.sorted() == (1...40).map { "'burst/\($0)'" }.sorted())
+        }
+
         @Test func `without --journal-names, the journal has a tag for each item, and nothing has a name`() throws {
             let service = try Service("coffer-nameless", options: ["--journal-reads"])
             let machine = try #require(Machine.shared)
