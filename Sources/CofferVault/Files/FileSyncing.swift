@@ -60,7 +60,8 @@ extension Vault {
                 try store.commit(file, now: wallClockMilliseconds())
                 try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
             }
-            return .committed(next)
+            // Given as it is, the optimizer copies the step that it makes of it, which traps.
+            return .committed { try next() }
         }
     }
 
