@@ -61,8 +61,8 @@ extension CommandConfiguration {
         var verbs: [(name: String, command: any ParsableCommand.Type)] = []
         for command in subcommands + groupedSubcommands.flatMap(\.subcommands) {
             let configuration = command.configuration
-            for name in [configuration.commandName ?? String(describing: command).lowercased()] + configuration.aliases
-            {
+            // Each verb states its name: to derive it from the type costs a search of all conformances of the program.
+            for name in [configuration.commandName].compactMap(\.self) + configuration.aliases {
                 verbs.append((name, command))
             }
         }

@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "audit",
         abstract: "Show who did what with the vault, and who was kept from it.",
         discussion: """
             The oldest come first. No record holds a value. With --verify, no record is shown: each is checked to be the one \

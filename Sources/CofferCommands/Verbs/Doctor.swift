@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Look for damage in the vault, and put it out of the way.",
         discussion: """
             Looks at every row of the catalog, and at every secret and every content of a file whose key is there now. \

@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Erase: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "erase",
         abstract: "Destroy the vault: its keys first, and then the rest.",
         discussion: "Nothing brings it back, no passcode and no recovery key. Asks before."
     )

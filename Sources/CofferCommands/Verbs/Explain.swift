@@ -5,6 +5,7 @@ internal import Glibc
 
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "explain",
         abstract: "Say where an item is or would go, why, and who can read it when.",
         discussion: """
             TARGET is the name of an item that is stored, a file that might be, or - for standard input. With facts alone, \

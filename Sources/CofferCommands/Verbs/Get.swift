@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "get",
         abstract: "Fetch the content of an item.",
         discussion: "It goes to standard output as it is; on a terminal, binary content is refused."
     )

@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "grant",
         abstract: "Let somebody read one item, until that ends by itself.",
         discussion: """
             Such a lease ends with its time, its uses, the item or the boot, whichever is first, or with \

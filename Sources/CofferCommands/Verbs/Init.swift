@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "init",
         abstract: "Make a vault, unlocked.",
         discussion: """
             Prints the recovery key, which opens the vault without the passcode and on another machine. It is not shown again.

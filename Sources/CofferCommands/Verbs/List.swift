@@ -4,6 +4,7 @@ internal import Glibc
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List the items of both stores, sorted by name.",
         discussion:
             "In a pattern, '*' stands for any text within a part of a name, '**' for any text, '?' for one character."

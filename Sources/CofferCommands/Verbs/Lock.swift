@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Lock: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "lock",
         abstract: "Lock the vault: the keys of what is readable while unlocked only are wiped."
     )
 

@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Login: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "login",
         abstract: "Have the password of the login unlock the vault.",
         subcommands: [EnableLogin.self, DisableLogin.self, UnlockAtLogin.self, ChangeAtLogin.self]
     )

@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Passcode: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "passcode",
         abstract: "Set, change or remove the passcode.",
         subcommands: [SetPasscode.self, ChangePasscode.self, RemovePasscode.self]
     )

@@ -23,6 +23,7 @@ struct ProtectionArgument: ExpressibleByArgument {
 
 struct Protect: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "protect",
         abstract: "Change the protection of an item; its content stays as it is.",
         discussion: """
             CLASS is a protection class for a file, or an accessibility for an item of the keychain. One that is meant for the \

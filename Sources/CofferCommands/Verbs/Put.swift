@@ -5,6 +5,7 @@ internal import Glibc
 
 struct Put: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "put",
         abstract: "Store a secret or a file where it belongs.",
         discussion: """
             The content comes from FILE, or from standard input; on a terminal it is asked for without echo. The decision \

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CofferClient
 
 struct Remove: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove items.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove items.")
 
     @Argument(help: "The names.")
     var names: [String]

@@ -2,7 +2,10 @@ internal import ArgumentParser
 internal import CofferClient
 
 struct Show: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show what is known of an item, without its content.")
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show what is known of an item, without its content."
+    )
 
     @Argument(help: "The name.")
     var name: String

@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Simulate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Say for every item what could be done with it in a state of the vault, and by a client.",
         discussion: """
             Prints one item a line: whether get, put and remove work, store, protection and name. Changes nothing.

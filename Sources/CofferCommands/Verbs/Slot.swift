@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Slot: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "slot",
         abstract: "The ways to open the vault: list, add, remove or test them.",
         subcommands: [ListSlots.self, AddSlot.self, RemoveSlot.self, TestSlot.self]
     )

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import CofferClient
 
 struct Status: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Say in which state the vault is.")
+    static let configuration = CommandConfiguration(commandName: "status", abstract: "Say in which state the vault is.")
 
     @Flag(help: "Say as well who uses the vault now, and what a lock would make unreadable.")
     var blockers = false

@@ -2,7 +2,10 @@ internal import ArgumentParser
 internal import CofferClient
 
 struct Unlock: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Unlock the vault with its passcode or a recovery key.")
+    static let configuration = CommandConfiguration(
+        commandName: "unlock",
+        abstract: "Unlock the vault with its passcode or a recovery key."
+    )
 
     @OptionGroup var credential: CredentialOptions
     @OptionGroup var connection: ConnectionOptions

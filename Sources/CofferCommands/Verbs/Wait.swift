@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "wait",
         abstract: "Wait until the vault is unlocked or locked, or an item can be read.",
         discussion: "Without --timeout it waits for ever. It prints nothing."
     )

@@ -3,6 +3,7 @@ internal import CofferClient
 
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Print the state of the vault, and then each event as it comes.",
         discussion: "Goes on until it is interrupted, or the daemon goes."
     )

@@ -2,6 +2,7 @@ internal import ArgumentParser
 
 struct File: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "file",
         abstract: "Files and directories of the file store.",
         subcommands: [
             CreateFile.self, ReadFile.self, WriteFile.self, AppendToFile.self, TruncateFile.self, ShowFile.self,

@@ -2,6 +2,7 @@ internal import ArgumentParser
 
 struct Keychain: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keychain",
         abstract: "Passwords, certificates and keys, with their attributes.",
         subcommands: [
             AddKeychainItem.self, FindKeychainItems.self, UpdateKeychainItems.self, DeleteKeychainItems.self,
