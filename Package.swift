@@ -143,7 +143,7 @@ let tests: [Target] =
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "client-example", "coffer", "CofferCommands", "CofferCore", "CofferCrypto", "cofferd",
+                "benchmarks", "client-example", "coffer", "CofferCommands", "CofferCore", "CofferCrypto", "cofferd",
                 "CofferFoundation", "CofferKeys", "CofferService", "CofferSystem", "CofferTestSupport",
                 "CofferVault", "CofferWire",
             ]

@@ -9,7 +9,6 @@ import Foundation
 /// The server is in this process, because a daemon can't disable its audit; the client is another thread.
 enum AuditBenchmark: Benchmark {
     static let name = "audit"
-    private static let target = 0.1
     private static let itemCount = 1000
 
     static func run(_ setting: Setting) throws {
@@ -30,15 +29,17 @@ enum AuditBenchmark: Benchmark {
             times[index].add(time)
             work[index].add((processorTime() - before) / Double(gets))
         }
-        print("\nDoes the audit cost a get \(target.asPercent) at the most?\n")
-        var table = Table([
-            "item.get, one client", "without the audit", "spread", "with it", "spread", "more", "target",
-        ])
+        print("\nHow much of a get does the audit cost?\n")
+        var table = Table(["item.get, one client", "without the audit", "spread", "with it", "spread", "more"])
         for (name, samples) in [("time", times), ("processor's time, client and server", work)] {
             let ratio = samples[1].ratios(to: samples[0]).median
+            let quantity = name == "time" ? "time" : "processor time"
+            Figures.keep("audit's part of the \(quantity)", .plainRatio(ratio - 1))
+            Figures.keep("item.get \(quantity) without the audit", .time(samples[0]))
+            Figures.keep("item.get \(quantity) with the audit", .time(samples[1]))
             table.add(
                 [name] + samples.flatMap { [$0.median.asShortTime, $0.spread.asPercent] }
-                    + [(ratio - 1).asPercent, ratio <= 1 + target ? "met" : "MISSED"]
+                    + [(ratio - 1).asPercent]
             )
         }
         table.printOut()

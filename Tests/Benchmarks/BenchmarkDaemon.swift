@@ -57,6 +57,16 @@ final class BenchmarkDaemon {
 
     var processID: Int32 { process.processIdentifier }
 
+    /// The processor time of the daemon since its start, in milliseconds.
+    var processorTime: Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard unsafe clock_getcpuclockid(processID, &clock) == 0, unsafe clock_gettime(clock, &time) == 0 else {
+            return .nan
+        }
+        return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+    }
+
     /// The memory of the daemon.
     ///
     /// It includes libraries and the pages of the C library that are shared with other processes.

@@ -33,19 +33,27 @@ enum Effort: String, CaseIterable {
     case full
 }
 
-/// The command line: `benchmarks NAME COFFERD DIRECTORY [--quick | --check]`, as `packaging/bench` gives it.
+/// The command line, as `packaging/bench` gives it: `benchmarks NAME COFFERD DIRECTORY [--quick | --check]`,
+/// `benchmarks targets [FIGURES]`, `benchmarks plots DIRECTORY FIGURES`.
+///
+/// The first one leaves its figures in the directory, in the file ``figuresName``.
 enum Benchmarks {
     static var all: [any Benchmark.Type] {
         [
-            AuditBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self,
+            AuditBenchmark.self, CLIBenchmark.self, FairnessBenchmark.self, FilesBenchmark.self, KeychainBenchmark.self,
             KeysBenchmark.self, StartBenchmark.self,
         ]
     }
     /// The argument that makes this program a baseline daemon, followed by a database and a socket.
     static let floorName = "floor"
+    private static let figuresName = "figures"
 
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == "targets", words.count <= 2 { return attempt { try printTargets(words.dropFirst().first) } }
+        if words.first == "plots", words.count == 3 {
+            return attempt { try Plot.write(try Figures.read(from: words[2]), to: words[1]) }
+        }
         if words.first == floorName, words.count == 3 { exit(unsafe floor_serve(words[1], words[2])) }
         if words.first == FairnessBenchmark.busyName {
             return attempt { try FairnessBenchmark.serveBusily(Array(words.dropFirst())) }
@@ -57,7 +65,16 @@ enum Benchmarks {
             complain("unknown benchmark or option; see packaging/bench --help")
             exit(64)
         }
-        attempt { try benchmark.run(Setting(daemonPath: words[1], directory: words[2], effort: effort)) }
+        attempt {
+            try benchmark.run(Setting(daemonPath: words[1], directory: words[2], effort: effort))
+            try Figures.write(to: "\(words[2])/\(figuresName)")
+            Target.printTable(Figures.all, isComplete: false, "\nWhich targets are met?\n\n")
+        }
+    }
+
+    /// Prints every target, with its kept figures.
+    private static func printTargets(_ path: String?) throws {
+        Target.printTable(try path.map(Figures.read) ?? [], isComplete: true)
     }
 
     private static func attempt(_ body: () throws -> Void) {

@@ -9,16 +9,23 @@ enum Command {
             .first(where: FileManager.default.isExecutableFile)
     }
 
-    /// Runs a program without output; its errors go to standard error.
+    /// Runs a program; its errors go to standard error.
     ///
     /// - Parameters:
     ///   - path: The path of the program.
     ///   - arguments: The arguments after its name.
-    static func run(_ path: String, _ arguments: [String]) throws {
+    ///   - discardsOutput: Whether it has output, which is discarded.
+    static func run(_ path: String, _ arguments: [String], discardsOutput: Bool = false) throws {
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        if discardsOutput {
+            unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        }
         var process = pid_t()
-        let code = unsafe posix_spawn(&process, path, nil, nil, &words, environ)
+        let code = unsafe posix_spawn(&process, path, &actions, nil, &words, environ)
         var status: Int32 = 0
         guard code == 0, unsafe waitpid(process, &status, 0) == process, status == 0 else {
             throw CofferError(.io, "\(path) \(arguments.joined(separator: " ")) failed")

@@ -10,7 +10,6 @@ enum FairnessBenchmark: Benchmark {
     static let busyName = "busy"
 
     private static let busyClients = 64
-    private static let mostTimes = 5.0
     /// The user `nobody`, which exists on every machine.
     private static let busyUserID: UInt32 = 65534
 
@@ -124,11 +123,14 @@ enum FairnessBenchmark: Benchmark {
 
     private static func printOut(_ waits: [Case: Waits]) {
         print("Does one client wait for \(busyClients) busy ones of another user?\n")
-        var table = Table(["asks for", "they ask for", "alone", "beside them", "ratio", "19 of 20", "ratio", "target"])
+        var table = Table(["asks for", "they ask for", "alone", "beside them", "ratio", "19 of 20", "ratio"])
         for quiet in quietOperations {
             for busy in busyOperations {
                 guard let one = waits[Case(quiet: quiet, busy: busy)] else { continue }
                 let ratio = one.beside.median / one.alone.median
+                let what = "\(quiet.rawValue) beside \(busy.rawValue)"
+                Figures.keep(what, .time(one.beside))
+                Figures.keep("\(what) to alone", .plainRatio(ratio))
                 table.add([
                     quiet.rawValue,
                     busy.rawValue,
@@ -137,7 +139,6 @@ enum FairnessBenchmark: Benchmark {
                     ratio.formatted(1),
                     one.lateBeside.median.asShortTime,
                     (one.lateBeside.median / one.lateAlone.median).formatted(1),
-                    ratio <= mostTimes ? "met" : "MISSED",
                 ])
             }
         }
@@ -145,8 +146,8 @@ enum FairnessBenchmark: Benchmark {
         print(
             """
 
-            Target: the median at most \(mostTimes.formatted(0)) times that of the client alone. 19 of 20 answers came no later than what stands there;
-            the ratio is to the same without the others. All clients and the daemon share the cores of the machine.
+            The first ratio is of medians. 19 of 20 answers came no later than what stands there; the ratio is to the same
+            without the others. All clients and the daemon share the cores of the machine.
             """
         )
     }

@@ -26,6 +26,13 @@ struct Samples {
         return ratios
     }
 
+    /// The samples of each of several things that were measured together.
+    func divided(by count: Int) -> Samples {
+        var parts = Samples()
+        for value in values { parts.add(value / Double(count)) }
+        return parts
+    }
+
     /// The middle half of the samples, relative to the median.
     var spread: Double { (quantile(0.75) - quantile(0.25)) / median }
 

@@ -245,21 +245,24 @@ private struct Results {
             print("  \(items.grouped) items in \((time / 1000).formatted(1)) s, \(each) µs an item")
         }
         print("\nThe same at every number of items?\n")
-        var table = Table(["operation", "items", "median", "spread", "to 10 items", "target: the same"])
+        var table = Table(["operation", "items", "median", "spread", "to \(sizes[0]) items"])
         for operation in Operation.judged + [.status, .hello] {
             guard let samples = samples[operation], !missing.contains(operation) else {
                 table.add([operation.rawValue, "this daemon does not know it: not measured"])
                 continue
             }
             for (index, items) in sizes.enumerated() {
-                let isJudged = index > 0 && Operation.judged.contains(operation)
+                let ratio = samples[index].median / samples[0].median
+                Figures.keep(operation.rawValue, items: items, .time(samples[index]))
+                if index > 0 {
+                    Figures.keep("\(operation.rawValue) to that at 10 items", items: items, .plainRatio(ratio))
+                }
                 table.add([
                     index == 0 ? operation.rawValue : "",
                     items.grouped,
                     samples[index].median.asTime,
                     samples[index].spread.asPercent,
-                    (samples[index].median / samples[0].median).formatted(2),
-                    isJudged ? Self.verdict(samples[index], samples[0], items) : "",
+                    ratio.formatted(2),
                 ])
             }
         }
@@ -267,19 +270,10 @@ private struct Results {
         print(
             """
 
-            The same: at most 1.25 times the time at 10 items, which is what two medians differ by on a busy machine; or at
-            most 1 ns an item more, and 0.1 ms for the deeper index: a step that touches every item takes longer. Unclear: above
-            that, but below a quarter of the samples at 10 items: repeat it when the machine is quieter. Spread: the
-            middle half of the samples, as a part of the median. The passcode's cost is 'interactive' throughout.
+            Spread: the middle half of the samples, as a part of the median: where it is wider than what two sizes differ by,
+            repeat it when the machine is quieter. The passcode's cost is 'interactive' throughout.
             """
         )
-    }
-
-    /// Whether a time is independent of the number of items, within the measurement error.
-    private static func verdict(_ samples: Samples, _ base: Samples, _ items: Int) -> String {
-        let limit = max(1.25 * base.median, base.median + 0.1 + Double(items) * 1e-6)
-        if samples.median <= limit { return "met" }
-        return samples.median <= base.quantile(0.75) ? "unclear" : "MISSED"
     }
 
     func printArgon() {

@@ -60,6 +60,8 @@ struct LoadRequest {
         let medianLatency: Double
         /// The 95th percentile of the latency in milliseconds.
         let lateLatency: Double
+        /// The daemon's processor time for a request, in milliseconds; `nil` if it was not measured.
+        var processorTime: Double?
 
         var answersPerSecond: Double { Double(answerCount) / milliseconds * 1000 }
     }

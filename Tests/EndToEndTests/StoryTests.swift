@@ -1,5 +1,6 @@
 import CofferTestSupport
 import Foundation
+import FoundationXML
 import Testing
 
 /// The commands that the README shows.
@@ -46,6 +47,53 @@ import Testing
         #expect(listed == names.map { $0.lowercased() }.sorted())
     }
 
+    @Test func `packaging/bench ends with its targets, and keeps lines of which targets and plots are made`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "coffer-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (kept, plots) = (folder.appending(path: "figures.jsonl").path, folder.appending(path: "plots").path)
+
+        let run = try bench(["keychain", "--check", "--keep", kept])
+        #expect(run.status == 0, "\(run.errors)")
+        let row = /\n\| `item.get` by 8 clients, rate to that daemon \| ≥ 0\.7 \| [0-9., ]+ \| (met|MISSED) \|\n/
+        #expect(run.text.contains(row), "\(run.text)")
+
+        let lines = try String(contentsOfFile: kept, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count > 20)
+        let usage = try bench(["--help"]).text
+        for line in lines {
+            let figure = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(["of", "unit", "value", "what"].allSatisfy { figure[$0] != nil }, "\(line)")
+            #expect(["s", "B", "1/s", "B/s", "ratio"].contains(figure["unit"] as? String), "\(line)")
+            for member in figure.keys { #expect(usage.contains(member), "--help does not explain '\(member)'") }
+        }
+
+        let targets = try bench(["targets", kept])
+        #expect(targets.status == 0)
+        #expect(targets.text.contains(row), "\(targets.text)")
+        let drawn = try bench(["plots", plots, kept])
+        #expect(drawn.status == 0, "\(drawn.errors)")
+        #expect(drawn.text == "\(plots)/latency.svg\n\(plots)/throughput.svg\n")
+        for path in drawn.text.split(separator: "\n") { try expectPlot(at: String(path)) }
+    }
+
+    /// Expects a well-formed picture with a curve for Coffer and one for its floor.
+    private func expectPlot(at path: String) throws {
+        let data = try Data(contentsOf: URL(filePath: path))
+        #expect(XMLParser(data: data).parse(), "\(path)")
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(text.contains("<polyline class=\"curve coffer\""), "\(path)")
+        #expect(text.contains("<polyline class=\"curve C\""), "\(path)")
+        #expect(text.contains("prefers-color-scheme: dark"))
+    }
+
+    @Test func `packaging/bench makes nothing of figures that are not there`() throws {
+        #expect(try bench(["targets", "/nonexistent"]).status == 66)
+        #expect(try bench(["plots", "/tmp", "/nonexistent"]).status == 66)
+        #expect(try bench(["plots", "/tmp"]).status == 64)
+        #expect(try bench(["start", "--keep"]).status == 64)
+    }
+
     @Test(arguments: [[], ["nonsense"], ["--quick"], ["keys", "--nonsense"]])
     func `packaging/bench refuses what it does not know`(arguments: [String]) throws {
         #expect(try bench(arguments).status == 64)
@@ -55,7 +103,7 @@ import Testing
         let result = try bench(["compare", Project.binaries, Project.binaries, "start", "--check"])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.text.hasPrefix("A: \(Project.binaries)\nB: \(Project.binaries)\n"))
-        let figures = /\ncofferd, 10 items: median +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+\n/
+        let figures = /\nstart\n\n.*\n(?:ssh-agent.*\n)?coffer, 10 items +[0-9.]+ ms +[0-9.]+ ms +[0-9.]+\n/
         #expect(result.text.contains(figures), "\(result.text)")
         #expect(try bench(["compare", Project.binaries, "no-such-commit", "start", "--check"]).status == 64)
         #expect(try bench(["compare", Project.binaries]).status == 64)

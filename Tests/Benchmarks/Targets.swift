@@ -1,0 +1,308 @@
+import Foundation
+
+/// A value that Coffer is designed for.
+///
+/// All of them are in ``all``; `proto-docs/PERFORMANCE.md` has a row for each.
+struct Target {
+    enum Limit {
+        case atMost(Double)
+        case atLeast(Double)
+
+        func isMet(by value: Double) -> Bool {
+            switch self {
+            case .atMost(let limit): value <= limit
+            case .atLeast(let limit): value >= limit
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .atMost(let limit): "≤ \(Self.text(limit))"
+            case .atLeast(let limit): "≥ \(Self.text(limit))"
+            }
+        }
+
+        private static func text(_ limit: Double) -> String {
+            limit == limit.rounded() ? limit.formatted(0) : "\(limit)"
+        }
+    }
+
+    /// What is measured, and in which unit unless it is a ratio.
+    let what: String
+    let limit: Limit
+    /// The figures that must meet it.
+    private let figures: [String]
+    private let items: ClosedRange<Int>?
+    private let clients: Int?
+    private let bytes: Int?
+    /// The factor from the unit of the figures to that of the target.
+    private let scale: Double
+
+    private init(
+        _ what: String,
+        _ limit: Limit,
+        of figures: String...,
+        items: ClosedRange<Int>? = nil,
+        clients: Int? = nil,
+        bytes: Int? = nil,
+        scale: Double = 1
+    ) {
+        self.what = what
+        self.limit = limit
+        self.figures = figures
+        self.items = items
+        self.clients = clients
+        self.bytes = bytes
+        self.scale = scale
+    }
+
+    /// The measured values, by figure and then by number of items.
+    private func values(_ measured: [Figure]) -> [Double] {
+        figures.flatMap { name in
+            measured.filter { figure in
+                figure.what == name && figure.of == .coffer
+                    && items.map { $0.contains(figure.items ?? 0) } != false
+                    && clients.map { $0 == figure.clients } != false && bytes.map { $0 == figure.bytes } != false
+            }
+            .sorted { ($0.items ?? 0) < ($1.items ?? 0) }.map { $0.value * scale }
+        }
+    }
+
+    /// A row of the table, or `nil` if a measurement is wanted and missing.
+    ///
+    /// The rounded values are judged, so that a reader can repeat the verdict.
+    private func row(_ measured: [Figure], isShownUnmeasured: Bool) -> [String]? {
+        let texts = values(measured).map { $0.formatted($0 < 10 ? 2 : 1) }
+        if texts.isEmpty { return isShownUnmeasured ? [what, limit.text, "not measured", ""] : nil }
+        let isMet = texts.compactMap(Double.init).allSatisfy(limit.isMet)
+        return [what, limit.text, texts.joined(separator: ", "), isMet ? "met" : "MISSED"]
+    }
+
+    /// Prints the table of targets as Markdown.
+    ///
+    /// - Parameters:
+    ///   - measured: The figures.
+    ///   - isComplete: Whether targets that were not measured have a row.
+    ///   - question: Printed before a table that has rows.
+    static func printTable(_ measured: [Figure], isComplete: Bool, _ question: String = "") {
+        let rows = all.compactMap { $0.row(measured, isShownUnmeasured: isComplete) }
+        if rows.isEmpty { return }
+        print(question, terminator: "")
+        for row in [["what", "target", "measured", "so"], ["---", "---", "---", "---"]] + rows {
+            print("| \(row.joined(separator: " | ")) |")
+        }
+    }
+}
+
+// MARK: - The targets
+
+extension Target {
+    static let all = keychain + files + keys + beside + programs
+
+    private static let keychain = [
+        Target(
+            "`item.get`, one client, latency to a C daemon that does the same SELECT",
+            .atMost(1.5),
+            of: "item.get latency to C",
+            clients: 1
+        ),
+        Target(
+            "`keychain.find`, one client, latency to that daemon",
+            .atMost(1.5),
+            of: "keychain.find latency to C",
+            clients: 1
+        ),
+        Target(
+            "`item.get`, one client, daemon's processor time to that daemon's",
+            .atMost(2),
+            of: "item.get processor time to C",
+            clients: 1
+        ),
+        Target(
+            "`keychain.find`, one client, daemon's processor time to that daemon's",
+            .atMost(2),
+            of: "keychain.find processor time to C",
+            clients: 1
+        ),
+        Target("`item.get` by 8 clients, rate to that daemon", .atLeast(0.7), of: "item.get rate to C", clients: 8),
+        Target("`item.get` by 64 clients, rate to that daemon", .atLeast(0.7), of: "item.get rate to C", clients: 64),
+        Target(
+            "look-ups, rate to gnome-keyring of 100 and of 1,000 items",
+            .atLeast(25),
+            of: "keychain.find rate to gnome-keyring"
+        ),
+        Target(
+            "a search that scans every item, µs an item",
+            .atMost(2),
+            of: "prefix search, an item",
+            "contains search, an item",
+            items: 10_000...1_000_000,
+            scale: 1e6
+        ),
+        Target(
+            "`put` of a small secret, durable, time to a bare commit",
+            .atMost(1.5),
+            of: "item.put latency to a bare commit"
+        ),
+        Target(
+            "`put` of a small secret, daemon's processor time to that daemon's",
+            .atMost(2),
+            of: "item.put processor time to C",
+            clients: 1
+        ),
+        Target("`put` by 64 writers, rate to that daemon", .atLeast(0.7), of: "item.put rate to C", clients: 64),
+        Target("`put` by 64 writers, rate to one writer", .atLeast(8), of: "item.put rate to one writer", clients: 64),
+        Target(
+            "`put` at 10,000 items, time to that at 100",
+            .atMost(1.25),
+            of: "item.put latency to that at the fewest items",
+            items: 10_000...10_000
+        ),
+        Target(
+            "`put` at 1,000,000 items, time to that at 100",
+            .atMost(1.25),
+            of: "item.put latency to that at the fewest items",
+            items: 1_000_000...1_000_000
+        ),
+        Target(
+            "memory, unlocked after one get, 100 and 10,000 items, MiB",
+            .atMost(12),
+            of: "memory, unlocked",
+            items: 0...999_999,
+            scale: mebibyte
+        ),
+        Target(
+            "memory, unlocked after one get, 1,000,000 items, MiB",
+            .atMost(24),
+            of: "memory, unlocked",
+            items: 1_000_000...1_000_000,
+            scale: mebibyte
+        ),
+    ]
+
+    private static let mebibyte = 1 / Double(1 << 20)
+    private static let large = 1 << 30
+
+    private static let files = [
+        Target("put of a 1 GiB file on disk, rate to age", .atLeast(2), of: "put on disk to age", bytes: large),
+        Target("put of a 1 GiB file in memory, rate to age", .atLeast(2), of: "put in memory to age", bytes: large),
+        Target("get of a 1 GiB file on disk, rate to age", .atLeast(2), of: "get on disk to age", bytes: large),
+        Target("get of a 1 GiB file in memory, rate to age", .atLeast(2), of: "get in memory to age", bytes: large),
+        Target(
+            "put of a 1 GiB file, on disk and in memory, rate to the cipher alone",
+            .atLeast(0.8),
+            of: "put on disk to the cipher",
+            "put in memory to the cipher",
+            bytes: large
+        ),
+        Target(
+            "get of a 1 GiB file, on disk and in memory, rate to the cipher alone",
+            .atLeast(0.8),
+            of: "get on disk to the cipher",
+            "get in memory to the cipher",
+            bytes: large
+        ),
+        Target(
+            "memory beyond idle during a transfer of a 1 GiB file, MiB",
+            .atMost(16),
+            of: "memory of a transfer on disk",
+            "memory of a transfer in memory",
+            bytes: large,
+            scale: mebibyte
+        ),
+        Target(
+            "4 KiB random reads in a 1 GiB file, rate to gocryptfs",
+            .atLeast(1),
+            of: "random read to gocryptfs",
+            bytes: large
+        ),
+        Target(
+            "4 KiB random writes in a 1 GiB file with a sync at the end, rate to gocryptfs",
+            .atLeast(0.7),
+            of: "random write, sync at the end to gocryptfs",
+            bytes: large
+        ),
+        Target(
+            "class change of a 1 GiB file, time to that of a 1 KiB one",
+            .atMost(1.25),
+            of: "class change to that of a small file",
+            bytes: large
+        ),
+    ]
+
+    private static let keys = [
+        scaling(at: 10_000, named: "10,000"), scaling(at: 1_000_000, named: "1,000,000"),
+        Target(
+            "lock with 1,000 connections, idle and watching, ms until the keys are wiped",
+            .atMost(1),
+            of: "lock, idle connections",
+            "lock, watching connections",
+            clients: 1000,
+            scale: 1e3
+        ),
+    ]
+
+    private static func scaling(at items: Int, named text: String) -> Target {
+        Target(
+            "unlock, lock, passcode change, class change of a secret and of a file, erase at \(text) items, time to that at 10",
+            .atMost(1.25),
+            of: "unlock to that at 10 items",
+            "lock to that at 10 items",
+            "passcode change to that at 10 items",
+            "class change of a secret to that at 10 items",
+            "class change of a file to that at 10 items",
+            "erase to that at 10 items",
+            items: items...items
+        )
+    }
+
+    private static let beside = [
+        Target(
+            "`item.get`, one client, part of it that the audit adds, elapsed time and processor time",
+            .atMost(0.1),
+            of: "audit's part of the time",
+            "audit's part of the processor time"
+        ),
+        Target(
+            "a client beside 64 busy ones of another user, time to that alone: `item.get` beside `item.get`, search, update",
+            .atMost(5),
+            of: "item.get beside item.get to alone",
+            "item.get beside exact search to alone",
+            "item.get beside update to alone"
+        ),
+        Target(
+            "a client beside 64 busy ones of another user, time to that alone: update beside `item.get`, search, update",
+            .atMost(5),
+            of: "update beside item.get to alone",
+            "update beside exact search to alone",
+            "update beside update to alone"
+        ),
+    ]
+
+    private static let programs = [
+        Target(
+            "start of the daemon to its first answer, time to that of ssh-agent",
+            .atMost(1.5),
+            of: "start to ssh-agent"
+        ),
+        Target(
+            "start of the daemon to its first answer, time to that at 10 items",
+            .atMost(1.25),
+            of: "start to that at 10 items",
+            items: 10_000...1_000_000
+        ),
+        Target(
+            "`coffer get`, time of the process to that of a C program that connects, asks and prints",
+            .atMost(2),
+            of: "coffer get to C"
+        ),
+        Target("`coffer list` of 100,000 names, s", .atMost(0.5), of: "coffer list", items: 100_000...100_000),
+        Target(
+            "first page of a listing of 100,000 names, ms",
+            .atMost(5),
+            of: "item.list, the first page",
+            items: 100_000...100_000,
+            scale: 1e3
+        ),
+    ]
+}
