@@ -80,6 +80,16 @@ extension KeychainStore {
 
     /// - Parameter attributes: The attributes by which the row was found; `nil` in a scan of all rows.
     func item(in row: borrowing Row, expecting attributes: ItemAttributes?) throws -> KeychainItem {
+        let (item, secretTag) = try describedItem(in: row, expecting: attributes)
+        try checkSecret(in: row, of: item, against: secretTag)
+        return item
+    }
+
+    /// The item that a row's metadata describes, and the tag of the secret that it names, which is still to be checked.
+    func describedItem(
+        in row: borrowing Row,
+        expecting attributes: ItemAttributes?
+    ) throws -> (item: KeychainItem, secretTag: [UInt8]) {
         let subject = attributes?.quoted ?? "a keychain item"
         let classKey = try row.integer(2)
         guard let id = ItemID(try row.blob(1)),
@@ -96,14 +106,17 @@ extension KeychainStore {
         } catch is ByteReader.Malformed {
             throw CofferError.damaged(subject, found: "its metadata has an unknown form")
         }
+        return (item(metadata, try row.integer(0), id, accessibility), metadata.secretTag)
+    }
+
+    func checkSecret(in row: borrowing Row, of item: KeychainItem, against expected: [UInt8]) throws {
         let tag = secretTag(try row.blob(5), try row.blob(6))
-        guard isEqualInConstantTime(tag, metadata.secretTag) else {
+        guard isEqualInConstantTime(tag, expected) else {
             throw CofferError.damaged(
-                metadata.attributes.quoted,
+                item.attributes.quoted,
                 found: "its secret is not the one that its metadata names"
             )
         }
-        return item(metadata, try row.integer(0), id, accessibility)
     }
 
     func item(_ metadata: ItemMetadata, _ row: Int64, _ id: ItemID, _ accessibility: Accessibility) -> KeychainItem {

@@ -187,6 +187,24 @@ extension Connection {
         try expectDamage(of: ["a", "b"])
     }
 
+    @Test func `shows an exchanged secret in the search that its item matches, and in no other`() throws {
+        try tamper { connection in
+            let other = try connection.read(.secret, of: 2)
+            try connection.write(other, to: .secret, of: 1)
+        }
+        let store = try fixture.open(with: keys)
+        func search(_ account: String) throws -> SearchPage {
+            var query = ItemQuery(groups: .all)
+            query.prefixes = [.account: account]
+            return try store.search(query)
+        }
+        let (changed, other) = (try search("a"), try search("c"))
+        #expect(changed.items.isEmpty)
+        #expect(changed.damaged.map(\.code) == [.decode])
+        #expect(other.items.count == 1)
+        #expect(other.damaged.isEmpty)
+    }
+
     @Test(arguments: [Int64(2), 4])
     func `shows it where a row was copied over another one`(source: Int64) throws {
         try tamper { connection in
