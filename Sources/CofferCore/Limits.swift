@@ -60,7 +60,7 @@ public enum Limits {
     public static let logDelayMilliseconds = 1000
     /// The damaged logs that are kept beside the database.
     public static let keptLogs = 8
-    /// The plaintext bytes of one chunk of a file.
+    /// The plaintext bytes of one chunk of a file, at most.
     public static let chunkBytes = 64 << 10
     /// The bytes of a file: chunk counters and offsets stay far from overflow.
     public static let fileBytes: Int64 = 1 << 40
@@ -194,6 +194,11 @@ public enum Limits {
     package static let openingRows = 1024
     /// Chunks of an open file that were written and are not in the catalog: then they are synced.
     package static let pendingChunks = 4096
+    /// Chunks of open files that are kept in plaintext until a lock or a close, each of at most ``chunkBytes`` of locked
+    /// memory.
+    package static let openedChunks = 8
+    /// Bytes of chunks that are sealed and written while other requests wait: two chunks of a database's page size.
+    package static let writeAtOnceBytes = 32 << 10
     /// Files that could not be changed and are named in an answer; the others are counted.
     package static let namedFiles = 100
     /// Bytes that are copied at once from one file to another.

@@ -38,7 +38,7 @@ struct BaseContent: Sendable {
     /// - Parameters:
     ///   - index: The number of the chunk.
     ///   - key: The key of the content.
-    ///   - sealed: A buffer for a sealed chunk.
+    ///   - sealed: A buffer for a sealed chunk, which grows as needed.
     ///   - plaintext: The buffer for the plaintext.
     ///   - place: The offset in that buffer, at which a chunk must fit.
     ///   - waits: Whether it may block on the disk.
@@ -55,6 +55,7 @@ struct BaseContent: Sendable {
         let count = ContentFormat.plaintextByteCount(ofChunk: index, in: byteCount)
         let sealedCount = count + CipherSuite.tagBytes
         let isLast = index == ContentFormat.chunkCount(ofPlaintext: byteCount) - 1
+        if sealed.count < sealedCount { sealed += repeatElement(0, count: sealedCount - sealed.count) }
         let found = unsafe try sealed.withUnsafeMutableBytes { buffer in
             unsafe try file.read(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<sealedCount]),

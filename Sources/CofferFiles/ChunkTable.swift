@@ -11,7 +11,7 @@ internal import CofferKeys
 struct ChunkTable {
     static let tagBytes = 16
     /// The maximum number of chunks of a file.
-    private static let chunkCount = Limits.fileBytes / Int64(Limits.chunkBytes)
+    private static let chunkCount = Limits.fileBytes / Int64(ContentFormat.chunkBytes(forWriting: 1))
 
     let connection: Connection
     let keys: VaultKeys
@@ -32,13 +32,20 @@ struct ChunkTable {
     /// - Parameters:
     ///   - node: The file.
     ///   - first: The first chunk.
+    ///   - last: The last chunk.
     ///   - limit: The maximum number of rows.
-    func rows(of node: Int64, from first: Int64, limit: Int = .max) throws -> [(chunk: Int64, slot: ChunkSlot)] {
+    func rows(
+        of node: Int64,
+        from first: Int64,
+        to last: Int64 = .max,
+        limit: Int = .max
+    ) throws -> [(chunk: Int64, slot: ChunkSlot)] {
         var found: [(chunk: Int64, slot: ChunkSlot)] = []
         try connection.rows(
-            "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk >= ? ORDER BY chunk",
+            "SELECT chunk, slot, bytes, tag FROM file_chunks WHERE node = ? AND chunk BETWEEN ? AND ? ORDER BY chunk",
             .integer(node),
-            .integer(first)
+            .integer(first),
+            .integer(last)
         ) { row in
             if found.count == limit { return false }
             found.append(try Self.decode(row))

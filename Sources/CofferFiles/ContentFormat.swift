@@ -7,7 +7,8 @@ internal import CofferCrypto
 package struct ContentFormat {
     static let headerBytes = 32
     private static let version: UInt16 = 1
-    private static let chunkExponent: UInt8 = 16
+    private static let largestExponent: UInt8 = 16
+    private static let smallestExponent: UInt8 = 12
 
     /// The two files that a content may have.
     package enum Part: String {
@@ -18,6 +19,8 @@ package struct ContentFormat {
     }
 
     let suite: CipherSuite
+    /// The plaintext bytes of a full chunk: a power of two; ``Limits/chunkBytes`` in a base.
+    let chunkBytes: Int
     /// The bytes of the header.
     package let header: [UInt8]
 
@@ -28,16 +31,37 @@ package struct ContentFormat {
     var slotCipher: SlotCipher { SlotCipher(suite: suite, context: header) }
 
     /// The format of a new content.
-    init(_ part: Part, of id: ItemID, suite: CipherSuite) {
+    init(_ part: Part, of id: ItemID, suite: CipherSuite, chunkBytes: Int = Limits.chunkBytes) {
+        let exponent = UInt8(chunkBytes.trailingZeroBitCount)
         var writer = ByteWriter()
         writer.write(raw: part.rawValue.utf8)
         writer.write(Self.version)
         writer.write(suite.rawValue)
-        writer.write(Self.chunkExponent)
-        writer.write(UInt32(0))
+        writer.write(exponent)
+        // Salvage needs the chunk size, even if a byte of the header is damaged.
+        let copies = repeatElement(exponent == Self.largestExponent ? 0 : exponent, count: Self.copyCount)
+        writer.write(raw: copies)
         writer.write(raw: id.bytes)
         header = writer.bytes
         self.suite = suite
+        self.chunkBytes = chunkBytes
+    }
+
+    private static let exponentOffset = 11
+    private static let copyCount = 4
+
+    private static func chunkBytes(_ exponent: UInt8, _ part: Part) -> Int? {
+        let smallest = part == .base ? largestExponent : smallestExponent
+        return (smallest...largestExponent).contains(exponent) ? 1 << Int(exponent) : nil
+    }
+
+    /// The chunk size of an overlay whose first write has a size: that write then seals hardly more than it was given.
+    ///
+    /// - Parameter count: The bytes of the write.
+    static func chunkBytes(forWriting count: Int) -> Int {
+        var bytes = 1 << Int(smallestExponent)
+        while bytes < min(count, Limits.chunkBytes) { bytes *= 2 }
+        return bytes
     }
 
     /// Parses a header and checks that it belongs to the content that the catalog names.
@@ -53,18 +77,24 @@ package struct ContentFormat {
         }
         guard let suite = CipherSuite(rawValue: header[10]) else { return .failure(Finding("its cipher is unknown")) }
         guard suite.isAvailable else { return .failure(Finding("this machine does not have its cipher")) }
-        let format = ContentFormat(part, of: id, suite: suite)
+        guard let chunkBytes = chunkBytes(header[exponentOffset], part) else {
+            return .failure(Finding("its chunk size is unknown"))
+        }
+        let format = ContentFormat(part, of: id, suite: suite, chunkBytes: chunkBytes)
         guard format.header == header else {
             return .failure(Finding("its header is that of another content, or was changed"))
         }
         return .success(format)
     }
 
-    /// The format that a content must have had, even if its header is damaged: only the suite is not known beforehand.
+    /// The format that a content must have had, even if its header is damaged: the suite and the chunk size are not
+    /// known beforehand.
     static func salvage(_ header: [UInt8], _ part: Part, expecting id: ItemID) throws(Finding) -> ContentFormat {
         let suite = CipherSuite(rawValue: header[10]) ?? .preferred
         guard suite.isAvailable else { throw Finding("this machine does not have its cipher") }
-        return ContentFormat(part, of: id, suite: suite)
+        let copies = header[exponentOffset...(exponentOffset + copyCount)].sorted()
+        let chunkBytes = chunkBytes(copies[copies.count / 2], part) ?? Limits.chunkBytes
+        return ContentFormat(part, of: id, suite: suite, chunkBytes: chunkBytes)
     }
 
     /// What is wrong with a content.

@@ -1,5 +1,7 @@
 package import CofferCore
 internal import CofferDatabase
+package import CofferMemory
+internal import CofferSystem
 
 // Open files are read and written by plans. A plan is made here, where the slots of chunks are known, and performed on
 // another thread.
@@ -7,8 +9,8 @@ internal import CofferDatabase
 extension FileStore {
     // MARK: Reading and writing
 
-    /// The maximum number of chunks of one plan, so that other requests get their turn in between.
-    package static let planChunks = 64
+    /// The maximum number of bytes of one plan to read, so that other requests get their turn in between.
+    static let planBytes = 64 * Int64(Limits.chunkBytes)
 
     /// Plans to read a range of an open file.
     ///
@@ -18,15 +20,14 @@ extension FileStore {
     ///   - range: The range; it is cut at the end of the file, and to the size of a plan.
     ///   - file: The file.
     package func planReading(_ range: Range<Int64>, of file: OpenFile) throws -> ReadPlan {
-        let chunkBytes = Int64(Limits.chunkBytes)
+        let chunkBytes = file.chunkBytes
         let start = min(range.lowerBound, file.byteCount)
-        let most = (start / chunkBytes + Int64(Self.planChunks)) * chunkBytes
+        let most = start / chunkBytes * chunkBytes + Self.planBytes
         let part = start..<max(start, min(range.upperBound, file.byteCount, most))
         var sources: [ChunkSource] = []
         if !part.isEmpty {
-            for index in (part.lowerBound / chunkBytes)...((part.upperBound - 1) / chunkBytes) {
-                sources.append(try source(of: index, in: file))
-            }
+            let indices = (part.lowerBound / chunkBytes)...((part.upperBound - 1) / chunkBytes)
+            sources = try self.sources(of: indices, in: file)
         }
         file.beginRead()
         return ReadPlan(content: file.content, range: part, sources: sources)
@@ -41,7 +42,7 @@ extension FileStore {
     ///   - count: The number of bytes.
     ///   - offset: The offset in the file.
     ///   - file: The file, after ``prepareWriting(_:)``.
-    /// - Throws: `dataTooLarge`.
+    /// - Throws: `dataTooLarge`; `io` if the chunk size can't be chosen.
     package func planWriting(_ count: Int, at offset: Int64, of file: OpenFile) throws -> WritePlan {
         guard offset <= Limits.fileBytes - Int64(count) else {
             throw CofferError(
@@ -50,7 +51,8 @@ extension FileStore {
                 operation: .write
             )
         }
-        let chunkBytes = Int64(Limits.chunkBytes)
+        if count > 0 { try chooseChunkSize(forWriting: count, of: file) }
+        let chunkBytes = file.chunkBytes
         var pieces: [WritePlan.Piece] = []
         var place = offset
         let end = offset + Int64(count)
@@ -73,11 +75,26 @@ extension FileStore {
         return WritePlan(content: file.content, pieces: pieces)
     }
 
+    /// Chooses the chunk size of an overlay by the first write to it: a database writes pages, and would have to read and
+    /// write a large chunk for each of them; a stream would need many rows for small ones.
+    private func chooseChunkSize(forWriting count: Int, of file: OpenFile) throws(CofferError) {
+        let chunkBytes = ContentFormat.chunkBytes(forWriting: count)
+        guard file.hasNoSlots, !file.isBeingCommitted, chunkBytes != file.content.chunkBytes,
+            let overlay = file.content.overlay
+        else { return }
+        do throws(SystemError) {
+            try contents.fileSystem.willPerform(.write)
+            file.resizeChunks(try Overlay(making: overlay.file, of: file.id, chunkBytes: chunkBytes))
+        } catch {
+            throw error.cofferError("can't store \(file.subject)")
+        }
+    }
+
     /// Plans to cut the chunk in which a shortened file ends.
     ///
     /// - Returns: `nil` if no chunk has to be cut.
     package func planCutting(to count: Int64, of file: OpenFile) throws -> WritePlan? {
-        let chunkBytes = Int64(Limits.chunkBytes)
+        let chunkBytes = file.chunkBytes
         let index = count / chunkBytes
         let rest = Int(count - index * chunkBytes)
         guard rest > 0, count < file.byteCount, case .slot(let slot) = try source(of: index, in: file),
@@ -120,7 +137,7 @@ extension FileStore {
     ///   - file: The file, after ``prepareWriting(_:)``.
     /// - Throws: `dataTooLarge`.
     package func planAllocating(_ range: Range<Int64>, of file: OpenFile) throws(CofferError) -> AllocationPlan {
-        let chunkBytes = Int64(Limits.chunkBytes)
+        let chunkBytes = file.chunkBytes
         guard range.upperBound <= Limits.fileBytes else {
             throw CofferError(
                 .dataTooLarge,
@@ -129,7 +146,7 @@ extension FileStore {
             )
         }
         let count = range.isEmpty ? 0 : (range.upperBound - 1) / chunkBytes - range.lowerBound / chunkBytes + 1
-        return AllocationPlan(content: file.content, room: file.reserve(Int(count)))
+        return AllocationPlan(content: file.content, slots: file.reserve(Int(count)))
     }
 
     /// Extends an open file to at least that size.
@@ -137,8 +154,19 @@ extension FileStore {
         if end > file.byteCount { file.setByteCount(end) }
     }
 
+    /// The places of consecutive chunks, in order.
+    private func sources(of indices: ClosedRange<Int64>, in file: OpenFile) throws -> [ChunkSource] {
+        let (first, last) = (indices.lowerBound, indices.upperBound)
+        if first < last, let rows = try? chunks.rows(of: file.node, from: first, to: last) {
+            let slots = Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }
+            return indices.map { file.known($0) ?? slots[$0].map { .slot($0) } ?? file.unwritten($0) }
+        }
+        return try indices.map { try source(of: $0, in: file) }
+    }
+
     private func source(of index: Int64, in file: OpenFile) throws -> ChunkSource {
         if let known = file.known(index) { return known }
+        if file.hasNoSlots { return file.unwritten(index) }
         do {
             if let slot = try chunks.slot(of: index, in: file.node) { return .slot(slot) }
         } catch is ContentFormat.Finding {
@@ -146,6 +174,30 @@ extension FileStore {
             return .lost
         }
         return file.unwritten(index)
+    }
+
+    // MARK: At once
+
+    /// The chunks that are kept in plaintext for the next read.
+    package var openedChunkCount: Int { recentChunks.count }
+
+    /// Decrypts what a plan reads if that is quick.
+    ///
+    /// - Returns: The plaintext; `nil` if it is much, or not cached by the kernel.
+    /// - Throws: As ``ReadPlan/perform(to:)``.
+    package func collectIfCached(_ plan: ReadPlan) throws(CofferError) -> SecretBytes? {
+        try plan.collectIfCached(with: recentChunks)
+    }
+
+    /// Performs a plan to write if that is quick.
+    ///
+    /// - Returns: The chunks and their slots; `nil` if it is much, or what it needs is not cached by the kernel.
+    /// - Throws: As ``WritePlan/perform(_:)``.
+    package func performIfCached(
+        _ plan: WritePlan,
+        _ bytes: borrowing SecretBytes?
+    ) throws(CofferError) -> [WritePlan.Written]? {
+        try plan.performIfCached(bytes, with: recentChunks)
     }
 
     // MARK: Syncing

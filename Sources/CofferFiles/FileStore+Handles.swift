@@ -148,6 +148,7 @@ extension FileStore {
         for (chunk, slot) in rows {
             opening.tag.toggle(chunks.tag(of: slot, chunk, in: opening.file.content))
             opening.usedSlots.append(slot.number)
+            opening.mostBytes = max(opening.mostBytes, slot.byteCount)
         }
         guard rows.count == limit, let last = rows.last else { return false }
         opening.next = last.chunk + 1
@@ -218,7 +219,7 @@ extension FileStore {
             visibleBaseBytes: node.metadata.visibleBaseBytes,
             usedSlots: opening.usedSlots,
             isIntact: !salvaging,
-            hasItsRows: hasItsRows
+            hasItsRows: hasItsRows && !opening.hasUnknownChunks
         )
     }
 
@@ -242,7 +243,13 @@ extension FileStore {
                     throw ContentFormat.Finding("its content is missing")
                 }
             }
-            guard let found = try contents.openOverlay(file.content) else { return (base, nil, false) }
+            guard let found = try contents.openOverlay(file.content) else {
+                opening.hasUnknownChunks = !opening.hasNoRows && opening.mostBytes <= Limits.chunkBytes / 2
+                if opening.hasUnknownChunks, !salvaging {
+                    throw ContentFormat.Finding("the chunks that were rewritten are missing")
+                }
+                return (base, nil, false)
+            }
             do {
                 return (base, try Overlay(found.file, of: file.content, salvaging: salvaging), found.isStaged)
             } catch is ContentFormat.Finding where opening.hasNoRows {
@@ -283,6 +290,11 @@ package final class FileOpening {
     var hasImpossibleRows = false
     var tag = ChunksTag.none
     var usedSlots: [Int64] = []
+    /// The bytes of the largest rewritten chunk.
+    var mostBytes = 0
+    /// Whether the overlay is missing, and with it the size of its chunks: what they replaced can't be told from the
+    /// rest of the base.
+    var hasUnknownChunks = false
     /// Whether no chunk was rewritten.
     var hasNoRows: Bool { usedSlots.isEmpty && !hasImpossibleRows }
 

@@ -16,6 +16,8 @@ package final class FileStore {
     let tree: FileTree
     let chunks: ChunkTable
     var openContents = OpenContents()
+    /// The chunks that were opened last on the daemon's thread.
+    let recentChunks = ChunkReader(keeping: Limits.openedChunks)
     /// The open files, by the numbers of their rows.
     var openFiles: [Int64: OpenFile] = [:]
     /// The open files whose rows the transaction removes.
@@ -218,18 +220,23 @@ package final class FileStore {
     func close(_ key: ContentKey, of id: ItemID) {
         if openContents.takeUse() { keys.noteUse() }
         key.close()
+        recentChunks.forget(key)
         openContents.remove(key, of: id)
     }
 
     /// Whether a content of a class that the passcode protects was read or written since the last call.
     package func takeTransferUse() -> Bool { openContents.takeUse() }
 
-    /// Wipes the keys of the open contents that may not continue in a state of the vault.
+    /// Wipes the keys of the open contents that may not continue in a state of the vault, and all chunks that are kept in
+    /// plaintext.
     ///
     /// This depends on the class that the file has now, and not on the one with which it was opened.
     ///
     /// - Parameter state: The current state of the vault.
-    package func revokeOpenKeys(in state: VaultState) { openContents.revoke(in: state) }
+    package func revokeOpenKeys(in state: VaultState) {
+        openContents.revoke(in: state)
+        recentChunks.forget()
+    }
 
     /// The current class of a file that is being read.
     ///

@@ -105,6 +105,21 @@ package final class OpenFile {
 
     /// Gives the file an overlay, for writing.
     func addOverlay(_ overlay: Overlay) {
+        useOverlay(overlay)
+        isOverlayStaged = true
+    }
+
+    /// Whether no chunk is in the overlay, nor can be: none is named by the catalog, and no slot was taken.
+    var hasNoSlots: Bool { hasItsRows && slots.isUnused }
+
+    /// Replaces an overlay without slots by one with another chunk size.
+    func resizeChunks(_ overlay: Overlay) {
+        useOverlay(overlay)
+        // It counts chunks of the former size, and there are none to be cut.
+        pending.cutFrom = nil
+    }
+
+    private func useOverlay(_ overlay: Overlay) {
         content = OpenedContent(
             id: content.id,
             subject: content.subject,
@@ -113,7 +128,6 @@ package final class OpenFile {
             overlay: overlay,
             directory: content.directory
         )
-        isOverlayStaged = true
     }
 
     func overlayIsPlaced() { isOverlayStaged = false }
@@ -135,6 +149,9 @@ package final class OpenFile {
 
     // MARK: Where chunks are
 
+    /// The plaintext bytes of a full chunk.
+    var chunkBytes: Int64 { Int64(content.chunkBytes) }
+
     /// The place of a chunk, as far as it is known here; `nil` if the catalog must be asked.
     func known(_ index: Int64) -> ChunkSource? {
         for changes in [pending, committing].compactMap({ $0 }) {
@@ -147,8 +164,7 @@ package final class OpenFile {
 
     /// The place of a chunk that was not rewritten.
     func unwritten(_ index: Int64) -> ChunkSource {
-        let start = index * Int64(Limits.chunkBytes)
-        let visible = min(visibleBaseBytes - start, Int64(Limits.chunkBytes))
+        let visible = min(visibleBaseBytes - index * chunkBytes, chunkBytes)
         return visible > 0 ? .base(byteCount: Int(visible)) : .hole
     }
 
@@ -161,7 +177,7 @@ package final class OpenFile {
     /// Returns slots that were taken and not written.
     func giveBack(_ plan: WritePlan) { for piece in plan.pieces { freeSlot(piece.slot) } }
 
-    /// The range of the overlay that would hold that many more chunks.
+    /// The new slots at the end of the overlay that it would take to hold that many more chunks.
     func reserve(_ count: Int) -> Range<Int64> { slots.reserve(count) }
 
     func beginRead() { readCount += 1 }
@@ -184,7 +200,7 @@ package final class OpenFile {
     /// Shortens or extends the file; the chunk at the end has been cut already.
     func truncate(to count: Int64) {
         if count < byteCount {
-            let firstCut = (count + Int64(Limits.chunkBytes) - 1) / Int64(Limits.chunkBytes)
+            let firstCut = (count + chunkBytes - 1) / chunkBytes
             pending.cutFrom = min(pending.cutFrom ?? .max, firstCut)
             for (index, slot) in pending.chunks where index >= firstCut {
                 pending.chunks[index] = nil
@@ -274,6 +290,9 @@ struct SlotSpace {
         gaps.reverse()
     }
 
+    /// Whether none was ever taken, or reserved.
+    var isUnused: Bool { end == 0 }
+
     mutating func take() -> Int64 {
         if let number = free.popLast() { return number }
         if let gap = gaps.popLast() {
@@ -292,12 +311,12 @@ struct SlotSpace {
         freed = []
     }
 
-    /// Makes that many slots at the end free, and returns their range on the disk.
+    /// Makes that many slots at the end free, and returns the new ones.
     mutating func reserve(_ count: Int) -> Range<Int64> {
         let missing = max(0, count - gaps.reduce(free.count) { $0 + $1.count })
         let first = end
         if missing > 0 { gaps.insert(first..<first + Int64(missing), at: 0) }
         end += Int64(missing)
-        return Overlay.offset(ofSlot: first)..<Overlay.offset(ofSlot: end)
+        return first..<end
     }
 }

@@ -31,40 +31,56 @@ final class OpenedContent: Sendable {
         self.directory = directory
     }
 
-    /// Decrypts a whole chunk.
+    /// The plaintext bytes of a full chunk of the file: that of the overlay, which may be smaller than those of the base.
+    var chunkBytes: Int { overlay?.chunkBytes ?? Limits.chunkBytes }
+
+    /// The sealed chunk in which a chunk of the file is, and its offset there.
+    ///
+    /// - Returns: `nil` for a hole.
+    /// - Throws: ``ContentFormat/Finding`` if its place is unknown.
+    func place(of source: ChunkSource, at index: Int64) throws -> (chunk: SealedChunk, offset: Int)? {
+        switch source {
+        case .hole: return nil
+        case .base:
+            let (chunk, offset) = (index * Int64(chunkBytes)).quotientAndRemainder(dividingBy: Int64(Limits.chunkBytes))
+            return (.base(chunk), Int(offset))
+        case .slot(let slot): return (.rewritten(slot, index), 0)
+        case .lost: throw ContentFormat.Finding("a row of its chunks has impossible values")
+        }
+    }
+
+    /// The plaintext bytes of a sealed chunk that is full.
+    func byteCount(of chunk: SealedChunk) -> Int {
+        switch chunk {
+        case .base: Limits.chunkBytes
+        case .rewritten: chunkBytes
+        }
+    }
+
+    /// The size of a buffer for a chunk: one of the two that are cheap to allocate.
+    static func bufferBytes(for byteCount: Int) -> Int { byteCount <= 4096 ? byteCount : Limits.chunkBytes }
+
+    /// Decrypts a sealed chunk.
     ///
     /// - Parameters:
-    ///   - source: The place of the chunk.
-    ///   - index: The number of the chunk in the file.
-    ///   - sealed: A buffer for a sealed chunk.
-    ///   - chunk: The buffer for the chunk, which is filled up with zeros.
+    ///   - chunk: The chunk.
+    ///   - sealed: A buffer for its ciphertext, which grows as needed.
+    ///   - plaintext: The buffer for the plaintext.
     ///   - waits: Whether it may block on the disk.
     /// - Throws: ``ContentFormat/Finding`` if it is damaged; ``NotCached``.
     func open(
-        _ source: ChunkSource,
-        at index: Int64,
+        _ chunk: SealedChunk,
         _ sealed: inout [UInt8],
-        into chunk: inout SecretBytes,
-        waits: Bool = true
+        into plaintext: inout SecretBytes,
+        waits: Bool
     ) throws {
-        switch source {
-        case .hole: break
-        case .base:
+        switch chunk {
+        case .base(let index):
             guard let base else { throw ContentFormat.Finding("its content is missing") }
-            _ = try base.open(index, under: key, &sealed, &chunk, waits: waits)
-        case .slot(let slot):
+            _ = try base.open(index, under: key, &sealed, &plaintext, waits: waits)
+        case .rewritten(let slot, let index):
             guard let overlay else { throw ContentFormat.Finding("the chunks that were rewritten are missing") }
-            try overlay.open(slot, at: index, under: key, &chunk, waits: waits)
-        case .lost: throw ContentFormat.Finding("a row of its chunks has impossible values")
-        }
-        let byteCount = source.byteCount
-        Self.wipe(&chunk, from: byteCount)
-    }
-
-    static func wipe(_ chunk: inout SecretBytes, from offset: Int) {
-        unsafe chunk.withUnsafeMutableBytes { buffer in
-            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
-            _ = unsafe rest.initializeMemory(as: UInt8.self, repeating: 0)
+            try overlay.open(slot, at: index, under: key, &sealed, &plaintext, waits: waits)
         }
     }
 }
@@ -127,34 +143,39 @@ package struct ReadPlan: Sendable {
     }
 
     /// - Parameters:
+    ///   - reader: What opens the chunks.
     ///   - waits: Whether it may block on the disk; if it would have to, ``NotCached``.
     ///   - skipsHoles: Whether nothing is passed on for holes.
     ///   - onDamage: Called for a chunk that can't be read, for which zeros are passed on; without it, damage is an
     ///     error.
     ///   - output: Called with the plaintext.
     private func open(
+        with reader: ChunkReader = ChunkReader(),
         waits: Bool = true,
         skipsHoles: Bool = false,
         onDamage: ((Range<Int64>) -> Void)? = nil,
         to output: (RawSpan) throws -> Void
     ) throws {
         if range.isEmpty { return }
-        var chunk = try SecretBytes(zeros: Limits.chunkBytes)
-        var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
-        let first = range.lowerBound / Int64(Limits.chunkBytes)
+        let chunkBytes = Int64(content.chunkBytes)
+        let first = range.lowerBound / chunkBytes
         for (offset, source) in sources.enumerated() where !(skipsHoles && source == .hole) {
             let index = first + Int64(offset)
-            let start = index * Int64(Limits.chunkBytes)
-            let wanted = range.clamped(to: start..<(start + Int64(Limits.chunkBytes)))
+            let start = index * chunkBytes
+            let wanted = range.clamped(to: start..<(start + chunkBytes))
             do {
-                try content.open(source, at: index, &sealed, into: &chunk, waits: waits)
+                try reader.read(
+                    Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start),
+                    from: source,
+                    at: index,
+                    of: content,
+                    waits: waits,
+                    to: output
+                )
             } catch let error as ContentFormat.Finding {
                 guard let onDamage else { throw error }
                 onDamage(wanted)
-                OpenedContent.wipe(&chunk, from: 0)
-            }
-            try chunk.withBytes { bytes in
-                try output(bytes.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+                try reader.passZeros(wanted.count, to: output)
             }
         }
     }
@@ -172,12 +193,13 @@ package struct ReadPlan: Sendable {
 
     /// Decrypts the range into memory if that is quick, also on the event loop.
     ///
+    /// - Parameter reader: What opens the chunks, and keeps some.
     /// - Returns: The plaintext; `nil` if it is large, or the read would block on the disk.
     /// - Throws: As ``perform(to:)``.
-    package func collectIfCached() throws(CofferError) -> SecretBytes? {
-        if sources.count > Self.chunksAtOnce { return nil }
+    func collectIfCached(with reader: ChunkReader) throws(CofferError) -> SecretBytes? {
+        if sources.count * content.chunkBytes > Self.chunksAtOnce * Limits.chunkBytes { return nil }
         do {
-            return try collect(waits: false)
+            return try collect(with: reader, waits: false)
         } catch is NotCached {
             return nil
         } catch {
@@ -188,14 +210,15 @@ package struct ReadPlan: Sendable {
     /// The maximum number of chunks that are decrypted while other requests wait: a small range may lie across two.
     static let chunksAtOnce = 2
 
-    private func collect(waits: Bool) throws -> SecretBytes {
+    private func collect(with reader: ChunkReader = ChunkReader(), waits: Bool) throws -> SecretBytes {
         var collected = try SecretBytes(zeros: range.count)
         var done = 0
         try open(
+            with: reader,
             waits: waits,
-            to: { chunk in
-                collected.copy(chunk, to: done)
-                done += chunk.byteCount
+            to: { part in
+                collected.copy(part, to: done)
+                done += part.byteCount
             }
         )
         return collected
@@ -253,43 +276,75 @@ package struct WritePlan: Sendable {
     ///   part is damaged, `diskFull`, `io`. What the catalog names is unchanged then.
     package func perform(_ bytes: borrowing SecretBytes?) throws(CofferError) -> [Written] {
         do {
-            guard let overlay = content.overlay else { return [] }
-            var chunk = try SecretBytes(zeros: Limits.chunkBytes)
-            var sealed = [UInt8](repeating: 0, count: Limits.chunkBytes + CipherSuite.tagBytes)
-            var done = 0
-            var written: [Written] = []
-            for piece in pieces {
-                let isKept = piece.range.lowerBound > 0 || piece.range.upperBound < piece.byteCount
-                try content.open(isKept ? piece.source : .hole, at: piece.index, &sealed, into: &chunk)
-                Self.copy(bytes, from: done, into: &chunk, piece.range)
-                done += piece.range.count
-                try content.directory.fileSystem.willPerform(.write)
-                let slot = try chunk.withBytes { plaintext in
-                    try overlay.write(
-                        plaintext.extracting(first: piece.byteCount),
-                        at: piece.index,
-                        into: piece.slot,
-                        under: content.key
-                    )
-                }
-                written.append(Written(index: piece.index, slot: slot))
-            }
-            return written
+            return try write(bytes, with: ChunkReader(), waits: true)
         } catch {
             throw transferError(error, content.key, content.subject, for: .write)
         }
     }
 
-    private static func copy(
-        _ bytes: borrowing SecretBytes?,
-        from offset: Int,
-        into chunk: inout SecretBytes,
-        _ range: Range<Int>
-    ) {
+    /// Seals the chunks into their slots if that is quick, also on the event loop: the kernel takes them into its
+    /// cache, and a switch of threads would cost more.
+    ///
+    /// - Parameters:
+    ///   - bytes: All bytes to be written.
+    ///   - reader: What opens the chunks that are overwritten in part, and keeps some.
+    /// - Returns: The chunks and their slots; `nil` if it is much, or a chunk would have to be read from the disk.
+    /// - Throws: As ``perform(_:)``.
+    func performIfCached(_ bytes: borrowing SecretBytes?, with reader: ChunkReader) throws(CofferError) -> [Written]? {
+        if pieces.reduce(0, { $0 + $1.byteCount }) > Limits.writeAtOnceBytes { return nil }
+        do {
+            return try write(bytes, with: reader, waits: false)
+        } catch is NotCached {
+            return nil
+        } catch {
+            throw transferError(error, content.key, content.subject, for: .write)
+        }
+    }
+
+    private func write(_ bytes: borrowing SecretBytes?, with reader: ChunkReader, waits: Bool) throws -> [Written] {
+        guard let overlay = content.overlay else { return [] }
+        var done = 0
+        var written: [Written] = []
+        for piece in pieces {
+            let part = done..<(done + piece.range.count)
+            done = part.upperBound
+            var slot: ChunkSlot?
+            func seal(_ plaintext: RawSpan) throws {
+                try content.directory.fileSystem.willPerform(.write)
+                slot = try overlay.write(plaintext, at: piece.index, into: piece.slot, under: content.key)
+            }
+            if piece.range == 0..<piece.byteCount {
+                try Self.withPart(part, of: bytes, seal)
+            } else {
+                var chunk = try SecretBytes(zeros: OpenedContent.bufferBytes(for: overlay.chunkBytes))
+                var filled = 0
+                try reader.read(
+                    0..<piece.byteCount,
+                    from: piece.source,
+                    at: piece.index,
+                    of: content,
+                    waits: waits,
+                    to: { part in
+                        chunk.copy(part, to: filled)
+                        filled += part.byteCount
+                    }
+                )
+                try Self.withPart(part, of: bytes) { chunk.copy($0, to: piece.range.lowerBound) }
+                try chunk.withBytes { try seal($0.extracting(first: piece.byteCount)) }
+            }
+            if let slot { written.append(Written(index: piece.index, slot: slot)) }
+        }
+        return written
+    }
+
+    private static func withPart(
+        _ range: Range<Int>,
+        of bytes: borrowing SecretBytes?,
+        _ body: (RawSpan) throws -> Void
+    ) throws {
         switch bytes {
         case .none: return
-        case .some(let bytes):
-            bytes.withBytes { chunk.copy($0.extracting(offset..<(offset + range.count)), to: range.lowerBound) }
+        case .some(let bytes): try bytes.withBytes { try body($0.extracting(range)) }
         }
     }
 }
@@ -297,16 +352,17 @@ package struct WritePlan: Sendable {
 /// A plan to reserve disk space.
 package struct AllocationPlan: Sendable {
     let content: OpenedContent
-    let room: Range<Int64>
+    let slots: Range<Int64>
 
     /// Reserves the space.
     ///
     /// - Throws: `diskFull` if there is not enough, `io`.
     package func perform() throws(CofferError) {
-        guard let overlay = content.overlay, !room.isEmpty else { return }
+        guard let overlay = content.overlay, !slots.isEmpty else { return }
+        let start = overlay.offset(ofSlot: slots.lowerBound)
         do throws(SystemError) {
             try content.directory.fileSystem.willPerform(.write)
-            try overlay.file.descriptor.reserve(Int64(room.count), at: room.lowerBound)
+            try overlay.file.descriptor.reserve(overlay.offset(ofSlot: slots.upperBound) - start, at: start)
         } catch {
             throw error.cofferError("can't reserve room for \(content.subject)")
         }

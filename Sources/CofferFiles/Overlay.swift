@@ -38,9 +38,9 @@ enum ChunkSource: Equatable, Sendable {
 /// A slot that the catalog names is not written again before a committed transaction no longer names it, so that after
 /// a crash there is the old chunk or the new one.
 struct Overlay: Sendable {
-    static let slotBytes = Int64(SlotCipher.saltBytes + Limits.chunkBytes)
-
     let file: ContentFile
+    /// The plaintext bytes of a full chunk.
+    let chunkBytes: Int
     private let cipher: SlotCipher
 
     /// Checks the header of an overlay.
@@ -51,24 +51,33 @@ struct Overlay: Sendable {
     ///   - salvaging: Whether to ignore a wrong header: each chunk is authentic or not.
     /// - Throws: ``ContentFormat/Finding`` if it does not belong to the content.
     init(_ file: ContentFile, of id: ItemID, salvaging: Bool = false) throws {
-        self.file = file
-        if salvaging {
-            cipher = try ContentFormat.salvage(try file.header(), .overlay, expecting: id).slotCipher
-            return
-        }
-        cipher = try ContentFormat.read(try file.header(), .overlay, expecting: id).get().slotCipher
+        let header = try file.header()
+        let format =
+            if salvaging {
+                try ContentFormat.salvage(header, .overlay, expecting: id)
+            } else {
+                try ContentFormat.read(header, .overlay, expecting: id).get()
+            }
+        self.init(file, format)
     }
 
-    /// Writes the header of a new overlay.
-    init(making file: ContentFile, of id: ItemID) throws(SystemError) {
-        let format = ContentFormat(.overlay, of: id, suite: .preferred)
+    /// Writes the header of an overlay that has no chunks.
+    init(making file: ContentFile, of id: ItemID, chunkBytes: Int = Limits.chunkBytes) throws(SystemError) {
+        let format = ContentFormat(.overlay, of: id, suite: .preferred, chunkBytes: chunkBytes)
         unsafe try file.descriptor.write(all: format.header.span.bytes, at: 0)
+        self.init(file, format)
+    }
+
+    private init(_ file: ContentFile, _ format: ContentFormat) {
         self.file = file
+        chunkBytes = format.chunkBytes
         cipher = format.slotCipher
     }
 
     /// The offset of a slot on disk.
-    static func offset(ofSlot number: Int64) -> Int64 { Int64(ContentFormat.headerBytes) + number * slotBytes }
+    func offset(ofSlot number: Int64) -> Int64 {
+        Int64(ContentFormat.headerBytes) + number * Int64(SlotCipher.saltBytes + chunkBytes)
+    }
 
     /// Seals a chunk into a slot.
     ///
@@ -89,7 +98,7 @@ struct Overlay: Sendable {
         let stored = sealed.count - CipherSuite.tagBytes
         unsafe try file.descriptor.write(
             all: sealed.span.bytes.extracting(first: stored),
-            at: Self.offset(ofSlot: number)
+            at: offset(ofSlot: number)
         )
         return ChunkSlot(number: number, byteCount: chunk.byteCount, tag: Array(sealed[stored...]))
     }
@@ -100,6 +109,7 @@ struct Overlay: Sendable {
     ///   - slot: Its slot.
     ///   - index: The number of the chunk in the file.
     ///   - key: The key of the content.
+    ///   - sealed: A buffer for a sealed chunk, which grows as needed.
     ///   - plaintext: The buffer for the plaintext, of the size of a chunk.
     ///   - waits: Whether it may block on the disk.
     /// - Throws: ``ContentFormat/Finding`` if it is not authentic; ``NotCached``.
@@ -107,15 +117,21 @@ struct Overlay: Sendable {
         _ slot: ChunkSlot,
         at index: Int64,
         under key: ContentKey,
+        _ sealed: inout [UInt8],
         _ plaintext: inout SecretBytes,
         waits: Bool = true
     ) throws {
+        guard slot.byteCount <= chunkBytes else {
+            throw ContentFormat.Finding("a row of its chunks has impossible values")
+        }
         let stored = SlotCipher.saltBytes + slot.byteCount
-        var sealed = [UInt8](repeating: 0, count: stored) + slot.tag
+        let end = stored + slot.tag.count
+        if sealed.count < end { sealed += repeatElement(0, count: end - sealed.count) }
+        sealed.replaceSubrange(stored..<end, with: slot.tag)
         let found = unsafe try sealed.withUnsafeMutableBytes { buffer in
             unsafe try file.read(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<stored]),
-                at: Self.offset(ofSlot: slot.number),
+                at: offset(ofSlot: slot.number),
                 waits: waits
             )
         }
@@ -126,7 +142,7 @@ struct Overlay: Sendable {
             try key.withKey { (key) in
                 unsafe try plaintext.withUnsafeMutableBytes { (buffer) throws(CryptoError) in
                     unsafe try cipher.open(
-                        sealed.span.bytes,
+                        sealed.span.bytes.extracting(first: end),
                         at: UInt64(index),
                         under: key,
                         into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<slot.byteCount])

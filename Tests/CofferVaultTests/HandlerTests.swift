@@ -110,8 +110,11 @@ import Testing
             "handle"
         ]
         let params: JSONObject = ["handle": handle ?? .null, "offset": 0]
+        // Smaller ones would be written at once.
+        let (count, most) = (Limits.writeAtOnceBytes + 1, Limits.writeAtOnceBytes + 2)
         let (one, two) = (
-            try stepper.begin(.fileWrite, params, [1, 1, 1]), try stepper.begin(.fileWrite, params, [2, 2])
+            try stepper.begin(.fileWrite, params, [UInt8](repeating: 1, count: most)),
+            try stepper.begin(.fileWrite, params, [UInt8](repeating: 2, count: count))
         )
         guard case .claim(let claim) = one.wait else { throw CofferError(.internal, "it claims nothing") }
         #expect(two.wait == .claim(claim))
@@ -131,8 +134,22 @@ import Testing
         }
         #expect(waits == [.claim(claim), .work, .commit])
         #expect(sync.failure == nil)
-        let read = try stepper.perform(.fileRead, ["handle": handle ?? .null, "offset": 0, "length": 10])
+        let end: JSONObject = ["handle": handle ?? .null, "offset": .integer(Int64(count - 2)), "length": 10]
+        let read = try stepper.perform(.fileRead, end)
         #expect(read.payload == [2, 2, 1])
+    }
+
+    @Test func `a small write is written in its step, once it has the file`() throws {
+        let handle = try stepper.perform(.fileOpen, ["name": "f", "access": "readWrite", "create": true]).result?[
+            "handle"
+        ]
+        let write = try stepper.begin(.fileWrite, ["handle": handle ?? .null, "offset": 0], [1, 2, 3])
+        guard case .claim = write.wait else { throw CofferError(.internal, "it claims nothing") }
+        write.resume()
+        #expect(write.wait == nil)
+        #expect(write.failure == nil)
+        let read = try stepper.perform(.fileRead, ["handle": handle ?? .null, "offset": 1, "length": 10])
+        #expect(read.payload == [2, 3])
     }
 
     @Test func `a handle of class A that is locked between the claim and the write writes nothing`() throws {

@@ -136,7 +136,7 @@ import Testing
             }
         }
         #expect(try daemon.coffer(["get", "notes/a", "--output", "copy"]).status == 65)
-        let isWhole = [.header, .longer, .overlayHeader, .row].contains(harm)
+        let isWhole = [.header, .longer, .overlayMissing, .overlayHeader, .row].contains(harm)
         try doctor(
             status: 65,
             "file 'notes/a': "

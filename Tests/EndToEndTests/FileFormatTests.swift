@@ -174,10 +174,11 @@ import Testing
             }
         }
         if let overlay {
-            let header = try header(1, id, overlay[10])
+            let chunkBytes = 1 << Int(overlay[11])
+            let header = try header(chunkBytes == 65_536 ? 1 : 2, id, overlay[10])
             #expect(Array(overlay[..<32]) == header)
             for row in rows {
-                let start = 32 + row.slot * 65_552
+                let start = 32 + row.slot * (16 + chunkBytes)
                 let bytes = try open(
                     Array(overlay[(start + 16)..<(start + 16 + row.count)]),
                     row.tag,
@@ -186,7 +187,8 @@ import Testing
                     header,
                     chunkKey(key, Array(overlay[start..<(start + 16)]))
                 )
-                found.replaceSubrange((row.chunk * 65_536)..<(row.chunk * 65_536 + row.count), with: bytes)
+                let place = row.chunk * chunkBytes
+                found.replaceSubrange(place..<(place + row.count), with: bytes)
             }
         }
         let isRight = found == content

@@ -84,9 +84,9 @@ import Testing
         try flip(500, ofOverlay: true)
         let saved = try salvage()
         #expect(saved.status == 65)
-        let isNamed = saved.text.hasPrefix("'notes/a': bytes 65536 to 131071 can't be read")
+        let isNamed = saved.text.hasPrefix("'notes/a': bytes 69632 to 73727 can't be read")
         #expect(isNamed, "\(saved.text)")
-        var expected = zeroed(65_536..<131_072)
+        var expected = zeroed(69_632..<73_728)
         expected[200_000] = 4
         let isRight = daemon.directory.contents("saved") == expected
         #expect(isRight)

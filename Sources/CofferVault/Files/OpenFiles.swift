@@ -254,7 +254,7 @@ extension Vault {
     ) throws -> Step {
         let plan = try store.planReading(range, of: file)
         call.atEnd { store.finishedReading(file) }
-        if let cached = try plan.collectIfCached() { return try next(cached) }
+        if let cached = try store.collectIfCached(plan) { return try next(cached) }
         return .work(with: ()) { (_) throws(CofferError) in
             try plan.collect()
         } then: { content in
@@ -273,7 +273,7 @@ extension Vault {
             guard let bytes = content.take() else { throw CofferError.takenTwice }
             let end = offset + Int64(bytes.count)
             let plan = try store.planWriting(bytes.count, at: offset, of: file)
-            return carryOut(plan, with: bytes, on: file, store) { [self] written in
+            return try carryOut(plan, with: bytes, on: file, store) { [self] written in
                 store.apply(written, upTo: written.isEmpty ? 0 : end, to: file)
                 let reply: Step.Next = { .done(Reply(FileWriteResult(offset: offset, byteCount: file.byteCount))) }
                 if file.pendingCount <= Limits.pendingChunks { return try reply() }
@@ -282,15 +282,23 @@ extension Vault {
         }
     }
 
-    /// Carries out a plan on another thread; if it fails, the file is unchanged.
+    /// Carries out a plan, on another thread if it takes long; if it fails, the file is unchanged.
     private func carryOut(
         _ plan: WritePlan,
         with bytes: consuming SecretBytes?,
         on file: OpenFile,
         _ store: FileStore,
         then next: @escaping ([WritePlan.Written]) throws -> Step
-    ) -> Step {
-        .work(with: bytes) { (bytes) throws(CofferError) in
+    ) throws -> Step {
+        let written: [WritePlan.Written]?
+        do {
+            written = try store.performIfCached(plan, bytes)
+        } catch {
+            store.discard(plan, of: file)
+            throw error
+        }
+        if let written { return try next(written) }
+        return .work(with: bytes) { (bytes) throws(CofferError) in
             try plan.perform(bytes)
         } ended: { failure in
             if failure != nil { store.discard(plan, of: file) }
@@ -332,7 +340,7 @@ extension Vault {
                 return try next()
             }
             guard let plan = try store.planCutting(to: count, of: file) else { return try finish() }
-            return carryOut(plan, with: nil, on: file, store) { written in
+            return try carryOut(plan, with: nil, on: file, store) { written in
                 store.apply(written, upTo: 0, to: file)
                 return try finish()
             }
