@@ -197,6 +197,8 @@ public enum Limits {
     /// Chunks of open files that are kept in plaintext until a lock or a close, each of at most ``chunkBytes`` of locked
     /// memory.
     package static let openedChunks = 8
+    /// Bytes of a content from which on libcrypto is loaded, which takes some milliseconds and a few MiB.
+    package static let bulkBytes: Int64 = 4 << 20
     /// Bytes of chunks that are sealed and written while other requests wait: two chunks of a database's page size.
     package static let writeAtOnceBytes = 32 << 10
     /// Files that could not be changed and are named in an answer; the others are counted.

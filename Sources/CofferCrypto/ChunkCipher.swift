@@ -40,10 +40,18 @@ package struct ChunkCipher: Sendable {
     package let suite: CipherSuite
     /// The associated data of each chunk.
     private let header: [UInt8]
+    private let usesLibcrypto: Bool
 
-    package init(suite: CipherSuite, header: [UInt8]) {
+    /// Creates the cipher of one content.
+    ///
+    /// - Parameters:
+    ///   - suite: An available suite.
+    ///   - header: The associated data of each chunk.
+    ///   - usesLibcrypto: Whether libcrypto may do it, if it is loaded: the bytes are the same.
+    package init(suite: CipherSuite, header: [UInt8], usesLibcrypto: Bool = true) {
         self.suite = suite
         self.header = header
+        self.usesLibcrypto = usesLibcrypto
     }
 
     /// Seals one chunk.
@@ -65,9 +73,14 @@ package struct ChunkCipher: Sendable {
         let nonce = nonce(index, isLast)
         let suite = suite
         let header = header
+        let library = library(for: chunk.byteCount)
         unsafe output.withPointer { result in
             unsafe chunk.withPointer { message in
                 unsafe key.withPointer { rawKey in
+                    let plaintext = unsafe UnsafeBufferPointer(start: message, count: chunk.byteCount)
+                    if let library, unsafe library.seal(plaintext, into: result, nonce: nonce, header, under: rawKey) {
+                        return
+                    }
                     let encrypt =
                         switch suite {
                         case .aes256GCM: unsafe crypto_aead_aes256gcm_encrypt
@@ -109,9 +122,14 @@ package struct ChunkCipher: Sendable {
         let nonce = nonce(index, isLast)
         let suite = suite
         let header = header
+        let library = library(for: output.count)
         let isAuthentic = unsafe output.withPointer { result in
             unsafe sealed.withPointer { input in
                 unsafe key.withPointer { rawKey in
+                    let ciphertext = unsafe UnsafeBufferPointer(start: input, count: output.count)
+                    if let library, unsafe library.open(ciphertext, into: result, nonce: nonce, header, under: rawKey) {
+                        return true
+                    }
                     let decrypt =
                         switch suite {
                         case .aes256GCM: unsafe crypto_aead_aes256gcm_decrypt
@@ -134,6 +152,17 @@ package struct ChunkCipher: Sendable {
         }
         guard isAuthentic else { throw .unauthentic }
     }
+
+    /// libcrypto, if it is loaded and a context of it pays.
+    ///
+    /// What it refuses, libsodium tries again: memory may be short.
+    private func library(for byteCount: Int) -> LibCrypto? {
+        guard usesLibcrypto, suite == .aes256GCM, byteCount >= Self.libraryBytes else { return nil }
+        return LibCrypto.loaded
+    }
+
+    /// The smallest chunk for which a context pays.
+    private static let libraryBytes = 4096
 
     private func nonce(_ index: UInt64, _ isLast: Bool) -> [UInt8] {
         var writer = ByteWriter()

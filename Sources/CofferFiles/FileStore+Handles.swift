@@ -203,6 +203,11 @@ extension FileStore {
             throw error.cofferError(subject, in: keys.state, for: .read)
         }
         let parts = try parts(of: opening, subject, salvaging)
+        if file.byteCount >= Limits.bulkBytes, !LibCrypto.isReady, !triedLibcrypto {
+            triedLibcrypto = true
+            // Without it, reading takes longer.
+            try? NativeThread.startDetached { LibCrypto.load() }
+        }
         return OpenFile(
             node: file.node,
             protectionClass: file.protectionClass,

@@ -18,6 +18,8 @@ package final class FileStore {
     var openContents = OpenContents()
     /// The chunks that were opened last on the daemon's thread.
     let recentChunks = ChunkReader(keeping: Limits.openedChunks)
+    /// Whether a large file was opened, for which libcrypto is loaded.
+    var triedLibcrypto = false
     /// The open files, by the numbers of their rows.
     var openFiles: [Int64: OpenFile] = [:]
     /// The open files whose rows the transaction removes.

@@ -86,6 +86,7 @@ package struct ContentWrite: Sendable {
                     total += Int64(count)
                     index += 1
                     if index % 64 == 0 { progress(total) }
+                    if total == Limits.bulkBytes { LibCrypto.load() }
                     guard isLast || total <= Limits.fileBytes else { throw tooLarge }
                     swap(&chunk, &next)
                     count = nextCount
@@ -201,6 +202,7 @@ package struct ContentRead: Sendable {
     ) throws(CofferError) {
         do {
             let base = try BaseContent(file, id, byteCount: byteCount)
+            if range.count >= Limits.bulkBytes { LibCrypto.load() }
             let indices = chunks(of: range)
             let pieceChunks = min(OpenedChunks.pieceChunks, indices.count)
             var writing = Pipeline<OpenedChunks>(

@@ -39,7 +39,7 @@ package final class SecretArena: Sendable {
     ///
     /// - Parameter byteCount: The size; may be 0.
     /// - Throws: ``SecretMemoryError`` if it can't be locked.
-    func allocate(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+    package func allocate(_ byteCount: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         guard let index = Self.pieceSizes.firstIndex(where: { $0 >= byteCount }) else {
             if byteCount == Self.keptBytes, let region = kept.withLock({ $0.popLast() }),
                 let address = unsafe UnsafeMutableRawPointer(bitPattern: region)
@@ -65,7 +65,7 @@ package final class SecretArena: Sendable {
     /// - Parameters:
     ///   - address: The result of ``allocate(_:)``.
     ///   - byteCount: The size that was requested.
-    func release(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
+    package func release(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
         let index = Self.pieceSizes.firstIndex { $0 >= byteCount }
         let size = index.map { Self.pieceSizes[$0] } ?? byteCount
         unsafe sodium_memzero(address, size)

@@ -65,6 +65,11 @@ struct MemoryScanTests {
 
         /// Stores and fetches an example of everything, and keeps no answer.
         func serve() throws {
+            // After a large one, libcrypto seals and opens the files that follow.
+            let large = try daemon.directory.write([], to: "large")
+            try #require(truncate(large, off_t(2 * Limits.bulkBytes)) == 0)
+            let file = try FileHandle(forReadingFrom: URL(filePath: large))
+            _ = try client.put(try ItemName("large"), PlacementOptions(), content: nil, rest: file.fileDescriptor)
             for accessibility: Accessibility in [
                 .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly, .whenUnlockedDeposit,
                 .afterFirstUnlock,

@@ -50,11 +50,11 @@ let systemImporters: [String: Set<String>] = [
     "Swift": ["CofferKeychain"],
     "Foundation": ["CofferFoundation"],
     "Glibc": [
-        "CofferBus", "CofferCommands", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem", "CofferVault",
-        "cofferd",
+        "CofferBus", "CofferCommands", "CofferCrypto", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem",
+        "CofferVault", "cofferd",
     ],
     "Synchronization": [
-        "CofferClient", "CofferCommands", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService",
-        "CofferSystem", "CofferVault", "cofferd",
+        "CofferClient", "CofferCommands", "CofferCrypto", "CofferFiles", "CofferFoundation", "CofferMemory",
+        "CofferService", "CofferSystem", "CofferVault", "cofferd",
     ],
 ]
