@@ -9,32 +9,31 @@ internal import Synchronization
 /// it can't be loaded, libsodium does the same more slowly. A context, which has the schedule of a key, exists during
 /// one call, in locked memory that is wiped when it is freed.
 @safe
-package struct LibCrypto: @unchecked Sendable {
-    // Sendable: functions, and the description of a cipher, which libcrypto lets any thread use.
-    private typealias Make = @convention(c) () -> OpaquePointer?
-    private typealias Free = @convention(c) (OpaquePointer?) -> Void
+package struct LibCrypto: Sendable {
+    private typealias Make = @Sendable @convention(c) () -> OpaquePointer?
+    private typealias Free = @Sendable @convention(c) (OpaquePointer?) -> Void
     private typealias SetAllocator =
-        @convention(c) (
+        @Sendable @convention(c) (
             LockedAllocator.Allocate, LockedAllocator.Resize, LockedAllocator.Free
         ) -> CInt
-    private typealias Initialize = @convention(c) (UInt64, OpaquePointer?) -> CInt
+    private typealias Initialize = @Sendable @convention(c) (UInt64, OpaquePointer?) -> CInt
     private typealias Fetch =
-        @convention(c) (
+        @Sendable @convention(c) (
             OpaquePointer?, UnsafePointer<CChar>, UnsafePointer<CChar>?
         ) -> OpaquePointer?
     private typealias Begin =
-        @convention(c) (
+        @Sendable @convention(c) (
             OpaquePointer?, OpaquePointer?, OpaquePointer?, UnsafePointer<UInt8>, UnsafePointer<UInt8>, CInt
         ) -> CInt
     private typealias Update =
-        @convention(c) (
+        @Sendable @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<CInt>, UnsafePointer<UInt8>, CInt
         ) -> CInt
     private typealias End =
-        @convention(c) (
+        @Sendable @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<CInt>
         ) -> CInt
-    private typealias Control = @convention(c) (OpaquePointer?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt
+    private typealias Control = @Sendable @convention(c) (OpaquePointer?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt
 
     private static let getTag: CInt = 0x10
     private static let setTag: CInt = 0x11
@@ -47,7 +46,8 @@ package struct LibCrypto: @unchecked Sendable {
     private let update: Update
     private let end: End
     private let control: Control
-    private let cipher: OpaquePointer
+    // The description of a cipher: libcrypto lets any thread use it, and nothing changes it.
+    private nonisolated(unsafe) let cipher: OpaquePointer
 
     // MARK: Loading
 

@@ -9,15 +9,15 @@ enum SealedChunk: Equatable {
     case rewritten(ChunkSlot, Int64)
 }
 
-/// Opens chunks, and keeps those that it opened last, in locked memory: whoever reads a file in small parts then has
-/// each chunk opened once.
+/// Opens chunks, and keeps those that it opened last, in locked memory, so that a client that reads a file in small
+/// parts has each chunk opened once.
 ///
 /// A chunk that is rewritten is another sealed chunk, so no kept one is ever out of date.
 final class ChunkReader {
     private final class Opened {
         let key: ContentKey
         let chunk: SealedChunk
-        var plaintext: SecretBytes
+        let plaintext: SecretBytes
 
         init(_ chunk: SealedChunk, under key: ContentKey, _ plaintext: consuming SecretBytes) {
             self.key = key

@@ -157,6 +157,7 @@ extension FileStore {
     /// The places of consecutive chunks, in order.
     private func sources(of indices: ClosedRange<Int64>, in file: OpenFile) throws -> [ChunkSource] {
         let (first, last) = (indices.lowerBound, indices.upperBound)
+        // A row with impossible values must cost its own chunk only: then each is looked up alone.
         if first < last, let rows = try? chunks.rows(of: file.node, from: first, to: last) {
             let slots = Dictionary(rows.map { ($0.chunk, $0.slot) }) { $1 }
             return indices.map { file.known($0) ?? slots[$0].map { .slot($0) } ?? file.unwritten($0) }

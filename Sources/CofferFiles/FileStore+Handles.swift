@@ -205,7 +205,7 @@ extension FileStore {
         let parts = try parts(of: opening, subject, salvaging)
         if file.byteCount >= Limits.bulkBytes, !LibCrypto.isReady, !triedLibcrypto {
             triedLibcrypto = true
-            // Without it, reading takes longer.
+            // libsodium opens chunks until it is loaded, and where it can't be.
             try? NativeThread.startDetached { LibCrypto.load() }
         }
         return OpenFile(

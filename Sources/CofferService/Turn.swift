@@ -122,7 +122,7 @@ final class Turn: ServerPart {
     func settle() {
         var isSettled = false
         while !isSettled {
-            // After the lock that was due in this turn: no later event need come.
+            // A lock that fell due in this turn ends waits, and no later event need come.
             endWaiting()
             if let catalog = vault.openCatalog, catalog.hasChanges || audit.mustWrite(to: catalog) { commit() }
             let isCommitted = vault.openCatalog?.hasChanges != true

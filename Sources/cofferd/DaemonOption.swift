@@ -226,7 +226,7 @@ struct DaemonOption: Sendable {
         DaemonOption(
             "--journal-reads",
             setting: "JournalReads",
-            "write granted reads to the journal, too; otherwise only changes, refusals and states of the vault",
+            "write granted reads to the journal, too; otherwise only changes, opened files, refusals and states",
             .flag({ $0.readsInJournal = $1 })
         ),
         DaemonOption(

@@ -60,7 +60,7 @@ extension Vault {
                 try store.commit(file, now: wallClockMilliseconds())
                 try changes.note(try store.item(of: file).map { ItemChange(.changed, $0) })
             }
-            // Given as it is, the optimizer copies the step that it makes of it, which traps.
+            // The optimizer copies a step that is made of `next` itself, and a copy of what can't be copied traps.
             return .committed { try next() }
         }
     }
