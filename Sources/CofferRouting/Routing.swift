@@ -60,6 +60,7 @@ package enum Routing {
         if let configured = wishes.configured { return (configured, .configuration) }
         if let scenario = facts.scenario { return (scenario.protection, .scenario) }
         if let scenario = facts.kind?.scenario { return (scenario.protection, .kind) }
+        if store == .file && facts.isRecognisedSecret { return (.file(.complete), .content) }
         return (.standard(in: store), .standard)
     }
 

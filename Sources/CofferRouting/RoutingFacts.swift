@@ -20,6 +20,8 @@ package struct RoutingFacts: Hashable, Sendable {
     package let isDeclaredStructured: Bool
     /// Whether it is not declared, and its text parses as named fields: the result of ``looksStructured(_:)``.
     package let looksStructured: Bool
+    /// Whether its content is a form in which programs keep secrets: the result of ``looksSecret(_:)``.
+    package let looksSecret: Bool
     /// The format of its content: the result of ``ContentSignature``.
     package let signature: ContentSignature?
     /// Whether it is presented as a file, by name or by descriptor, and not as a value.
@@ -35,6 +37,7 @@ package struct RoutingFacts: Hashable, Sendable {
         size: Size,
         isDeclaredStructured: Bool = false,
         looksStructured: Bool = false,
+        looksSecret: Bool = false,
         signature: ContentSignature? = nil,
         isPresentedAsFile: Bool = false,
         scenario: Scenario? = nil,
@@ -45,6 +48,7 @@ package struct RoutingFacts: Hashable, Sendable {
         self.size = size
         self.isDeclaredStructured = isDeclaredStructured
         self.looksStructured = looksStructured
+        self.looksSecret = looksSecret
         self.signature = signature
         self.isPresentedAsFile = isPresentedAsFile
         self.scenario = scenario
@@ -73,11 +77,18 @@ package struct RoutingFacts: Hashable, Sendable {
             size: size,
             isDeclaredStructured: options.isStructured,
             looksStructured: isWhole && CofferRouting.looksStructured(prefix),
+            looksSecret: CofferRouting.looksSecret(prefix),
             signature: ContentSignature(of: prefix, isWhole: isWhole),
             isPresentedAsFile: options.isPresentedAsFile,
             scenario: options.scenario,
             isInDirectory: isInDirectory
         )
+    }
+
+    /// Whether its content was recognised as a secret, though nobody says that it is one.
+    package var isRecognisedSecret: Bool {
+        guard kind == nil && formerKind == nil else { return false }
+        return looksSecret || isDeclaredStructured || signature?.kind.isSecret == true
     }
 
     /// The kind that was recognised in its content, if its owner stated none.

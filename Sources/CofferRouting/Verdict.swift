@@ -32,6 +32,8 @@ package enum ProtectionSource: String, CaseIterable, Sendable {
     case scenario
     /// The scenario that goes with the stated kind.
     case kind
+    /// The content of a file, which was recognised as a secret.
+    case content
     /// None of these.
     case standard
 }

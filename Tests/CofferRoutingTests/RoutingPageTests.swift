@@ -144,6 +144,7 @@ private struct Example {
             size: bytes.hasPrefix(">") ? .moreThan(count) : .exactly(count),
             isDeclaredStructured: known["declared"] == "structured",
             looksStructured: known["looks"] == "structured",
+            looksSecret: known["looks"] == "secret",
             signature: try known["signature"].map { try Self.value(ContentSignature(rawValue: $0), $0) },
             isPresentedAsFile: known["presented"] == "as a file",
             scenario: try known["scenario"].map { try Self.value(Scenario(rawValue: $0), $0) },

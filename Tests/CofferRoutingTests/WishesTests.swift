@@ -15,7 +15,9 @@ import Testing
         #expect(verdict.store == store)
         #expect(verdict.storeSource == .caller)
         #expect(verdict.rule == Rule(for: facts))
-        #expect(verdict.protection == (facts.kind?.scenario?.protection ?? .standard(in: store)).converted(to: store))
+        let standard: Protection =
+            store == .file && facts.kind == nil && facts.isDeclaredStructured ? .file(.complete) : .standard(in: store)
+        #expect(verdict.protection == (facts.kind?.scenario?.protection ?? standard).converted(to: store))
         #expect(
             verdict.reason == "the caller named the store; without that, "
                 + "\(verdict.rule.rawValue): \(verdict.rule.reason(RoutingBounds()))"
@@ -153,7 +155,7 @@ import Testing
             ProtectionSource.allCases.map(\.rawValue)
                 == [
                     "caller", "directory", "existingItem", "entitlement", "configuration", "scenario", "kind",
-                    "standard",
+                    "content", "standard",
                 ]
         )
         #expect(StoreSource.allCases.map(\.rawValue) == ["matrix", "caller", "protection", "existingItem"])
