@@ -61,7 +61,8 @@ public enum AuthenticationNeed: String, CaseIterable, Sendable {
     /// Either factor.
     case passcodeOrApplicationPassword
 
-    fileprivate var words: String {
+    /// What is missing, for a sentence.
+    public var words: String {
         switch self {
         case .passcode: "the passcode"
         case .applicationPassword: "its application password"

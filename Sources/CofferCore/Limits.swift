@@ -104,6 +104,8 @@ public enum Limits {
     public static let queryItems = 4096
     /// The items that a query reads from the store at a time: bounds the memory of a query.
     public static let queryBatch = 64
+    /// The references that the error for an ambiguous name gives.
+    public static let namedReferences = 4
     /// The seconds for which an authentication can be reused.
     public static let contextSeconds = 300
     /// The bytes of the cursor of a query.

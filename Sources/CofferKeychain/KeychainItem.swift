@@ -78,8 +78,23 @@ package struct ItemAttributes: Hashable, Sendable {
         return name
     }
 
+    /// The name of an item that has no path; `nil` if only its reference names it.
+    package var qualifiedName: QualifiedName? { name == nil ? QualifiedName(itemClass, text) : nil }
+
+    /// The name under which an item is listed.
+    ///
+    /// - Parameter id: The item's reference, which names it if nothing else does.
+    package func listedName(of id: ItemID) -> String {
+        (name ?? (QualifiedName(itemClass, text) ?? .reference(id)).itemName)?.path ?? ""
+    }
+
     /// The size of the stored attributes.
     package var byteCount: Int { ItemMetadata.byteCount(of: self) }
+
+    /// The values of all attributes that are texts, user-defined ones included.
+    package var texts: [String] {
+        values.values.compactMap { if case .text(let text) = $0 { text } else { nil } } + user.values
+    }
 
     /// The text of an attribute; "" if it is missing.
     func text(_ attribute: KeychainAttribute) -> String {
@@ -163,6 +178,9 @@ package struct KeychainItem: Sendable {
         )
     }
 
+    /// The name under which the item is listed.
+    package var listedName: String { attributes.listedName(of: id) }
+
     /// The kind that the owner stated.
     package var kind: ItemKind? { attributes.kind }
 
@@ -207,13 +225,13 @@ extension AuditedItem {
 extension ItemChange {
     package init(_ kind: Kind, _ item: KeychainItem) { self.init(kind, item.id, item.attributes) }
 
-    package init(_ kind: Kind, _ id: ItemID, _ attributes: ItemAttributes, formerName: ItemName? = nil) {
+    package init(_ kind: Kind, _ id: ItemID, _ attributes: ItemAttributes, formerName: String? = nil) {
         self.init(
             kind,
             in: .keychain,
             group: attributes.group,
-            name: attributes.name?.path,
-            formerName: formerName?.path,
+            name: attributes.listedName(of: id),
+            formerName: formerName,
             itemClass: attributes.itemClass,
             reference: id
         )

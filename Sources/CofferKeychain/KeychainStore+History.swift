@@ -38,6 +38,14 @@ extension KeychainStore {
         return values
     }
 
+    /// The number of former values of an item's secret, damaged ones included.
+    package func formerValueCount(of item: KeychainItem) throws -> Int {
+        let count = try connection.row("SELECT count(*) FROM keychain_history WHERE uuid = ?", .blob(item.id.bytes)) {
+            try $0.integer(0)
+        }
+        return Int(count ?? 0)
+    }
+
     /// The former values that are not damaged.
     func intactHistory(of item: KeychainItem) throws -> [EarlierValue] {
         try earlierValues(of: item) { error in if !error.isDamage { throw error } }

@@ -99,20 +99,6 @@ extension KeychainOrder {
     }
 }
 
-extension String {
-    /// Whether the UTF-8 of a text occurs in that of this one.
-    ///
-    /// Not by the standard library, whose general search takes longer than all else that a scan does with an item.
-    fileprivate func containsBytes(of part: String) -> Bool {
-        let (own, wanted) = (utf8, part.utf8)
-        let (text, word) = (own.span, wanted.span)
-        if word.count > text.count { return false }
-        return (0...(text.count - word.count)).contains { start in
-            word.indices.allSatisfy { text[start + $0] == word[$0] }
-        }
-    }
-}
-
 /// A page of the result of a query.
 package struct SearchPage {
     /// The items, in the order in which they were added.

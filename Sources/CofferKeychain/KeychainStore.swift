@@ -158,6 +158,7 @@ package final class KeychainStore {
     ///   - kind: The kind that its owner states.
     ///   - created: The creation date of an item that comes from elsewhere; by default now.
     ///   - decision: The rule by which the put was decided, and what overrode it.
+    ///   - change: The attributes that its owner gives it besides.
     ///   - keptBytes: What a file that becomes the item kept of it.
     ///   - now: Milliseconds since 1970.
     ///   - context: The authentication of the client.
@@ -171,17 +172,18 @@ package final class KeychainStore {
         kind: ItemKind?,
         created: Int64?,
         decision: String = "",
+        change: KeychainChange = KeychainChange(),
         kept keptBytes: [UInt8] = [],
         now: Int64,
         with context: AuthenticationContext? = nil
     ) throws -> ItemID {
         if try isSealed(ItemAttributes(key)) {
-            var attributes = ItemAttributes(key)
+            var attributes = ItemAttributes(key).changed(by: change, group: nil)
             attributes.kind = kind
             attributes.decision = decision
             return try replaceSealed(attributes, secret, accessibility, now)
         } else if let existing = try find(key) {
-            var attributes = existing.attributes
+            var attributes = existing.attributes.changed(by: change, group: nil)
             attributes.kind = kind ?? attributes.kind
             attributes.decision = decision
             let item = try prepared(existing, for: attributes, accessibility, context)
@@ -189,7 +191,7 @@ package final class KeychainStore {
             return item.id
         } else {
             let kept = try kept(keptBytes, key.quoted)
-            var attributes = ItemAttributes(key, as: kept?.metadata.attributes)
+            var attributes = ItemAttributes(key, as: kept?.metadata.attributes).changed(by: change, group: nil)
             attributes.kind = kind
             attributes.decision = decision
             return try connection.transaction {

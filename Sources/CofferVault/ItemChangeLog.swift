@@ -40,6 +40,14 @@ package final class ItemChangeLog {
     }
 }
 
+extension KeychainItem {
+    /// The change of the item to other attributes: a renaming, if it is listed under another name then.
+    func change(to attributes: ItemAttributes) -> ItemChange {
+        let isRenamed = !attributes.listedName(of: id).hasSameBytes(as: listedName)
+        return ItemChange(isRenamed ? .renamed : .changed, id, attributes, formerName: isRenamed ? listedName : nil)
+    }
+}
+
 extension StoredItem {
     func change(_ kind: ItemChange.Kind) -> ItemChange {
         switch self {
@@ -51,7 +59,7 @@ extension StoredItem {
     /// The renaming of the item, whose new name is set already.
     func renamed(from formerName: ItemName) -> ItemChange {
         switch self {
-        case .keychain(let item): ItemChange(.renamed, item.id, item.attributes, formerName: formerName)
+        case .keychain(let item): ItemChange(.renamed, item.id, item.attributes, formerName: formerName.path)
         case .file(let file):
             ItemChange(.renamed, in: .file, group: file.group, name: file.path, formerName: formerName.path)
         }

@@ -24,10 +24,25 @@ extension CofferError {
         }
     }
 
+    /// The error for programs: code, message, what to do now, and whether trying again helps.
+    package var json: JSONObject {
+        var members: JSONObject = ["message": .string(message)]
+        members.append(data)
+        return ["error": .object(members)]
+    }
+
     /// The `error` member of a response.
     ///
     /// - Parameter rpcCode: The JSON-RPC code; `nil` for that of the error itself.
     func json(rpcCode: Int?) -> JSONObject {
+        [
+            "code": .integer(Int64(rpcCode ?? self.rpcCode)),
+            "message": .string(message),
+            "data": .object(data),
+        ]
+    }
+
+    private var data: JSONObject {
         var data: JSONObject = ["code": .string(code.rawValue), "osStatus": .integer(Int64(code.osStatus))]
         data.append("cocoaCode", cocoaCode)
         switch retry {
@@ -39,11 +54,7 @@ extension CofferError {
         }
         data.append("need", need)
         data.append("hint", hint)
-        return [
-            "code": .integer(Int64(rpcCode ?? self.rpcCode)),
-            "message": .string(message),
-            "data": .object(data),
-        ]
+        return data
     }
 
     /// Parses the `error` member of a response, even if parts are missing: an error must not be lost because of its

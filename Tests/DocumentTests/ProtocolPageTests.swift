@@ -134,6 +134,7 @@ import Testing
         "defaultHistoryValues": "\(Limits.defaultHistoryValues)",
         "queryItems": "\(Limits.queryItems)",
         "queryBatch": "\(Limits.queryBatch)",
+        "namedReferences": "\(Limits.namedReferences)",
         "contextSeconds": "\(Limits.contextSeconds)",
         "cursorBytes": "\(Limits.cursorBytes)",
         "handles": "\(Limits.handles)",

@@ -258,9 +258,7 @@ public struct ItemChange: Hashable, Sendable {
     public let store: StoreName
     /// The access group of the item.
     public let group: String
-    /// The name of the item.
-    ///
-    /// It is absent if an item of the keychain has no name.
+    /// The name of the item, as a listing has it.
     public let name: String?
     /// The name before the item was renamed.
     ///

@@ -13,12 +13,49 @@ extension Vault {
         let located = try requireItem(params.name, in: group)
         let info = try catalog.change { changes in
             if params.name == params.target { return located.info }
-            try move(located.item, params, in: group, call)
+            if let qualified = QualifiedName(params.target) {
+                try rename(located.item, params.name, to: qualified, in: group, call)
+            } else {
+                try move(located.item, params, in: group, call)
+            }
             let moved = try require(params.target, in: group)
             changes.note(moved.item.renamed(from: params.name))
             return moved.info
         }
         return .done(Reply(info))
+    }
+
+    /// Gives a keychain item the attributes of a name that is no path.
+    private func rename(
+        _ item: StoredItem,
+        _ name: ItemName,
+        to target: QualifiedName,
+        in group: String,
+        _ call: Call
+    ) throws {
+        guard case .keychain(let item) = item, item.attributes.itemClass == target.itemClass,
+            item.attributes.name == nil
+        else {
+            throw CofferError(
+                .param,
+                "can't move \(name.quoted): an item of another kind has a name that begins so",
+                hint: "choose a name that does not begin so"
+            )
+        }
+        let catalog = try catalog
+        if try catalog.keychain.find(target, in: group) != nil {
+            throw CofferError(.duplicateItem, "there is an item of the new name already", operation: .create)
+        }
+        var attributes = item.attributes
+        attributes.values.merge(target.attributes) { _, new in new }
+        try catalog.keychain.update(
+            item,
+            to: attributes,
+            secret: nil,
+            accessibility: item.accessibility,
+            now: item.modified,
+            with: call.caller.context
+        )
     }
 
     private func move(_ item: StoredItem, _ params: ItemMoveParameters, in group: String, _ call: Call) throws {
@@ -34,6 +71,13 @@ extension Vault {
         }
         switch item {
         case .keychain(let item):
+            guard item.attributes.itemClass == .genericPassword else {
+                throw CofferError(
+                    .param,
+                    "can't move \(params.name.quoted): a \(item.attributes.itemClass.rawValue) has no path",
+                    hint: "'coffer keychain update' changes what it is named by"
+                )
+            }
             let key = GenericPasswordKey(target, in: group)
             try catalog.keychain.rename(item, to: key, with: call.caller.context)
         case .file:

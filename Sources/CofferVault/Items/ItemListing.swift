@@ -13,7 +13,8 @@ final class ItemListing<Entry>: SlicedWork {
     private let groups: AccessGroups
     private let prefix: String?
     private let pattern: NamePattern?
-    /// Selects the keychain items that can have a name.
+    /// The text that is searched, in lower case.
+    private let text: String?
     private let query: ItemQuery
     private var position: ListingPosition
     private var walk: TreeWalk?
@@ -40,10 +41,15 @@ final class ItemListing<Entry>: SlicedWork {
             params.ignoresCase
             ? try params.pattern.map { (given) throws(CofferError) in try NamePattern(given.text.lowercased()) }
             : params.pattern
-        query = ItemQuery(KeychainQuery(.genericPassword, expiringBefore: params.expiringBefore), groups: groups)
+        text = params.text?.lowercased()
+        var query = ItemQuery(groups: groups)
+        query.itemClass = params.itemClass
+        query.expiringBefore = params.expiringBefore
+        self.query = query
         quota = PageQuota(params.limit)
         self.describe = describe
         self.page = page
+        if params.itemClass == .identity { throw .identityIsNotStored }
         guard let after = params.after else {
             position = params.store == .file ? .files(latestSecret: 0, at: []) : .secrets(after: 0)
             return
@@ -52,7 +58,7 @@ final class ItemListing<Entry>: SlicedWork {
         position = former
     }
 
-    private var wantsFiles: Bool { params.store != .keychain }
+    private var wantsFiles: Bool { params.store != .keychain && params.itemClass == nil }
 
     private func isWanted(_ name: String) -> Bool {
         if prefix == nil && pattern == nil { return true }
@@ -135,16 +141,25 @@ final class ItemListing<Entry>: SlicedWork {
     /// An item that has moved between the stores since the last slice is replaced, so that it appears once.
     private func take(_ item: StoredItem, named name: String) {
         quota.add(name, of: item.group)
-        // No name contains a NUL.
-        let (entry, key) = (describe(item), Array(item.group.utf8) + [0] + Array(name.utf8))
+        // No name contains a NUL. Several items of the keychain may have one qualified name.
+        var key = Array(item.group.utf8) + [0] + Array(name.utf8)
+        if case .keychain(let secret) = item, secret.attributes.name == nil { key += [0] + secret.id.bytes }
+        let entry = describe(item)
         if let place = places[key] { return items[place] = entry }
         places[key] = items.count
         items.append(entry)
     }
 
     private func add(_ item: KeychainItem) {
-        guard let name = item.attributes.name?.path, isWanted(name) else { return }
+        let name = item.listedName
+        guard isWanted(name), contains(name) || item.attributes.texts.contains(where: contains) else { return }
         take(.keychain(item), named: name)
+    }
+
+    /// Whether a text has the text that is searched in it.
+    private func contains(_ other: String) -> Bool {
+        guard let text else { return true }
+        return other.lowercased().containsBytes(of: text)
     }
 
     /// Visits the next entry of the tree.
@@ -160,7 +175,9 @@ final class ItemListing<Entry>: SlicedWork {
         switch visit {
         case .entry(let entry):
             quota.addRows(1)
-            guard let file = entry.file, isWanted(file.path), expiresInTime(file) else { return true }
+            guard let file = entry.file, isWanted(file.path), contains(file.path), expiresInTime(file) else {
+                return true
+            }
             take(.file(file), named: file.path)
         case .damaged:
             quota.addRows(1)

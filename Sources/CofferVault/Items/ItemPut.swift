@@ -85,6 +85,10 @@ extension Vault {
         _ call: Call
     ) throws -> Step {
         let before = try present(params.name, in: group)
+        if params.isIfAbsent && before != nil { throw CofferError.existsAlready(params.name) }
+        try params.checkAttributes()
+        let replaced = before?.located?.qualifiedItem
+        if replaced == nil { try checkCreatable(params.name, over: before) }
         let size = intake.size
         let verdict = try intake.prefix.withBytes { content in
             try route(
@@ -104,9 +108,15 @@ extension Vault {
         }
         switch verdict.protection {
         case .keychain(let accessibility):
+            if let replaced {
+                try replaceSecret(of: replaced, by: intake.prefix, params, accessibility, call.caller.context)
+                return .done(Reply(Placement(verdict)))
+            }
             try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, call.caller.context)
             return .done(Reply(Placement(verdict)))
         case .file(let protectionClass):
+            if let replaced { throw CofferError.noFile(replaced) }
+            guard params.attributes.isEmpty && params.user.isEmpty else { throw CofferError.noAttributes(params.name) }
             let target = FileTarget(
                 name: params.name,
                 group: group,
@@ -167,6 +177,40 @@ extension Vault {
         return verdict.staying(as: existing.protection)
     }
 
+    /// Refuses to make an item of a name that means one of another kind.
+    private func checkCreatable(_ name: ItemName, over existing: Present?) throws(CofferError) {
+        guard existing == nil, let qualified = QualifiedName(name) else { return }
+        throw CofferError(
+            .param,
+            "there is no item \(name.quoted), and a put makes none: this is the name of \(qualified.kindInWords)",
+            hint: "choose a name that does not begin so, or make the item with 'coffer keychain add'"
+        )
+    }
+
+    /// Replaces the secret of a keychain item whose name is no path.
+    private func replaceSecret(
+        of item: KeychainItem,
+        by secret: consuming SecretBytes,
+        _ params: ItemPutParameters,
+        _ accessibility: Accessibility,
+        _ context: AuthenticationContext
+    ) throws {
+        try NewItem.checkReplaceable(item)
+        let catalog = try catalog
+        let secret: SecretBytes? = consume secret
+        try catalog.change { changes in
+            try catalog.keychain.update(
+                item,
+                to: item.attributes.changed(by: params.change, group: nil),
+                secret: secret,
+                accessibility: accessibility,
+                now: wallClockMilliseconds(),
+                with: context
+            )
+            changes.note(ItemChange(.changed, item))
+        }
+    }
+
     private func putInKeychain(
         _ params: ItemPutParameters,
         _ secret: borrowing SecretBytes,
@@ -189,6 +233,7 @@ extension Vault {
                 kind: params.wishes.kind ?? file?.kind,
                 created: file?.created,
                 decision: decision,
+                change: params.change,
                 kept: file?.metadata.keptItem ?? [],
                 now: wallClockMilliseconds(),
                 with: context
@@ -272,6 +317,71 @@ extension Vault {
             )
         }
         return item
+    }
+}
+
+extension Vault.Located {
+    /// The keychain item, if its name is no path.
+    fileprivate var qualifiedItem: KeychainItem? {
+        if case .keychain(let item) = item, item.attributes.name == nil { item } else { nil }
+    }
+}
+
+extension QualifiedName {
+    /// What it names, with an article.
+    fileprivate var kindInWords: String {
+        switch self {
+        case .login: "a login at a server"
+        case .labelled(.certificate, _): "a certificate"
+        case .labelled(.key, _): "a key"
+        case .labelled: "a password with a label"
+        case .reference: "an item that exists"
+        }
+    }
+}
+
+extension ItemPutParameters {
+    /// The attributes as a change of an item.
+    fileprivate var change: KeychainChange { KeychainChange(attributes: attributes, user: user) }
+
+    /// Refuses attributes that are parts of the name, or that a put can't set.
+    fileprivate func checkAttributes() throws(CofferError) {
+        try NewItem.check(attributes, of: .genericPassword)
+        for attribute in [KeychainAttribute.service, .account, .accessGroup, .synchronizable]
+        where attributes[attribute] != nil {
+            throw CofferError(
+                .param,
+                "parameter 'attributes': '\(attribute.rawValue)' is not for a put",
+                hint: "the name, and 'group', say which item it is"
+            )
+        }
+    }
+}
+
+extension CofferError {
+    fileprivate static func existsAlready(_ name: ItemName) -> CofferError {
+        CofferError(
+            .duplicateItem,
+            "there is an item \(name.quoted) already, and it stays as it is",
+            hint: "leave out 'ifAbsent' (--if-absent) to replace it",
+            operation: .create
+        )
+    }
+
+    fileprivate static func noAttributes(_ name: ItemName) -> CofferError {
+        CofferError(
+            .param,
+            "\(name.quoted) would be a file, and a file has no expiry, comment or other attribute",
+            hint: "leave the attributes out, or store up to \(Limits.secretBytes) bytes with '--store keychain'"
+        )
+    }
+
+    fileprivate static func noFile(_ item: KeychainItem) -> CofferError {
+        CofferError(
+            .dataTooLarge,
+            "can't store \(quotedForDisplay(item.listedName)) as a file: it is in the keychain, and keeps its attributes there",
+            hint: "a secret of the keychain has at most \(Limits.secretBytes) bytes"
+        )
     }
 }
 

@@ -15,7 +15,7 @@ enum StoredItem {
 
     var path: String {
         switch self {
-        case .keychain(let item): item.key.path
+        case .keychain(let item): item.listedName
         case .file(let file): file.path
         }
     }
@@ -55,8 +55,15 @@ extension Vault {
         let catalog = try catalog
         let state = try keys.state
         let secret = try catalog.keychain.find(GenericPasswordKey(name, in: group)).map { StoredItem.keychain($0) }
-        let item = try secret ?? catalog.files.find(name, in: group).map { .file($0) }
+        let item =
+            try secret ?? catalog.files.find(name, in: group).map { .file($0) }
+            ?? qualified(name, in: group).map { .keychain($0) }
         return item.map { Located(item: $0, info: ItemInfo($0, in: state)) }
+    }
+
+    /// Finds the keychain item that a name means which is no path.
+    func qualified(_ name: ItemName, in group: String) throws -> KeychainItem? {
+        try QualifiedName(name).flatMap { try catalog.keychain.find($0, in: group) }
     }
 
     /// What is known of a stored item in every state of the vault.
@@ -119,7 +126,7 @@ extension Vault {
             )
         }
         guard let file = try catalog.files.find(params.name, in: group) else {
-            throw CofferError.notFound(params.name)
+            return try getQualified(params, in: group, call)
         }
         let output = Held(descriptor)
         if catalog.files.hasChunks(file) {
@@ -132,6 +139,14 @@ extension Vault {
             guard let descriptor = output.take() else { return try self.deliver(read, range, params.name) }
             return try self.stream(read, range, to: descriptor, params.wantsProgress, call)
         }
+    }
+
+    /// Reads a keychain item whose name is no path.
+    private func getQualified(_ params: ItemGetParameters, in group: String, _ call: Call) throws -> Step {
+        guard let item = try qualified(params.name, in: group) else { throw CofferError.notFound(params.name) }
+        guard item.isExtractable else { throw CofferError.staysInside(item) }
+        let secret = try catalog.keychain.secret(of: item, with: call.caller.context)
+        return try .content(Self.part(of: secret, params), .keychain(item.accessibility), expiryDate: item.expiryDate)
     }
 
     /// Continues after the commit that counts the use of a lease: before that, not a byte is sent.
@@ -203,7 +218,9 @@ extension Vault {
     }
 
     package func itemShow(_ params: ItemShowParameters, _ call: Call) throws -> Step {
-        .done(Reply(try require(params.name, in: try call.group(params.group)).info))
+        let located = try require(params.name, in: try call.group(params.group))
+        guard case .keychain(let item) = located.item else { return .done(Reply(located.info)) }
+        return .done(Reply(ItemInfo(item, in: try keys.state, details: try ItemDetails(item, catalog.keychain))))
     }
 
     package func itemList(_ params: ItemListParameters, _ call: Call) throws -> Step {
@@ -268,6 +285,21 @@ extension Vault {
     }
 }
 
+/// What is told of a keychain item besides what a listing tells.
+struct ItemDetails {
+    let attributes: [KeychainAttribute: AttributeValue]
+    let user: [AttributeName: String]
+    let accessControl: AccessControl?
+    let formerValueCount: Int
+
+    init(_ item: KeychainItem, _ keychain: KeychainStore) throws {
+        attributes = item.allValues
+        user = item.attributes.user
+        accessControl = item.attributes.accessControl
+        formerValueCount = try keychain.formerValueCount(of: item)
+    }
+}
+
 extension Step {
     /// The answer with the content of an item.
     static func content(
@@ -294,11 +326,13 @@ extension ItemInfo {
         }
     }
 
-    init(_ item: KeychainItem, in state: VaultState) {
+    init(_ item: KeychainItem, in state: VaultState, details: ItemDetails? = nil) {
         self.init(
-            name: item.key.path,
+            name: item.listedName,
             group: item.attributes.group,
             protection: .keychain(item.accessibility),
+            itemClass: item.attributes.itemClass,
+            reference: item.id,
             byteCount: Int64(item.secretByteCount),
             kind: item.kind,
             created: item.created,
@@ -306,7 +340,11 @@ extension ItemInfo {
             isReadable: !item.isLeftBehind && item.accessibility.isAvailable(in: state),
             expiryDate: item.expiryDate,
             isExpired: item.isExpired,
-            isLeftBehind: item.isLeftBehind
+            isLeftBehind: item.isLeftBehind,
+            attributes: details?.attributes,
+            user: details?.user,
+            accessControl: details?.accessControl,
+            formerValueCount: details?.formerValueCount
         )
     }
 

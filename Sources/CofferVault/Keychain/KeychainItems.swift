@@ -106,13 +106,7 @@ extension Vault {
         _ body: @escaping ([KeychainItem], Catalog) throws -> Reply
     ) throws -> Step {
         call.subject = "can't \(operation)"
-        guard query.itemClass != .identity else {
-            throw CofferError(
-                .param,
-                "an identity is not stored: name the certificate or the key",
-                hint: "'class' is 'certificate' or 'key'"
-            )
-        }
+        if query.itemClass == .identity { throw CofferError.identityIsNotStored }
         let query = ItemQuery(query, groups: try groups(for: query, of: call.caller))
         let selection = KeychainSelection(query, for: access) { items, catalog in
             var reply = try body(items, catalog)
@@ -161,8 +155,7 @@ extension Vault {
                     if secret != nil { try NewItem.checkReplaceable(item) }
                     let group = try change.attributes.group.map { try caller.group($0) }
                     let attributes = item.attributes.changed(by: change, group: group)
-                    let isRenamed = attributes.name != item.attributes.name
-                    if isRenamed { try self.checkName(attributes, in: catalog) }
+                    if attributes.name != item.attributes.name { try self.checkName(attributes, in: catalog) }
                     try catalog.keychain.update(
                         item,
                         to: attributes,
@@ -171,10 +164,7 @@ extension Vault {
                         now: wallClockMilliseconds(),
                         with: caller.context
                     )
-                    let formerName = isRenamed ? item.attributes.name : nil
-                    changes.note(
-                        ItemChange(isRenamed ? .renamed : .changed, item.id, attributes, formerName: formerName)
-                    )
+                    changes.note(item.change(to: attributes))
                 }
             }
             let warnings = change.accessibility.warnings
@@ -232,6 +222,25 @@ extension Vault {
             }
             return Reply(CountResult(count: Int64(items.count)))
         }
+    }
+}
+
+extension CofferError {
+    /// A private key that can be used, and not read.
+    static func staysInside(_ item: KeychainItem) -> CofferError {
+        CofferError(
+            .missingEntitlement,
+            "\(item.attributes.quoted) is a key that stays inside: it can be used, and not read",
+            hint: "'coffer keychain sign', 'agree' and 'public-key' use it"
+        )
+    }
+
+    static var identityIsNotStored: CofferError {
+        CofferError(
+            .param,
+            "an identity is not stored: name the certificate or the key",
+            hint: "'class' is 'certificate' or 'key'"
+        )
     }
 }
 

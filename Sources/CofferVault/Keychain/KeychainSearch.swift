@@ -217,11 +217,7 @@ final class KeychainSearch: SlicedWork {
         }
         let isGiven = wantsSecret && item.isExtractable
         if wantsSecret && !isGiven && params.returns == [.data] {
-            let error = CofferError(
-                .missingEntitlement,
-                "\(item.attributes.quoted) is a key that stays inside: it can be used, and not read",
-                hint: "'keychain.sign', 'keychain.agree' and 'keychain.publicKey' use it"
-            )
+            let error = CofferError.staysInside(item)
             if isForFirst { throw error }
             refusal = error
             return true

@@ -210,6 +210,14 @@ public struct ItemListParameters: MethodParameters {
     ///
     /// Absent means false.
     public let ignoresCase: Bool
+    /// A text that the name or a text attribute of an item contains.
+    ///
+    /// The case of letters is ignored. Absent means: any.
+    public let text: String?
+    /// The class of the items of the keychain.
+    ///
+    /// Files have none. Absent means: all, and files.
+    public let itemClass: ItemClass?
     /// The store of the items.
     ///
     /// Absent means: both.
@@ -240,6 +248,8 @@ public struct ItemListParameters: MethodParameters {
         prefix: String? = nil,
         pattern: NamePattern? = nil,
         ignoresCase: Bool = false,
+        text: String? = nil,
+        itemClass: ItemClass? = nil,
         store: StoreName? = nil,
         after: String? = nil,
         limit: Int64? = nil,
@@ -250,6 +260,8 @@ public struct ItemListParameters: MethodParameters {
         self.prefix = prefix
         self.pattern = pattern
         self.ignoresCase = ignoresCase
+        self.text = text
+        self.itemClass = itemClass
         self.store = store
         self.after = after
         self.limit = limit
@@ -264,6 +276,8 @@ extension ItemListParameters: WireObject {
         prefix = try reader.optionalString("prefix")
         pattern = try reader.optionalPattern("pattern")
         ignoresCase = try reader.optionalBool("ignoreCase") ?? false
+        text = try reader.optionalString("text")
+        itemClass = try reader.value("class", as: ItemClass.self)
         store = try reader.value("store", as: StoreName.self)
         after = try reader.optionalString("after")
         limit = try reader.optionalInteger("limit", in: 1...Int64(Limits.pageItems))
@@ -277,6 +291,8 @@ extension ItemListParameters: WireObject {
         object.append("prefix", prefix)
         object.append("pattern", pattern)
         if ignoresCase { object.append("ignoreCase", true) }
+        object.append("text", text)
+        object.append("class", itemClass)
         object.append("store", store)
         object.append("after", after)
         object.append("limit", limit)
@@ -493,6 +509,18 @@ public struct ItemPutParameters: MethodParameters {
     public let name: ItemName
     /// What the caller says about the item.
     public let wishes: PlacementOptions
+    /// Attributes of a generic password that the item gets in the keychain.
+    ///
+    /// A file has none. Absent means {}.
+    public let attributes: [KeychainAttribute: AttributeValue]
+    /// User-defined attributes that the item gets in the keychain.
+    ///
+    /// A file has none. Absent means {}.
+    public let user: [AttributeName: String]
+    /// Whether nothing is stored if there is an item of the name already.
+    ///
+    /// Absent means false.
+    public let isIfAbsent: Bool
     /// Whether the client wants progress notifications during the request.
     ///
     /// Absent means false.
@@ -502,10 +530,16 @@ public struct ItemPutParameters: MethodParameters {
     public init(
         name: ItemName,
         wishes: PlacementOptions = PlacementOptions(),
+        attributes: [KeychainAttribute: AttributeValue] = [:],
+        user: [AttributeName: String] = [:],
+        isIfAbsent: Bool = false,
         wantsProgress: Bool = false
     ) {
         self.name = name
         self.wishes = wishes
+        self.attributes = attributes
+        self.user = user
+        self.isIfAbsent = isIfAbsent
         self.wantsProgress = wantsProgress
     }
 }
@@ -514,6 +548,9 @@ extension ItemPutParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         name = try reader.name("name")
         wishes = try PlacementOptions(reading: &reader)
+        attributes = try reader.attributes("attributes", of: .genericPassword, inQuery: false)
+        user = try reader.userAttributes("user")
+        isIfAbsent = try reader.optionalBool("ifAbsent") ?? false
         wantsProgress = try reader.optionalBool("progress") ?? false
     }
 
@@ -521,6 +558,9 @@ extension ItemPutParameters: WireObject {
         var object = JSONObject()
         object.append(wishes.json)
         object.append("name", name)
+        if !attributes.isEmpty { object.append("attributes", attributes) }
+        if !user.isEmpty { object.append("user", user) }
+        if isIfAbsent { object.append("ifAbsent", true) }
         if wantsProgress { object.append("progress", true) }
         return object
     }

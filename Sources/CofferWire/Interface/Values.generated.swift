@@ -643,7 +643,8 @@ extension ItemChange: WireObject {
 
 /// An item as a listing shows it, without its content.
 public struct ItemInfo: Hashable, Sendable {
-    /// The name of the item.
+    /// The name of the item: its path, or for a keychain item without one its class and what it is known
+    /// by.
     public let name: String
     /// The access group of the item.
     public let group: String
@@ -651,6 +652,14 @@ public struct ItemInfo: Hashable, Sendable {
     ///
     /// It also says which store holds the item.
     public let protection: Protection
+    /// The class of an item of the keychain.
+    ///
+    /// It is absent for a file.
+    public let itemClass: ItemClass?
+    /// The persistent reference of an item of the keychain.
+    ///
+    /// It is absent for a file.
+    public let reference: ItemID?
     /// How many bytes the content has.
     public let byteCount: Int64
     /// The kind that was stated for the item.
@@ -676,11 +685,29 @@ public struct ItemInfo: Hashable, Sendable {
     ///
     /// Absent means false.
     public let isLeftBehind: Bool
+    /// The attributes of an item of the keychain.
+    ///
+    /// It is absent for a file, and in a listing.
+    public let attributes: [KeychainAttribute: AttributeValue]?
+    /// The user-defined attributes of an item of the keychain.
+    ///
+    /// It is absent for a file, and in a listing.
+    public let user: [AttributeName: String]?
+    /// The authentication that is required before the secret is used.
+    ///
+    /// It is absent if none is required, and in a listing.
+    public let accessControl: AccessControl?
+    /// How many former values of the secret are kept.
+    ///
+    /// It is absent for a file, and in a listing.
+    public let formerValueCount: Int?
 
     package init(
         name: String,
         group: String,
         protection: Protection,
+        itemClass: ItemClass? = nil,
+        reference: ItemID? = nil,
         byteCount: Int64,
         kind: ItemKind? = nil,
         created: Int64,
@@ -688,11 +715,17 @@ public struct ItemInfo: Hashable, Sendable {
         isReadable: Bool,
         expiryDate: Int64? = nil,
         isExpired: Bool = false,
-        isLeftBehind: Bool = false
+        isLeftBehind: Bool = false,
+        attributes: [KeychainAttribute: AttributeValue]? = nil,
+        user: [AttributeName: String]? = nil,
+        accessControl: AccessControl? = nil,
+        formerValueCount: Int? = nil
     ) {
         self.name = name
         self.group = group
         self.protection = protection
+        self.itemClass = itemClass
+        self.reference = reference
         self.byteCount = byteCount
         self.kind = kind
         self.created = created
@@ -701,6 +734,10 @@ public struct ItemInfo: Hashable, Sendable {
         self.expiryDate = expiryDate
         self.isExpired = isExpired
         self.isLeftBehind = isLeftBehind
+        self.attributes = attributes
+        self.user = user
+        self.accessControl = accessControl
+        self.formerValueCount = formerValueCount
     }
 }
 
@@ -709,6 +746,8 @@ extension ItemInfo: WireObject {
         name = try reader.string("name")
         group = try reader.string("group")
         protection = try Protection(reading: &reader)
+        itemClass = try reader.value("class", as: ItemClass.self)
+        reference = try reader.optionalItemID("reference")
         byteCount = try reader.integer("size", in: 0...Int64.max)
         kind = try reader.value("kind", as: ItemKind.self)
         created = try reader.integer("created")
@@ -717,6 +756,10 @@ extension ItemInfo: WireObject {
         expiryDate = try reader.optionalInteger("expiryDate")
         isExpired = try reader.optionalBool("isExpired") ?? false
         isLeftBehind = try reader.optionalBool("leftBehind") ?? false
+        attributes = try reader.knownAttributes("attributes")
+        user = try reader.optionalUserAttributes("user")
+        accessControl = try reader.accessControl("accessControl")
+        formerValueCount = try reader.optionalInteger("formerValues").map { Int($0) }
     }
 
     package var json: JSONObject {
@@ -724,6 +767,8 @@ extension ItemInfo: WireObject {
         object.append("name", name)
         object.append("group", group)
         object.append(protection.json)
+        object.append("class", itemClass)
+        object.append("reference", reference)
         object.append("size", byteCount)
         object.append("kind", kind)
         object.append("created", created)
@@ -732,6 +777,10 @@ extension ItemInfo: WireObject {
         object.append("expiryDate", expiryDate)
         if isExpired { object.append("isExpired", true) }
         if isLeftBehind { object.append("leftBehind", true) }
+        object.append("attributes", attributes)
+        object.append("user", user)
+        object.append("accessControl", accessControl)
+        object.append("formerValues", formerValueCount)
         return object
     }
 }
@@ -921,7 +970,7 @@ public struct Placement: Hashable, Sendable {
     /// The rule in words.
     public let reason: String
     /// What decided the protection: caller, directory, existingItem, entitlement, configuration, scenario,
-    /// kind or standard.
+    /// kind, content or standard.
     public let protectionSource: String
     /// The format that the daemon recognised in the content.
     ///
