@@ -21,6 +21,7 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 ssize_t coffer_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count, int fd) {
     struct iovec parts[2] = {
@@ -330,3 +331,5 @@ int coffer_open_standard_streams(void) {
     }
     return 0;
 }
+
+int coffer_column_count(uint32_t character) { return wcwidth((wchar_t)character); }

@@ -13,7 +13,8 @@ package struct CofferCommand: ParsableCommand {
             CommandGroup(
                 name: "Everyday",
                 subcommands: [
-                    Put.self, Get.self, List.self, Show.self, Move.self, Remove.self, Protect.self, Explain.self,
+                    Put.self, Get.self, List.self, Search.self, Show.self, History.self, Restore.self, Move.self,
+                    Remove.self, Protect.self, Explain.self,
                     Simulate.self, Keychain.self, File.self,
                 ]
             ),
@@ -45,15 +46,15 @@ package struct CofferCommand: ParsableCommand {
             }
             Glibc.exit(ExitStatus.done.rawValue)
         } catch let error as SystemError {
-            Output.standardError.write(error.cofferError("can't start"))
+            Output.report(error.cofferError("can't start"))
             Glibc.exit(ExitStatus.io.rawValue)
         } catch let error as CofferError {
-            Output.standardError.write(error)
+            Output.report(error)
             Glibc.exit(ExitStatus(error.code).rawValue)
         } catch let status as ExitStatus {
             Glibc.exit(status.rawValue)
         } catch  where exitCode(for: error) == .validationFailure {
-            Output.standardError.write(misuse(error))
+            Output.report(misuse(error))
             Glibc.exit(ExitStatus.usage.rawValue)
         } catch {
             self.exit(withError: error)

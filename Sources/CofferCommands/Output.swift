@@ -67,8 +67,14 @@ struct Output {
         write("\n")
     }
 
+    /// Prints an error as the verb was asked to print: in words, or as JSON.
+    static func report(_ error: CofferError) {
+        let options = CommandLine.arguments.prefix { $0 != "--" }
+        options.contains("--json") ? standardError.line(error.json) : standardError.write(error)
+    }
+
     /// Writes an error and its hint.
-    func write(_ error: CofferError) {
+    private func write(_ error: CofferError) {
         line("error: \(error.message)")
         if let hint = error.hint {
             line("hint: \(hint)")

@@ -79,7 +79,7 @@ func forEachGoingOn<Element>(_ elements: [Element], _ body: (Element) throws(Cof
         do throws(CofferError) {
             try body(element)
         } catch {
-            Output.standardError.write(error)
+            Output.report(error)
             first = first ?? error
         }
     }

@@ -23,7 +23,25 @@ enum UnknownVerb {
         }
     }
 
+    /// The verbs of other programs for secrets, and what does the same here.
+    private static let foreign = [
+        "delete": "coffer remove", "del": "coffer remove", "unset": "coffer remove",
+        "store": "coffer put", "set": "coffer put", "create": "coffer put", "new": "coffer put", "save": "coffer put",
+        "read": "coffer get", "print": "coffer get", "lookup": "coffer get", "reveal": "coffer get",
+        "rename": "coffer move", "tree": "coffer list --tree", "grep": "coffer search", "info": "coffer show",
+        "describe": "coffer show", "versions": "coffer history", "log": "coffer audit", "fsck": "coffer doctor",
+        "version": "coffer --version", "signin": "coffer unlock", "share": "coffer grant", "why": "coffer explain",
+        "mkdir": "coffer file mkdir", "passwd": "coffer passcode change",
+    ]
+
     private static func unknown(_ word: String, of path: String, _ verbs: [String]) -> CofferError {
+        if path == "coffer", let here = foreign[word] {
+            return CofferError(
+                .param,
+                "'coffer' has no verb \(quotedForDisplay(word))",
+                hint: "here that is '\(here)'; 'coffer --help' lists all verbs"
+            )
+        }
         let nearest = verbs.map { (verb: $0, distance: distance(from: word, to: $0)) }.min { $0.distance < $1.distance }
         let isNear = nearest.map { $0.distance <= max(1, $0.verb.count / 2) } ?? false
         let suggestion = isNear ? nearest.map { "did you mean '\(path) \($0.verb)'? " } ?? "" : ""

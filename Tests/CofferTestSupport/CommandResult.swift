@@ -9,6 +9,10 @@ package struct CommandResult: Sendable {
     /// Standard error.
     package let errors: String
 
+    package init(status: Int32, output: [UInt8], errors: String) {
+        (self.status, self.output, self.errors) = (status, output, errors)
+    }
+
     /// Standard output as text.
     package var text: String { String(decoding: output, as: UTF8.self) }
 }

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func put(_ daemon: DaemonProcess, _ arguments: [String], bytes: Int = 5000) throws -> String {
-        let result = try daemon.coffer(["put"] + arguments, input: [UInt8](repeating: 7, count: bytes))
+        let result = try daemon.put(arguments, input: [UInt8](repeating: 7, count: bytes))
         #expect(result.status == 0, "\(result.errors)")
         return result.text
     }

@@ -51,13 +51,13 @@ import Testing
             #expect(explained.text.contains("\n\(made.rule): "))
             #expect(explained.text.contains("; by its content it is \(made.words)\n"))
         }
-        let stored = try daemon.coffer(["put", made.what], input: content.output)
+        let stored = try daemon.put([made.what], input: content.output)
         #expect(stored.text.contains("(\(made.rule))"), "\(stored.text)")
-        #expect(try daemon.coffer(["put", "file", "content"]).text.contains("(\(made.rule))"))
+        #expect(try daemon.put(["file", "content"]).text.contains("(\(made.rule))"))
         #expect(try daemon.coffer(["get", made.what, "--output", "back"]).status == 0)
         #expect(daemon.directory.contents("back") == content.output)
         // What the caller says is never overruled.
-        let said = try daemon.coffer(["put", "said", "--kind", "cache"], input: content.output)
+        let said = try daemon.put(["said", "--kind", "cache"], input: content.output)
         #expect(said.text.contains("file store") && said.text.contains("(R4)"))
     }
 

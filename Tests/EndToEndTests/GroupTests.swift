@@ -38,7 +38,7 @@ import Testing
         for read in [asApp, { try daemon.coffer($0, input: $1) }] {
             #expect(try read(["get", "file"] + here, []).output == content)
             #expect(try read(["get", "token"] + here, []).output == [1, 2])
-            #expect(try read(["show", "token"] + here, []).text.contains("group:       shared\n"))
+            #expect(try read(["show", "token"] + here, []).text.contains("group:          shared\n"))
             #expect(try read(["explain", "file"] + here, []).text.contains("is in the file store"))
         }
         let gone = try daemon.coffer(["get", "nothing"] + here)

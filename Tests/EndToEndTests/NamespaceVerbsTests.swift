@@ -32,7 +32,9 @@ import Testing
         #expect(try lines("nothing*") == [])
     }
 
-    @Test func `list shows store, protection, size and what can be read now, to people and to programs`() throws {
+    @Test func `list shows what an item is, its protection, size and what can be read now, to people and to programs`()
+        throws
+    {
         let daemon = try Self.vault()
         _ = try daemon.connect().lock(graceSeconds: 0)
         let long = try daemon.coffer(["list", "--long"]).text.split(separator: "\n").map { line in
@@ -41,9 +43,9 @@ import Testing
         let columns = long.map { Array($0.prefix(3)) + [$0.last ?? ""] }
         #expect(
             columns == [
-                ["locked", "file", "complete", "health/2026/report"],
-                ["locked", "keychain", "WhenUnlocked", "health/weight"],
-                ["readable", "keychain", "AfterFirstUnlock", "token"],
+                ["file", "locked", "while", "health/2026/report"],
+                ["secret", "locked", "while", "health/weight"],
+                ["secret", "readable", "after", "token"],
             ]
         )
         let json = try daemon.coffer(["list", "--json"]).text.split(separator: "\n").map { line in

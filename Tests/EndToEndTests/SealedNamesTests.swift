@@ -39,7 +39,7 @@ import Testing
         try daemon.restart()
         #expect(try lines("list") == ["boot/splash", "wifi"])
         let listed = try coffer("list")
-        #expect(listed.errors.contains("warning: 4 more have a name that can be read after 'coffer unlock' only"))
+        #expect(listed.errors.contains("warning: 5 more have a name that can be read after 'coffer unlock' only"))
         #expect(try lines("file list --recursive") == ["boot/", "boot/splash"])
         let found = try coffer("keychain find --class generic-password --all")
         #expect(found.text.contains("wifi") && !found.text.contains("health"))
@@ -66,7 +66,7 @@ import Testing
         }
         try daemon.connect().unlock()
         let all = [
-            "boot/splash", "health/report", "health/weight", "inbox/mail", "token", "wifi",
+            "boot/splash", "health/report", "health/weight", "inbox/mail", "login:anna@example.org", "token", "wifi",
         ]
         #expect(try lines("list") == all)
         #expect(try coffer("list").errors.isEmpty)
@@ -85,7 +85,10 @@ import Testing
         try coffer("put inbox/mail", "second")
         try coffer("put inbox/new --accessible WhenUnlockedDeposit", "n")
         let kept = try coffer("put recording", "small").text
-        #expect(kept.contains("stored 'recording' in the file store as completeUnlessOpen"), "\(kept)")
+        #expect(
+            kept.contains("stored 'recording' as a file; it can be read while unlocked, written at any time"),
+            "\(kept)"
+        )
         try coffer("put inbox/mail", String(repeating: "m", count: 5000), status: 75)
         try coffer("file mkdir drop --parents")
         try coffer("put drop/note", "by the directory's class")

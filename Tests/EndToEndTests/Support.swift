@@ -1,3 +1,4 @@
+import CofferTestSupport
 import Foundation
 import Testing
 
@@ -47,4 +48,22 @@ func drain(_ number: Int32) -> [UInt8] {
         rest = rest.dropFirst(count)
     }
     return true
+}
+
+/// Where `coffer put --json` says that it has put an item, in words: `in the keychain as WhenUnlocked (R6)`.
+func placement(ofJSON text: String) throws -> String {
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    let store = try #require(object["store"] as? String) == "file" ? "file store" : "keychain"
+    let protection = try #require((object["protection"] ?? object["accessible"]) as? String)
+    return "in the \(store) as \(protection) (\(try #require(object["rule"] as? String)))"
+}
+
+extension DaemonProcess {
+    /// Puts an item, and says where it went; its text is that of ``placement(ofJSON:)``.
+    func put(_ arguments: [String], input: [UInt8] = []) throws -> CommandResult {
+        let result = try coffer(["put"] + arguments + ["--json"], input: input)
+        if result.status != 0 { return result }
+        let text = try placement(ofJSON: result.text)
+        return CommandResult(status: 0, output: Array(text.utf8), errors: result.errors)
+    }
 }

@@ -6,7 +6,7 @@ extension SystemdTests {
     @Suite struct ConfigurationTests {
         /// Has a unit of the system's manager store a secret, and says what became of it.
         private func put(_ name: String, by unit: String, _ service: Service) throws -> String {
-            let put = try service.coffer("put", name, "/etc/hostname", in: unit)
+            let put = try service.coffer("put", name, "/etc/hostname", "--json", in: unit)
             try #require(put.status == 0, "\(put.errors)")
             return put.text
         }
@@ -18,17 +18,17 @@ extension SystemdTests {
             // What the machine has is found without being named.
             let service = try Service("coffer-units", ["ExecReload=/bin/kill -HUP $MAINPID"])
             try service.makeVault()
-            #expect(try put("a", by: "backup.service", service).contains("as Always (R6)"))
-            #expect(try put("b", by: "other.service", service).contains("as WhenUnlocked (R6)"))
+            #expect(try put("a", by: "backup.service", service).contains(#""accessible":"Always""#))
+            #expect(try put("b", by: "other.service", service).contains(#""accessible":"WhenUnlocked""#))
 
             try machine.write("[Default]\nClient=unit:other.service\nAccessible=AfterFirstUnlock\n", to: path)
             try service.control("reload", "coffer-units.service")
-            #expect(try put("c", by: "other.service", service).contains("as AfterFirstUnlock (R6)"))
-            #expect(try put("d", by: "backup.service", service).contains("as WhenUnlocked (R6)"))
+            #expect(try put("c", by: "other.service", service).contains(#""accessible":"AfterFirstUnlock""#))
+            #expect(try put("d", by: "backup.service", service).contains(#""accessible":"WhenUnlocked""#))
 
             try machine.write("[Default]\nClient=other.service\n", to: path)
             try service.control("reload", "coffer-units.service")
-            #expect(try put("e", by: "other.service", service).contains("as AfterFirstUnlock (R6)"))
+            #expect(try put("e", by: "other.service", service).contains(#""accessible":"AfterFirstUnlock""#))
             let said = try service.journal { $0.contains("what was set before stays") }
             #expect(said.contains("error: '\(path)', line 2: Client: 'other.service' is no client"), "\(said)")
             #expect(said.contains("what was set before stays"))

@@ -120,4 +120,7 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments);
 // Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours. Its pid, or -1.
 pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors);
 
+// How many columns of a terminal a character takes; -1 for one that is not printed, or that the locale does not know.
+int coffer_column_count(uint32_t character);
+
 #endif

@@ -60,7 +60,7 @@ struct Explain: ParsableCommand {
             byteCount: size ?? byteCount,
             state: situation.state,
             client: pattern,
-            wishes: wishes.wishes(isPresentedAsFile: byteCount != nil)
+            wishes: wishes.wishes
         )
     }
 

@@ -5,7 +5,8 @@ struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Fetch the content of an item.",
-        discussion: "It goes to standard output as it is; on a terminal, binary content is refused."
+        discussion: "It goes to standard output as it is; on a terminal, binary content is refused.",
+        aliases: ["cat"]
     )
 
     @Argument(help: "The name.")

@@ -5,7 +5,9 @@ struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
         abstract: "Give an item another name, in whichever store it is.",
-        discussion: "All else about it stays: content, dates, protection, kind and history. It works while locked, too."
+        discussion:
+            "All else about it stays: content, dates, protection, kind and history. It works while locked, too.",
+        aliases: ["mv"]
     )
 
     @Argument(help: "The name.")

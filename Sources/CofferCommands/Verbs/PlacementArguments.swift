@@ -35,7 +35,9 @@ struct PlacementArguments: ParsableArguments {
     var structured = false
 
     /// The options as parameters of a request.
-    func wishes(isPresentedAsFile: Bool) -> PlacementOptions {
+    ///
+    /// A file and a pipe are the same content: neither is presented as a file.
+    var wishes: PlacementOptions {
         var wishes = PlacementOptions()
         wishes.kind = kind
         wishes.scenario = scenario
@@ -44,7 +46,6 @@ struct PlacementArguments: ParsableArguments {
         wishes.group = access.group
         wishes.store = store
         wishes.isStructured = structured
-        wishes.isPresentedAsFile = isPresentedAsFile
         return wishes
     }
 }

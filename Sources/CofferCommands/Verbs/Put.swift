@@ -8,9 +8,11 @@ struct Put: ParsableCommand {
         commandName: "put",
         abstract: "Store a secret or a file where it belongs.",
         discussion: """
-            The content comes from FILE, or from standard input; on a terminal it is asked for without echo. The decision \
-            matrix says whether it goes to the keychain or to the file store, and how it is protected there.
-            """
+            The content comes from FILE, or from standard input, which '-' means, too; on a terminal it is asked for \
+            without echo. Small content and recognised secrets go to the keychain, all else becomes a file: --explain says \
+            why.
+            """,
+        aliases: ["insert", "add"]
     )
 
     @Argument(help: "The name, a path such as github.com/token.")
@@ -27,16 +29,26 @@ struct Put: ParsableCommand {
     @Flag(help: "Store nothing under the name, if nothing is given.")
     var allowEmpty = false
 
+    @Flag(help: "Fail if there is an item of that name already.")
+    var ifAbsent = false
+
+    @Flag(help: "Leave out the line break at the end, as 'echo' writes one.")
+    var trim = false
+
+    @OptionGroup var notes: NoteOptions
+
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
+        let file = file == "-" ? nil : file
+        let attributes = try notes.attributes()
         let source = try SecretInput.open(file)
         // One byte more than the limit of a keychain item is enough for the decision; the rest stays in the
         // source.
         let isTyped = file == nil && isatty(STDIN_FILENO) == 1
-        let content = try isTyped ? askContent(itemName) : readContent(from: source.number, itemName)
+        let content = try isTyped ? askContent(itemName) : readContent(from: source.number, file, itemName)
         let isComplete = content.count <= Limits.secretBytes
         // Connects after the input was checked, so that bad input does not start the daemon.
         let client = try connection.connect()
@@ -44,7 +56,10 @@ struct Put: ParsableCommand {
         defer { bar?.finish() }
         let params = ItemPutParameters(
             name: itemName,
-            wishes: wishes.wishes(isPresentedAsFile: file != nil),
+            wishes: wishes.wishes,
+            attributes: attributes,
+            user: try notes.user(),
+            isIfAbsent: ifAbsent,
             wantsProgress: bar != nil
         )
         let placement = try client.call(
@@ -55,7 +70,10 @@ struct Put: ParsableCommand {
         ).value
         bar?.finish()
         Output.warn(placement.warnings)
-        format.show(PlacementReport(placement: placement, name: itemName, isExplained: explain))
+        let isNamed = wishes.protection != nil || wishes.accessible != nil
+        format.show(
+            PlacementReport(placement: placement, name: itemName, isExplained: explain, isProtectionNamed: isNamed)
+        )
     }
 
     private func askContent(_ name: ItemName) throws(CofferError) -> Secret {
@@ -67,14 +85,18 @@ struct Put: ParsableCommand {
         ) { (typed) throws(CofferError) in try requireContent(typed, of: name, from: "what was typed") }
     }
 
-    private func readContent(from descriptor: Int32, _ name: ItemName) throws(CofferError) -> Secret {
-        let content = Secret(
-            try SecretInput.readAll(
-                from: descriptor,
-                limit: Limits.secretBytes + 1,
-                quotedForDisplay(file ?? "stdin")
-            )
+    private func readContent(
+        from descriptor: Int32,
+        _ file: String?,
+        _ name: ItemName
+    ) throws(CofferError) -> Secret {
+        var bytes = try SecretInput.readAll(
+            from: descriptor,
+            limit: Limits.secretBytes + 1,
+            quotedForDisplay(file ?? "stdin")
         )
+        if trim { bytes.removeLineBreak() }
+        let content = Secret(bytes)
         try requireContent(content, of: name, from: file.map { quotedForDisplay($0) } ?? "standard input")
         return content
     }
@@ -95,6 +117,7 @@ private struct PlacementReport: Printable {
     let placement: Placement
     let name: ItemName
     let isExplained: Bool
+    let isProtectionNamed: Bool
 
     var json: JSONObject {
         var object = placement.json
@@ -103,8 +126,11 @@ private struct PlacementReport: Printable {
     }
 
     var text: [Line] {
-        let place = "\(placement.protection.store.words) as \(placement.protection.name)"
-        let stored: Line = "stored \(name.quoted) in the \(place) (\(placement.rule))"
+        let place: Line = placement.protection.store == .file ? "as a file" : "in the keychain"
+        let remedy: Line =
+            placement.protection.isReadableWhileLocked && !isProtectionNamed
+            ? " (--protection complete changes that)" : ""
+        let stored: Line = "stored \(name.quoted) \(place); \(placement.protection.sentence)\(remedy)"
         return isExplained ? [stored, placement.explanation] : [stored]
     }
 }
@@ -131,6 +157,7 @@ extension Placement {
             case "configuration": "'cofferd.conf' says so"
             case "scenario": "the scenario says so"
             case "kind": "its kind says so"
+            case "content": "it looks like a secret, which is not readable while locked unless you say so"
             default: "nothing else was asked for"
             }
         return "\(rule): \(reason)\n\(protection.name): \(source)"

@@ -1,11 +1,29 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import Glibc
 
 struct Remove: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove items.")
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove items.",
+        discussion: """
+            A name with '*' or '?' in it that is no item removes all that fit it, as 'coffer list' would list them. On a \
+            terminal it asks before it removes several, unless --yes is given.
+            """,
+        aliases: ["rm"]
+    )
 
-    @Argument(help: "The names.")
+    @Argument(help: "The names, or patterns of names.")
     var names: [String]
+
+    @Flag(name: .shortAndLong, help: "Remove everything below the names, too.")
+    var recursive = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask, and ignore names that do not exist.")
+    var force = false
+
+    @Flag(help: "Do not ask.")
+    var yes = false
 
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
@@ -13,8 +31,60 @@ struct Remove: ParsableCommand {
     func run() throws {
         let items = try names.map { try ItemName(argument: $0) }
         let session = try authentication.connect()
-        try forEachGoingOn(items) { (item) throws(CofferError) in
-            _ = try session.call(ItemRemoveParameters(name: item, group: access.group))
+        let isSelection = recursive || names.contains(where: \.isPattern)
+        let found = isSelection ? try items.flatMap { try expand($0, session.client) } : items
+        if isSelection { try confirm(found) }
+        try forEachGoingOn(found) { (item) throws(CofferError) in
+            do throws(CofferError) {
+                _ = try session.call(ItemRemoveParameters(name: item, group: access.group))
+            } catch  where error.code == .itemNotFound && force {}
         }
     }
+
+    /// The items that a name selects: itself, those that fit it as a pattern, and those below it.
+    private func expand(_ name: ItemName, _ client: BlockingClient) throws -> [ItemName] {
+        var found: [ItemName] = []
+        if name.path.isPattern {
+            let pattern = try NamePattern(name.path)
+            found += try listed(client) { ItemListParameters(pattern: pattern, after: $0, group: access.group) }
+        }
+        if recursive {
+            found += try listed(client) {
+                ItemListParameters(prefix: name.path + "/", after: $0, group: access.group)
+            }
+        }
+        if found.isEmpty { return [name] }
+        let isItem = try !name.path.isPattern && exists(name, client)
+        return (isItem ? [name] : []) + found
+    }
+
+    private func exists(_ name: ItemName, _ client: BlockingClient) throws(CofferError) -> Bool {
+        do throws(CofferError) {
+            _ = try client.call(ItemShowParameters(name: name, group: access.group))
+            return true
+        } catch  where error.code == .itemNotFound {
+            return false
+        }
+    }
+
+    private func listed(
+        _ client: BlockingClient,
+        _ parameters: (String?) -> ItemListParameters
+    ) throws(CofferError) -> [ItemName] {
+        try Listing(from: client, parameters).names.map { (name) throws(CofferError) in try ItemName(name) }
+    }
+
+    private func confirm(_ found: [ItemName]) throws(CofferError) {
+        if yes || force || isatty(STDIN_FILENO) != 1 { return }
+        let confirmation = try ConfirmationOptions(yes: false).prepare()
+        for name in found { confirmation.say("  \(name: name.path)") }
+        let count: Line = found.count == 1 ? "this item" : "these \(found.count) items"
+        confirmation.say("\(count) will be removed; no former value is kept")
+        try confirmation.ask(for: "yes", orElse: "nothing was removed")
+    }
+}
+
+extension String {
+    /// Whether it has a character that stands for others in a pattern.
+    var isPattern: Bool { utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") } }
 }

@@ -4,7 +4,7 @@ internal import CofferClient
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what is known of an item, without its content."
+        abstract: "Show all that is known of an item, without its content."
     )
 
     @Argument(help: "The name.")
@@ -16,28 +16,76 @@ struct Show: ParsableCommand {
 
     func run() throws {
         let params = ItemShowParameters(name: try ItemName(argument: name), group: access.group)
-        format.show(try connection.connect().call(params).value)
+        let client = try connection.connect()
+        let item = try client.call(params).value
+        if format.json { return Output.standardOutput.line(item.json) }
+        let readers = try Readers.lines(of: item, client)?.joined(separator: ", ")
+        Output.standardOutput.lines([Line](width: 16, item.fields + [("who reads it", readers)]))
     }
 }
 
-extension ItemInfo: Printable {
-    var text: [Line] {
-        [Line](
-            width: 13,
-            [
-                ("name", "\(name: name)"),
-                ("group", "\(group)"),
-                ("store", "\(protection.store.rawValue)"),
-                ("protection", "\(protection.name)"),
-                ("size", "\(byteCount) bytes"),
-                ("kind", kind.map { "\($0.rawValue)" }),
+extension ItemInfo {
+    /// What is known of the item, by labels for people.
+    fileprivate var fields: [(label: String, value: Line?)] {
+        [
+            ("name", "\(name: name)"),
+            ("what", "\(kindWord)\(kind.map { " (\($0.rawValue))" } ?? "")"),
+            ("readable", isLeftBehind ? .neverReadable : "\(protection.words)\(isReadable ? "" : ": not now" as Line)"),
+            ("protection", "\(protection.name)"),
+            ("asks for", accessControl?.need(after: []).map { "\($0.words)" }),
+        ]
+            + ownAttributes
+            + [
+                ("size", byteCount == 1 ? "1 byte" : "\(byteCount) bytes"),
+                ("former values", formerValueCount.map { "\($0)" }),
                 ("created", "\(Timestamp.text(created))"),
-                ("modified", "\(Timestamp.text(modified))"),
+                ("changed", "\(Timestamp.text(modified))"),
                 ("expires", expiryDate.map { "\(Timestamp.text($0))\(isExpired ? " (it has expired)" : "")" }),
-                ("readable", isLeftBehind ? .neverReadable : isReadable ? "now" : "after 'coffer unlock'"),
+                ("group", "\(group)"),
+                ("reference", reference.map { "\($0.hexadecimal)" }),
             ]
-        )
     }
+
+    /// The attributes that no other line shows.
+    private var ownAttributes: [(label: String, value: Line?)] {
+        var own: [(label: String, value: Line?)] = []
+        for (attribute, value) in (attributes ?? [:]).sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            if hasOwnLine(attribute) || value == .bool(false) { continue }
+            own.append((attribute.words, value.words))
+        }
+        for (name, value) in (user ?? [:]).sorted(by: { $0.key < $1.key }) {
+            own.append((escapedForDisplay(name.text), "\(name: value)"))
+        }
+        return own
+    }
+
+    private func hasOwnLine(_ attribute: KeychainAttribute) -> Bool {
+        switch attribute {
+        case .accessGroup, .accessible, .creationDate, .modificationDate, .expiryDate: true
+        // They are the name of a secret that has a path.
+        case .service, .account: itemClass == .genericPassword && QualifiedName(argument: name) == nil
+        default: false
+        }
+    }
+}
+
+extension QualifiedName {
+    fileprivate init?(argument: String) {
+        guard let name = try? ItemName(argument) else { return nil }
+        self.init(name)
+    }
+}
+
+extension KeychainAttribute {
+    /// The name of the attribute in words, such as `key type`.
+    fileprivate var words: String {
+        rawValue.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
+    }
+}
+
+extension [Line] {
+    /// The lines as one, with a separator between them.
+    func joined(separator: Line) -> Line { dropFirst().reduce(first ?? "") { "\($0)\(separator)\($1)" } }
 }
 
 extension Line {

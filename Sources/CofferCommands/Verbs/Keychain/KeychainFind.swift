@@ -6,8 +6,9 @@ struct FindKeychainItems: ParsableCommand {
         commandName: "find",
         abstract: "Fetch the secret of an item, or list items.",
         discussion: """
-            Without --all, --limit, --expiring, --attributes and --json it writes the secret of the first item to standard \
-            output as it is; with one of them it lists, and no secret is read. With --expiring it lists all.
+            A query writes the secret of the first item that matches to standard output as it is. Without a query, or with \
+            --all, --limit, --expiring, --attributes or --json, it lists items, and no secret is read. Without --class, the \
+            attributes say which class is meant: --server an internet password.
             """
     )
 
@@ -33,46 +34,67 @@ struct FindKeychainItems: ParsableCommand {
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
-    private var lists: Bool { all || limit != nil || expiring != nil || attributes || format.json }
+    private var lists: Bool {
+        get throws(CofferError) {
+            if all || limit != nil || expiring != nil || attributes || format.json { return true }
+            return try !query.isRestricted
+        }
+    }
 
     func validate() throws {
         if all && limit != nil { throw ValidationError("give either --all or --limit") }
         if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
-        if lists && output.output != nil { throw ValidationError("--output is for the secret of one item") }
+        if try lists && output.output != nil { throw ValidationError("--output is for the secret of one item") }
     }
 
     func run() throws {
         let before: Int64? = if let expiring { try Moment.milliseconds(expiring, of: "--expiring") } else { nil }
         let wanted = try query.query(expiringBefore: before)
+        let queries = try query.queries(expiringBefore: before)
+        let lists = try lists
         let session = try authentication.connect()
-        if lists { return try list(wanted, session.client) }
+        if lists { return try list(try listsAll ? queries : [wanted], session.client) }
         let found = try waiting.repeating(on: session.client) { () throws(CofferError) in
             try session.call(KeychainFindParameters(wanted, order: sort))
         }
         try output.write(found.secrets().compactMap(\.self).first ?? Secret(nil), "the secret")
     }
 
-    private func list(_ wanted: KeychainQuery, _ client: BlockingClient) throws(CofferError) {
-        let listsAll = all || expiring != nil && limit == nil
-        var left = listsAll ? Int.max : limit ?? 1
-        var cursor: String?
-        var damagedCount = 0
-        var sealedCount = 0
-        repeat {
-            let params = KeychainFindParameters(
-                wanted,
-                limit: listsAll ? .all : .count(left),
-                cursor: cursor,
-                order: sort,
-                returns: [.attributes]
-            )
-            let page = try client.call(params).value
-            for item in page.items { format.show(FoundItem(item: item, showsAttributes: attributes)) }
-            left -= page.items.count
-            damagedCount += page.damagedCount
-            sealedCount += page.sealedCount
-            cursor = page.cursor
-        } while cursor != nil && left > 0
+    private var listsAll: Bool {
+        get throws(CofferError) {
+            if limit != nil { return false }
+            if all || expiring != nil { return true }
+            return try !query.isRestricted
+        }
+    }
+
+    private func list(_ queries: [KeychainQuery], _ client: BlockingClient) throws(CofferError) {
+        var left = try listsAll ? Int.max : limit ?? 1
+        var (foundCount, damagedCount, sealedCount) = (0, 0, 0)
+        var missing: CofferError?
+        for wanted in queries {
+            do throws(CofferError) {
+                try forEachPage { (cursor: String?) throws(CofferError) -> String? in
+                    let params = KeychainFindParameters(
+                        wanted,
+                        limit: left == .max ? .all : .count(left),
+                        cursor: cursor,
+                        order: sort,
+                        returns: [.attributes]
+                    )
+                    let page = try client.call(params).value
+                    for item in page.items { format.show(FoundItem(item: item, showsAttributes: attributes)) }
+                    foundCount += page.items.count
+                    if left != .max { left -= page.items.count }
+                    damagedCount += page.damagedCount
+                    sealedCount += page.sealedCount
+                    return left > 0 ? page.cursor : nil
+                }
+            } catch  where error.code == .itemNotFound && queries.count > 1 {
+                missing = error
+            }
+        }
+        if foundCount == 0, let missing { throw missing }
         Output.warn(ofSealed: sealedCount)
         if damagedCount > 0 {
             let items = damagedCount == 1 ? "1 damaged item was" : "\(damagedCount) damaged items were"
@@ -117,7 +139,8 @@ extension KeychainItemInfo {
 }
 
 extension AttributeValue {
-    fileprivate var words: Line {
+    /// The value for people: bytes as base64.
+    var words: Line {
         switch self {
         case .text(let text): "\(name: text)"
         case .integer(let number): "\(number)"

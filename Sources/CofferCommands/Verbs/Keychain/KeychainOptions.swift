@@ -104,12 +104,15 @@ struct KeychainQueryOptions: ParsableArguments {
     ///
     /// - Parameter expiringBefore: An expiry date before that time, in milliseconds since 1970.
     func query(expiringBefore: Int64? = nil) throws(CofferError) -> KeychainQuery {
+        let (attributes, prefixes) = (try item.attributes(), try Self.search(prefix, "--prefix"))
+        let parts = try Self.search(contains, "--contains")
+        let named = Set(attributes.keys).union(prefixes.keys).union(parts.keys)
         var query = KeychainQuery(
-            item.itemClass?.itemClass ?? .genericPassword,
-            try item.attributes(),
+            item.itemClass?.itemClass ?? ItemClass.classes(with: named).first ?? .genericPassword,
+            attributes,
             user: try item.user(),
-            prefix: try Self.search(prefix, "--prefix"),
-            contains: try Self.search(contains, "--contains"),
+            prefix: prefixes,
+            contains: parts,
             expiringBefore: expiringBefore
         )
         if let reference {
@@ -125,6 +128,28 @@ struct KeychainQueryOptions: ParsableArguments {
         return query
     }
 
+    /// The queries that were given: one for each class that may be meant.
+    func queries(expiringBefore: Int64? = nil) throws(CofferError) -> [KeychainQuery] {
+        let query = try query(expiringBefore: expiringBefore)
+        if item.itemClass != nil || query.reference != nil { return [query] }
+        let named = Set(query.attributes.keys).union(query.prefix.keys).union(query.contains.keys)
+        return ItemClass.classes(with: named).map { itemClass in
+            var query = query
+            query.itemClass = itemClass
+            return query
+        }
+    }
+
+    /// Whether the options name one item, or some, and not all.
+    var isRestricted: Bool {
+        get throws(CofferError) {
+            var query = try query()
+            query.attributes[.accessGroup] = nil
+            return !query.attributes.isEmpty || !query.user.isEmpty || !query.prefix.isEmpty || !query.contains.isEmpty
+                || query.reference != nil
+        }
+    }
+
     private static func search(
         _ pairs: [PairArgument],
         _ option: String
@@ -132,5 +157,12 @@ struct KeychainQueryOptions: ParsableArguments {
         try unique(pairs, option) { (pair) throws(CofferError) in
             (try KeychainAttribute(argument: pair.name, of: option), try textArgument(pair.value, of: option))
         }
+    }
+}
+
+extension ItemClass {
+    /// The stored classes whose items have all of some attributes; a generic password comes first.
+    fileprivate static func classes(with attributes: Set<KeychainAttribute>) -> [ItemClass] {
+        allCases.filter { $0 != .identity && attributes.isSubset(of: KeychainAttribute.attributes(of: $0)) }
     }
 }

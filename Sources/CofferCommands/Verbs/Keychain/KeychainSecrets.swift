@@ -28,7 +28,7 @@ extension SecretInput {
 struct BytesOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write to this file, replaced when all is there.", valueName: "file")
+        help: ArgumentHelp("Write to this file, replaced when all is there; '-' is standard output.", valueName: "file")
     )
     var output: String?
 
@@ -53,7 +53,7 @@ struct BytesOutputOptions: ParsableArguments {
         _ copy: (Int32) throws(CofferError) -> Void,
         orShow show: () throws(CofferError) -> Void
     ) throws(CofferError) {
-        guard let output else {
+        guard let output, output != "-" else {
             do throws(CofferError) {
                 return try Output.standardOutput.isTerminal ? show() : copy(STDOUT_FILENO)
             } catch {

@@ -1,0 +1,174 @@
+internal import CofferClient
+
+/// The items that a listing or a search found, sorted by name.
+struct Listing {
+    /// How a listing is shown.
+    enum Style {
+        case names, table, tree
+    }
+
+    private let items: [ItemInfo]
+    private let damagedCount: Int
+    private let sealedCount: Int
+    /// The names that several items of a group have, which the reference tells apart.
+    private let sharedNames: Set<[String]>
+
+    /// Requests all pages.
+    ///
+    /// - Parameters:
+    ///   - client: The connection.
+    ///   - parameters: Returns the parameters of the page at a position.
+    init(
+        from client: BlockingClient,
+        _ parameters: (_ after: String?) -> ItemListParameters
+    ) throws(CofferError) {
+        var (items, damagedCount, sealedCount): ([ItemInfo], Int, Int) = ([], 0, 0)
+        try forEachPage { (after: String?) throws(CofferError) in
+            let page = try client.call(parameters(after)).value
+            items += page.items
+            damagedCount += page.damagedCount
+            sealedCount += page.sealedCount
+            return page.next
+        }
+        items.sortByName(\.name, in: \.group, \.reference)
+        (self.items, self.damagedCount, self.sealedCount) = (items, damagedCount, sealedCount)
+        // Two items of one name are neighbours.
+        let isShared = zip(items, items.dropFirst()).filter { $0.name == $1.name && $0.group == $1.group }
+        sharedNames = Set(isShared.map { [$0.0.group, $0.0.name] })
+    }
+
+    var isEmpty: Bool { items.isEmpty }
+
+    /// The names, as they can be typed.
+    var names: [String] {
+        items.map { item in
+            guard let reference = item.reference, sharedNames.contains([item.group, item.name]) else {
+                return item.name
+            }
+            return "reference:\(reference.hexadecimal)"
+        }
+    }
+
+    /// Prints the items.
+    ///
+    /// - Throws: `decode` if some could not be named.
+    func show(_ style: Style, showsGroups: Bool = false, _ format: FormatOptions) throws(CofferError) {
+        let output = Output.standardOutput
+        if format.json {
+            for item in items { output.line(item.json) }
+        } else {
+            switch style {
+            case .names: for item in items { output.line(name(of: item, showsGroups, marks: output.isTerminal)) }
+            case .table: output.lines(table(showsGroups).lines(for: output.columnCount))
+            case .tree: output.lines(NameTree(items.map(\.name)).lines)
+            }
+        }
+        Output.warn(ofSealed: sealedCount)
+        if damagedCount > 0 { throw CofferError.damagedItems(damagedCount) }
+    }
+
+    /// The name as it can be typed, and what a person should know of the item.
+    private func name(of item: ItemInfo, _ showsGroup: Bool, marks: Bool) -> Line {
+        let group: Line = showsGroup ? "\(item.group)  " : ""
+        // Scripts get only the name.
+        let mark: Line = marks ? item.marks : ""
+        guard let reference = item.reference, sharedNames.contains([item.group, item.name]) else {
+            return "\(group)\(name: item.name)\(mark)"
+        }
+        let called: Line = marks ? "  \(name: item.name)" : ""
+        return "\(group)\(name: "reference:\(reference.hexadecimal)")\(called)\(mark)"
+    }
+
+    private func table(_ showsGroups: Bool) -> Table {
+        var table = Table([
+            .init(title: "WHAT", rank: 2), .init(title: "NOW", rank: 4), .init(title: "READABLE", rank: 1),
+            .init(title: "SIZE", rank: 3, isNumber: true), .init(title: "CHANGED", rank: 5), .init(title: "NAME"),
+        ])
+        for item in items {
+            table.add([
+                item.kindWord, item.isReadable ? "readable" : "locked", item.protection.words,
+                "\(ByteCount.text(item.byteCount))", "\(Timestamp.minutes(item.modified))",
+                name(of: item, showsGroups, marks: true),
+            ])
+        }
+        return table
+    }
+}
+
+extension ItemInfo {
+    fileprivate var marks: Line { "\(isLeftBehind ? "  left behind" : "")\(isExpired ? "  expired" : "")" }
+}
+
+extension CofferError {
+    /// The end of a listing that could not name every item.
+    static func damagedItems(_ count: Int) -> CofferError {
+        CofferError(
+            .decode,
+            "\(count) items are damaged or were tampered with, and have no name to list",
+            hint: "'coffer doctor' names them, as far as that can be done"
+        )
+    }
+}
+
+extension Array {
+    /// Sorts a listing by the bytes of the names, and removes duplicates.
+    ///
+    /// - Parameters:
+    ///   - name: Returns the name of an entry. An item that moved between the stores during the listing may be listed
+    ///     twice.
+    ///   - group: Returns its access group, if the entries may be of several.
+    ///   - reference: Returns its reference, if several entries may have one name.
+    mutating func sortByName(
+        _ name: (Element) -> String,
+        in group: (Element) -> String = { _ in "" },
+        _ reference: (Element) -> ItemID? = { _ in nil }
+    ) {
+        func isSame(_ one: Element, _ other: Element) -> Bool {
+            name(one).utf8.elementsEqual(name(other).utf8) && group(one).utf8.elementsEqual(group(other).utf8)
+        }
+        let sorted = sorted { one, other in
+            name(one).utf8.elementsEqual(name(other).utf8)
+                ? group(one).utf8.lexicographicallyPrecedes(group(other).utf8)
+                : name(one).utf8.lexicographicallyPrecedes(name(other).utf8)
+        }
+        self = []
+        for entry in sorted {
+            let isListed = reversed().prefix { isSame($0, entry) }.contains { listed in
+                reference(listed) == nil || reference(entry) == nil || reference(listed) == reference(entry)
+            }
+            if !isListed { append(entry) }
+        }
+    }
+}
+
+/// The names of a listing as a tree of their parts.
+private struct NameTree {
+    private var children: [(part: Substring, tree: NameTree)] = []
+    /// The indices of the children, by the bytes of their parts.
+    private var places: [[UInt8]: Int] = [:]
+
+    /// Makes the tree of sorted names.
+    init(_ names: [String]) {
+        for name in names { insert(name.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }[...]) }
+    }
+
+    private mutating func insert(_ parts: ArraySlice<Substring>) {
+        guard let part = parts.first else { return }
+        let key = Array(part.utf8)
+        if places[key] == nil {
+            places[key] = children.count
+            children.append((part, NameTree([])))
+        }
+        if let place = places[key] { children[place].tree.insert(parts.dropFirst()) }
+    }
+
+    var lines: [Line] { children.flatMap { ["\(name: String($0.part))"] + $0.tree.branches(below: "") } }
+
+    private func branches(below indentation: Line) -> [Line] {
+        children.enumerated().flatMap { index, child -> [Line] in
+            let isLast = index == children.count - 1
+            let own: Line = "\(indentation)\(isLast ? "└── " : "├── " as Line)\(name: String(child.part))"
+            return [own] + child.tree.branches(below: "\(indentation)\(isLast ? "    " : "│   " as Line)")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import ArgumentParser
+internal import CofferClient
+
+/// What a person notes about a secret, as attributes of its keychain item.
+struct NoteOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Until when it is good: 1y, 30d, tomorrow or a date.", valueName: "date"))
+    var expires: String?
+
+    @Option(help: ArgumentHelp("A note for people; never a secret.", valueName: "text"))
+    var note: String?
+
+    @Option(help: ArgumentHelp("A word to find it by; may be given several times.", valueName: "word"))
+    var tag: [String] = []
+
+    func attributes() throws(CofferError) -> [KeychainAttribute: AttributeValue] {
+        var attributes: [KeychainAttribute: AttributeValue] = [:]
+        if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }
+        if let note { attributes[.comment] = .text(try textArgument(note, of: "--note")) }
+        return attributes
+    }
+
+    /// The attribute `tags` of the user's own, with the words between spaces.
+    func user() throws(CofferError) -> [AttributeName: String] {
+        var words: [String] = []
+        for word in tag {
+            guard !word.isEmpty, !word.contains(where: \.isWhitespace) else {
+                throw CofferError(.param, "--tag \(quotedForDisplay(word)): expected one word")
+            }
+            words.append(try textArgument(word, of: "--tag"))
+        }
+        return words.isEmpty ? [:] : ["tags": words.joined(separator: " ")]
+    }
+}

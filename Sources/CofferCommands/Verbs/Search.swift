@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import CofferClient
+
+struct Search: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "Find items by a word in their name, label, account, server, comment or own attributes.",
+        discussion: "Upper and lower case are the same. The secrets themselves are never searched.",
+        aliases: ["find"]
+    )
+
+    @Argument(help: "The text to look for.")
+    var text: String
+
+    @Flag(name: .shortAndLong, help: "Show what each item is, when it can be read, its size and its date.")
+    var long = false
+
+    @OptionGroup var access: GroupOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let listing = try Listing(from: connection.connect()) { after in
+            ItemListParameters(text: text, after: after, group: access.group)
+        }
+        if listing.isEmpty {
+            throw CofferError(
+                .itemNotFound,
+                "no item contains \(quotedForDisplay(text))",
+                hint: "'coffer list' shows all of them"
+            )
+        }
+        try listing.show(long ? .table : .names, format)
+    }
+}
