@@ -9,6 +9,7 @@ let cEdge: [Target] = [
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .target(name: "CCofferShims"),
+    .target(name: "CLogWriter", dependencies: ["CSQLite"]),
 ]
 
 let foundations: [Target] = [
@@ -19,7 +20,7 @@ let foundations: [Target] = [
 
 let mechanisms: [Target] = [
     .target(name: "CofferCrypto", dependencies: ["CofferCore", "CofferMemory", "CSodium"]),
-    .target(name: "CofferDatabase", dependencies: ["CofferCore", "CSQLite"]),
+    .target(name: "CofferDatabase", dependencies: ["CLogWriter", "CofferCore", "CSQLite"]),
     .target(name: "CofferWire", dependencies: ["CofferCore", "CofferMemory"]),
 ]
 
@@ -192,7 +193,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-let cTargets = ["CBenchmarks", "CCofferShims", "CSanitizer"]
+let cTargets = ["CBenchmarks", "CCofferShims", "CLogWriter", "CSanitizer"]
 
 // One set of language rules for every Swift target. Tests are exempt from strict memory safety because the test macros
 // expand inside them.

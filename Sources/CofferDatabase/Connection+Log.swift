@@ -1,3 +1,4 @@
+internal import CLogWriter
 internal import CSQLite
 internal import CofferCore
 
@@ -9,6 +10,8 @@ final class LogWatch {
     private var frameCount: UInt32 = 0
     private var isBackfilled = false
     private var salts: UInt64?
+    /// Whether the log is written in large pieces; SQLite opens it late.
+    private var isGathering = false
 
     /// Registers with a connection, which must retain this object while it is open.
     func watch(_ handle: OpaquePointer) {
@@ -30,6 +33,9 @@ final class LogWatch {
         if isBackfilled { salts = nil }
         isBackfilled = false
         self.frameCount = frameCount
+        if !isGathering {
+            isGathering = unsafe coffer_gather_log_writes(handle, Int32(Limits.logWriteBytes)) == SQLITE_OK
+        }
         // If the checkpoint fails now, it is tried again with the next commit.
         if frameCount >= Limits.logFrames { _ = unsafe checkpoint(handle, SQLITE_CHECKPOINT_PASSIVE) }
     }

@@ -7,7 +7,7 @@ let allowedTargets: [String: Set<String>] = [
     "CofferSystem": ["CCofferShims", "CofferCore"],
 
     "CofferCrypto": ["CofferCore", "CofferMemory", "CSodium"],
-    "CofferDatabase": ["CofferCore", "CSQLite"],
+    "CofferDatabase": ["CLogWriter", "CofferCore", "CSQLite"],
     "CofferWire": ["CofferCore", "CofferMemory"],
 
     "CofferKeys": ["CofferCore", "CofferCrypto", "CofferMemory", "CofferSystem"],
@@ -37,6 +37,7 @@ let allowedTargets: [String: Set<String>] = [
 /// Who may see a C library, whatever else the tables allow.
 let soleImporters: [String: Set<String>] = [
     "CCofferShims": ["CofferSystem"],
+    "CLogWriter": ["CofferDatabase"],
     "CSQLite": ["CofferDatabase"],
     "CSodium": ["CofferCrypto", "CofferMemory"],
     "CSystemd": ["CofferBus", "cofferd"],

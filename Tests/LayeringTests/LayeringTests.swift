@@ -76,7 +76,7 @@ private struct Manifest {
             .dotMatchesNewlines()
         let product = /\.product\(name: "(\w+)", package: "[^"]+"\)/
         let drawing = String(text[..<shipped]).replacing(product) { "\"\($0.1)\"" }
-        for match in drawing.matches(of: target) where match.1 != "CCofferShims" {
+        for match in drawing.matches(of: target) where !["CCofferShims", "CLogWriter"].contains(match.1) {
             order[String(match.1)] = (match.2 ?? "").matches(of: /"(\w+)"/).map { String($0.1) }
         }
     }
