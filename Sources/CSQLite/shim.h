@@ -7,6 +7,9 @@
 static inline void coffer_forget_errno(void) { errno = 0; }
 static inline int coffer_errno(void) { return errno; }
 
+// Has SQLite keep no statistics of its memory, for which it would lock a mutex at each allocation. Before its first use.
+static inline void coffer_forgo_memory_statistics(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 // Whether the process may not make a file of so many bytes: where SQLite reserves room, it does not say why that fails.
 static inline int coffer_exceeds_file_size_limit(long long bytes) {
     struct rlimit limit;

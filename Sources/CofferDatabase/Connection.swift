@@ -61,7 +61,10 @@ package final class Connection {
         unsafe sqlite3_close_v2(handle)
     }
 
+    private static let forgoStatistics: Void = coffer_forgo_memory_statistics()
+
     private static func open(_ path: String) throws(DatabaseError) -> OpaquePointer {
+        forgoStatistics
         let flags =
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
             | SQLITE_OPEN_EXRESCODE
