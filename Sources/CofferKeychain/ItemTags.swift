@@ -93,6 +93,14 @@ struct ItemTags {
     }
 }
 
+extension ItemAttributes {
+    /// Whether an item is found by the same tags as one with other attributes, as after most changes.
+    func hasTags(of other: ItemAttributes) -> Bool {
+        values == other.values && group == other.group && itemClass == other.itemClass
+            && isSynchronizable == other.isSynchronizable
+    }
+}
+
 extension AttributeValue {
     /// What a missing attribute counts as, for uniqueness and for queries: "" or 0.
     static func empty(_ form: Form) -> AttributeValue {

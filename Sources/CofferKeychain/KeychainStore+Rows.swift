@@ -158,19 +158,41 @@ extension KeychainStore {
         _ accessibility: Accessibility
     ) throws {
         let tag = primaryTag(metadata.attributes)
+        let classKey = DatabaseValue.integer(Int64(ClassKeyName(accessibility).rawValue))
+        let parts = (
+            metadata: DatabaseValue.blob(try seal(metadata, of: item.id, accessibility, tag)),
+            key: DatabaseValue.blob(sealed.wrappedKey),
+            secret: DatabaseValue.blob(sealed.secret)
+        )
+        // SQLite writes the pages of an index whose columns are set, even to what they are.
         try connection.execute(
             """
-            UPDATE keychain_items SET class_key = ?, primary_tag = ?, metadata = ?, wrapped_key = ?, secret = ?
-            WHERE id = ?
+            UPDATE keychain_items SET metadata = ?, wrapped_key = ?, secret = ?
+            WHERE id = ? AND class_key = ? AND primary_tag = ?
             """,
-            .integer(Int64(ClassKeyName(accessibility).rawValue)),
-            .blob(tag),
-            .blob(try seal(metadata, of: item.id, accessibility, tag)),
-            .blob(sealed.wrappedKey),
-            .blob(sealed.secret),
-            .integer(item.row)
+            parts.metadata,
+            parts.key,
+            parts.secret,
+            .integer(item.row),
+            classKey,
+            .blob(tag)
         )
+        if connection.changes == 0 {
+            try connection.execute(
+                """
+                UPDATE keychain_items SET class_key = ?, primary_tag = ?, metadata = ?, wrapped_key = ?, secret = ?
+                WHERE id = ?
+                """,
+                classKey,
+                .blob(tag),
+                parts.metadata,
+                parts.key,
+                parts.secret,
+                .integer(item.row)
+            )
+        }
         try noteSealing(of: item.row, accessibility)
+        if item.attributes.hasTags(of: metadata.attributes) { return }
         try replaceTags(
             ItemTags.tags(of: item.attributes, under: keys.catalog.search),
             by: ItemTags.tags(of: metadata.attributes, under: keys.catalog.search),
