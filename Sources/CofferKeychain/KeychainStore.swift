@@ -152,6 +152,7 @@ package final class KeychainStore {
     ///
     /// - Parameters:
     ///   - key: The key of the password.
+    ///   - known: The existing one, if nothing was changed since it was found.
     ///   - secret: The secret, of at most ``Limits/secretBytes``.
     ///   - accessibility: Its accessibility. The class key must be in memory, and so must that of an item that is
     ///     replaced; a deposit is replaced by a deposit in every state.
@@ -167,6 +168,7 @@ package final class KeychainStore {
     @discardableResult
     package func put(
         _ key: GenericPasswordKey,
+        over known: KeychainItem? = nil,
         secret: borrowing SecretBytes,
         accessibility: Accessibility,
         kind: ItemKind?,
@@ -182,7 +184,7 @@ package final class KeychainStore {
             attributes.kind = kind
             attributes.decision = decision
             return try replaceSealed(attributes, secret, accessibility, now)
-        } else if let existing = try find(key) {
+        } else if let existing = try known ?? find(key) {
             var attributes = existing.attributes.changed(by: change, group: nil)
             attributes.kind = kind ?? attributes.kind
             attributes.decision = decision

@@ -108,11 +108,12 @@ extension Vault {
         }
         switch verdict.protection {
         case .keychain(let accessibility):
+            let context = call.caller.context
             if let replaced {
-                try replaceSecret(of: replaced, by: intake.prefix, params, accessibility, call.caller.context)
+                try replaceSecret(of: replaced, by: intake.prefix, params, accessibility, context)
                 return .done(Reply(Placement(verdict)))
             }
-            try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, call.caller.context)
+            try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, over: before, context)
             return .done(Reply(Placement(verdict)))
         case .file(let protectionClass):
             if let replaced { throw CofferError.noFile(replaced) }
@@ -211,23 +212,25 @@ extension Vault {
         }
     }
 
+    /// - Parameter before: What this step has found under the name, which is in one store at a time.
     private func putInKeychain(
         _ params: ItemPutParameters,
         _ secret: borrowing SecretBytes,
         _ accessibility: Accessibility,
         _ decision: String,
         _ group: String,
+        over before: Present?,
         _ context: AuthenticationContext
     ) throws {
         let key = GenericPasswordKey(params.name, in: group)
-        let catalog = try catalog
+        let (catalog, replaced) = (try catalog, before?.located?.item)
         try catalog.change { changes in
-            try checkNoDirectory(params.name, in: group, catalog)
-            let file = try catalog.files.find(params.name, in: group)
-            let isNew = try changes.isWanted && file == nil && !catalog.keychain.contains(key)
+            if before == nil { try checkNoDirectory(params.name, in: group, catalog) }
+            let file = replaced?.file
             try checkReplacing(file.map(StoredItem.file))
             let id = try catalog.keychain.put(
                 key,
+                over: replaced?.secret,
                 secret: secret,
                 accessibility: accessibility,
                 kind: params.wishes.kind ?? file?.kind,
@@ -239,7 +242,7 @@ extension Vault {
                 with: context
             )
             if let file { try catalog.files.remove(file) }
-            changes.note(ItemChange(isNew ? .added : .changed, id, ItemAttributes(key)))
+            changes.note(ItemChange(before == nil ? .added : .changed, id, ItemAttributes(key)))
         }
     }
 

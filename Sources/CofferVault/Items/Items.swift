@@ -13,6 +13,9 @@ enum StoredItem {
     case keychain(KeychainItem)
     case file(FileItem)
 
+    var secret: KeychainItem? { if case .keychain(let item) = self { item } else { nil } }
+    var file: FileItem? { if case .file(let file) = self { file } else { nil } }
+
     var path: String {
         switch self {
         case .keychain(let item): item.listedName
