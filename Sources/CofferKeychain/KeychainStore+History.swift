@@ -158,8 +158,8 @@ extension KeychainStore {
     func trimHistory(of id: ItemID, to limit: Int) throws {
         try connection.execute(
             """
-            DELETE FROM keychain_history WHERE id IN
-                (SELECT id FROM keychain_history WHERE uuid = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
+            DELETE FROM keychain_history WHERE uuid = ?1 AND id <=
+                (SELECT id FROM keychain_history WHERE uuid = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
             """,
             .blob(id.bytes),
             .integer(Int64(limit))
