@@ -1,40 +1,48 @@
 /// Writes a binary format: big-endian integers and length-prefixed strings.
 public struct ByteWriter: Sendable {
     /// The bytes written so far.
-    public private(set) var bytes: [UInt8] = []
+    public var bytes: [UInt8] { written }
+
+    @usableFromInline var written: [UInt8] = []
 
     /// Creates an empty writer.
     public init() {}
 
+    // What is generic here is inlined into other modules: not specialized, each operation on a type is a call.
+
     /// Appends a byte.
     ///
     /// - Parameter value: The byte.
-    public mutating func write(_ value: UInt8) { bytes.append(value) }
+    @inlinable
+    public mutating func write(_ value: UInt8) { written.append(value) }
 
     /// Appends bytes as they are.
     ///
     /// - Parameter value: The bytes.
-    public mutating func write(raw value: [UInt8]) { bytes.append(contentsOf: value) }
+    @inlinable
+    public mutating func write(raw value: [UInt8]) { written.append(contentsOf: value) }
 
     /// Appends an integer, the most significant byte first.
     ///
     /// - Parameter value: The integer, of at most 64 bits.
+    @inlinable
     public mutating func write(_ value: some FixedWidthInteger) {
-        // By way of one word: each operation on a generic type is a call.
         let word = UInt64(truncatingIfNeeded: value)
         for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            written.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
         }
     }
 
     /// Appends bytes as they are.
     ///
     /// - Parameter value: The bytes.
-    public mutating func write(raw value: some Sequence<UInt8>) { bytes.append(contentsOf: value) }
+    @inlinable
+    public mutating func write(raw value: some Sequence<UInt8>) { written.append(contentsOf: value) }
 
     /// Appends bytes after their 16-bit length.
     ///
     /// - Parameter value: At most 65,535 bytes.
+    @inlinable
     public mutating func write(counted value: some Collection<UInt8>) {
         precondition(value.count <= Int(UInt16.max), "a counted field has at most 65,535 bytes")
         write(UInt16(value.count))
@@ -50,27 +58,33 @@ public struct ByteReader: Sendable {
         public init() {}
     }
 
-    private var rest: ArraySlice<UInt8>
+    @usableFromInline let bytes: [UInt8]
+    /// How many were read.
+    @usableFromInline var position = 0
 
     /// Reads from the beginning of some bytes.
-    public init(_ bytes: [UInt8]) { rest = bytes[...] }
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Whether all bytes were read.
-    public var isAtEnd: Bool { rest.isEmpty }
+    public var isAtEnd: Bool { position == bytes.count }
 
     /// Takes an integer of at most 64 bits, the most significant byte first.
+    @inlinable
     public mutating func read<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws(Malformed) -> Value {
-        // By way of one word: each operation on a generic type is a call.
         var word: UInt64 = 0
-        for byte in try readRaw(Value.bitWidth / 8) { word = word << 8 | UInt64(byte) }
+        for index in try take(Value.bitWidth / 8) { word = word << 8 | UInt64(bytes[index]) }
         return Value(truncatingIfNeeded: word)
     }
 
     /// Takes a number of bytes.
-    public mutating func readRaw(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> {
-        guard count >= 0, rest.count >= count else { throw Malformed() }
-        defer { rest = rest.dropFirst(count) }
-        return rest.prefix(count)
+    public mutating func readRaw(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> { bytes[try take(count)] }
+
+    /// The next indices.
+    @usableFromInline
+    mutating func take(_ count: Int) throws(Malformed) -> Range<Int> {
+        guard count >= 0, bytes.count - position >= count else { throw Malformed() }
+        defer { position += count }
+        return position..<position + count
     }
 
     /// Takes bytes that follow their 16-bit length.
@@ -80,7 +94,8 @@ public struct ByteReader: Sendable {
 
     /// Takes UTF-8 text that follows its 16-bit length.
     public mutating func readText() throws(Malformed) -> String {
-        guard let text = String(validating: try readCounted(), as: UTF8.self) else { throw Malformed() }
+        let range = try take(Int(try read(UInt16.self)))
+        guard let text = String(checking: bytes.span.extracting(range)) else { throw Malformed() }
         return text
     }
 }

@@ -2,6 +2,14 @@
 // Unicode: "é" as one code point, and as two.
 
 extension String {
+    /// Copies UTF-8; `nil` if it is not well-formed.
+    ///
+    /// Not by `init(validating:as:)`, which looks up metadata of generic types at each call.
+    package init?(checking bytes: Span<UInt8>) {
+        guard let text = try? UTF8Span(validating: bytes) else { return nil }
+        self.init(copying: text)
+    }
+
     /// Whether both are the same UTF-8 bytes, which is stricter than `==`.
     package func hasSameBytes(as other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)

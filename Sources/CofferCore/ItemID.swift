@@ -1,7 +1,7 @@
 /// A random 128-bit identifier of an item, a file's content or a vault.
 public struct ItemID: Hashable, Sendable {
-    private let high: UInt64
-    private let low: UInt64
+    @usableFromInline let high: UInt64
+    @usableFromInline let low: UInt64
 
     /// The size of an identifier.
     public static let byteCount = 16
@@ -14,6 +14,7 @@ public struct ItemID: Hashable, Sendable {
     }
 
     /// Creates an identifier from sixteen bytes; `nil` for any other number.
+    @inlinable
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         var words: (high: UInt64, low: UInt64) = (0, 0)

@@ -42,7 +42,7 @@ package struct Row: ~Copyable {
         let count = unsafe Int(sqlite3_column_bytes(statement, Int32(column)))
         try expectBounded(count, in: column)
         let bytes = unsafe UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
-        guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+        guard let text = unsafe String(checking: bytes.span) else {
             throw .damaged("column \(column) is not Unicode text")
         }
         return text

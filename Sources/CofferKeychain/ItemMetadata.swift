@@ -223,7 +223,7 @@ extension AttributeValue {
         var reader = ByteReader(bytes)
         switch form {
         case .text:
-            guard let text = String(validating: bytes, as: UTF8.self) else { throw ByteReader.Malformed() }
+            guard let text = String(checking: bytes.span) else { throw ByteReader.Malformed() }
             self = .text(text)
         case .bytes: self = .bytes(bytes)
         case .bool:

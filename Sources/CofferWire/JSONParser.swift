@@ -188,7 +188,7 @@ extension JSONParser {
             runStart = position
             try skipPlainCharacters(in: bytes)
         }
-        guard let string = String(validating: text, as: UTF8.self) else {
+        guard let string = String(checking: text.span) else {
             throw JSONError(offset: start, reason: .badUTF8)
         }
         return string

@@ -1,3 +1,4 @@
+internal import CofferCore
 internal import CofferMemory
 
 /// The only access to raw memory in this room. Each checks its bounds.
@@ -10,7 +11,7 @@ extension RawSpan {
 
     /// The text of a part of the span, or `nil` if it is not well-formed UTF-8.
     func text(in range: Range<Int>) -> String? {
-        unsafe extracting(range).withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+        String(checking: Span<UInt8>(_bytes: extracting(range)))
     }
 }
 
