@@ -182,6 +182,8 @@ public enum Limits {
     package static let acceptQuantum = Duration.milliseconds(1)
     /// After how long a turn polls for new requests.
     package static let pollInterval = Duration.microseconds(50)
+    /// The connections of one tenant whose answers are sent together.
+    package static let answersAtOnce = 8
     /// Steps after which the kernel is asked who else waits.
     package static let stepsPerPoll = 4
     /// Entries of a listing or a search that are visited in one quantum.

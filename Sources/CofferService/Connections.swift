@@ -21,6 +21,8 @@ final class Connections {
     private var reading = FairQueue<Int>()
     /// The connections whose peer has disconnected; handled even if the tenant is throttled.
     private var hungUp: [Int] = []
+    /// The connections whose answers are sent together.
+    private var served: [Connection] = []
     /// The connections with frames to send.
     private var sending = FairQueue<Int>()
 
@@ -104,6 +106,23 @@ final class Connections {
 
     // MARK: Sending
 
+    /// Sends the answers of a connection that was served: together with those of the next ones of its tenant, or at the end
+    /// of the turn if they depend on the commit.
+    ///
+    /// The first answer wakes the client up, which costs more than a get: the others find it awake.
+    func noteServed(_ connection: Connection) {
+        if let first = served.first, first.tenant !== connection.tenant || served.count == Limits.answersAtOnce {
+            sendServed()
+        }
+        served.append(connection)
+    }
+
+    /// Sends the answers of the connections that were served.
+    func sendServed() {
+        for connection in served { connection.sendsAtTurnEnd ? wantsToSend(connection) : send(connection) }
+        served.removeAll(keepingCapacity: true)
+    }
+
     /// Queues a connection for sending, at the end of the turn.
     func wantsToSend(_ connection: Connection) {
         guard has(connection), !connection.isToBeSent else { return }
@@ -114,7 +133,7 @@ final class Connections {
     /// Sends for all queued connections, in round robin over the tenants.
     func sendAll() {
         while let (number, _) = sending.removeFirst() {
-            if let connection = all[number] { send(connection) }
+            if let connection = all[number], connection.isToBeSent { send(connection) }
         }
     }
 

@@ -48,12 +48,12 @@ final class Intake: ServerPart {
             if connection.acceptsRequests {
                 if let backlog = connection.takeBacklog() {
                     backlog.withBytes { take($0, from: connection) }
-                } else if !ready.isDisjoint(with: .readable), !connection.isEnding {
+                } else if ready.isReadable, !connection.isEnding {
                     receive(from: connection)
                 }
             }
         }
-        connection.sendsAtTurnEnd ? connections.wantsToSend(connection) : connections.send(connection)
+        connections.noteServed(connection)
     }
 
     private func receive(from connection: Connection) {

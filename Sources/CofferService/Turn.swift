@@ -93,6 +93,7 @@ final class Turn: ServerPart {
             intake.serve(connection)
             return connection.tenant.number
         }
+        connections.sendServed()
         if counts.readings == 0 || !isOver, let token = scheduler.nextReading() {
             counts.readings += 1
             let connection = running[token]?.origin?.connection

@@ -20,6 +20,15 @@ package final class EventLoop {
         ///
         /// Always reported.
         package static let hungUp = Interest(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
+
+        // Those of the standard library are generic, and look up metadata at run time.
+
+        package init(arrayLiteral events: Interest...) {
+            self.init(rawValue: events.reduce(0) { $0 | $1.rawValue })
+        }
+
+        /// Whether there is any event of ``readable``.
+        package var isReadable: Bool { rawValue & Self.readable.rawValue != 0 }
     }
 
     /// A watched descriptor.
