@@ -9,7 +9,7 @@ package enum AccessGroups: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     package func contains(_ group: String) -> Bool {
         switch self {
-        case .only(let groups): groups.contains { $0.utf8.elementsEqual(group.utf8) }
+        case .only(let groups): groups.contains { $0.hasSameBytes(as: group) }
         case .all: true
         }
     }

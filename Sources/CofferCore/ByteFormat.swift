@@ -6,7 +6,9 @@ public struct ByteWriter: Sendable {
     @usableFromInline var written: [UInt8] = []
 
     /// Creates an empty writer.
-    public init() {}
+    ///
+    /// - Parameter capacity: The size of what will be written, if it is known.
+    public init(capacity: Int = 0) { written.reserveCapacity(capacity) }
 
     // What is generic here is inlined into other modules: not specialized, each operation on a type is a call.
 
@@ -27,10 +29,22 @@ public struct ByteWriter: Sendable {
     /// - Parameter value: The integer, of at most 64 bits.
     @inlinable
     public mutating func write(_ value: some FixedWidthInteger) {
-        let word = UInt64(truncatingIfNeeded: value)
-        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
-            written.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-        }
+        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe written.append(contentsOf: $0) }
+    }
+
+    /// Appends a constant text, without its length.
+    ///
+    /// - Parameter text: The text.
+    public mutating func write(raw text: StaticString) {
+        text.withUTF8Buffer { unsafe written.append(contentsOf: $0) }
+    }
+
+    /// Appends the bytes of an identifier.
+    ///
+    /// - Parameter id: The identifier.
+    public mutating func write(_ id: ItemID) {
+        write(id.high)
+        write(id.low)
     }
 
     /// Appends bytes as they are.

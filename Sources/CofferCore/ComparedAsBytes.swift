@@ -12,7 +12,9 @@ extension String {
 
     /// Whether both are the same UTF-8 bytes, which is stricter than `==`.
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        let (own, others) = (utf8, other.utf8)
+        let (one, two) = (own.span, others.span)
+        return one.count == two.count && one.indices.allSatisfy { one[$0] == two[$0] }
     }
 
     /// Whether the UTF-8 of a text occurs in that of this one.

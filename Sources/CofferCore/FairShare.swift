@@ -21,46 +21,32 @@ package enum FairShare {
 
 /// A round-robin queue of parties, each with its own queue in order of arrival.
 ///
-/// It is inlined into other modules, so that it is specialized for its elements: otherwise each use looks up metadata of
-/// generic types at run time.
-package struct FairQueue<Element> {
-    @usableFromInline
-    struct Line {
-        @usableFromInline let party: Int
-        @usableFromInline var elements: [Element]
-
-        @inlinable
-        init(party: Int, elements: [Element]) {
-            self.party = party
-            self.elements = elements
-        }
+/// Its elements are the numbers of what waits. A generic queue would look up metadata of types at each use.
+package struct FairQueue {
+    private struct Line {
+        let party: Int
+        var elements: [Int]
     }
 
     /// The queues, none of them empty; the first party is next.
-    @usableFromInline var lines: [Line] = []
+    private var lines: [Line] = []
 
     /// Creates an empty queue.
-    @inlinable
     package init() {}
 
-    @inlinable
     package var isEmpty: Bool { lines.isEmpty }
 
     /// The number of elements.
-    @inlinable
     package var count: Int { lines.reduce(0) { $0 + $1.elements.count } }
 
     /// Whether a party other than this one waits.
-    @inlinable
     package func has(otherThan party: Int) -> Bool { lines.contains { $0.party != party } }
 
     /// All elements.
-    @inlinable
-    package var elements: [Element] { lines.flatMap { $0.elements } }
+    package var elements: [Int] { lines.flatMap { $0.elements } }
 
     /// Whether an element meets a condition.
-    @inlinable
-    package func contains(where isWanted: (Element) -> Bool) -> Bool {
+    package func contains(where isWanted: (Int) -> Bool) -> Bool {
         lines.contains { $0.elements.contains(where: isWanted) }
     }
 
@@ -69,8 +55,7 @@ package struct FairQueue<Element> {
     /// - Parameters:
     ///   - element: The element that waits.
     ///   - party: The party that it belongs to.
-    @inlinable
-    package mutating func append(_ element: Element, for party: Int) {
+    package mutating func append(_ element: Int, for party: Int) {
         if let index = lines.firstIndex(where: { $0.party == party }) {
             lines[index].elements.append(element)
         } else {
@@ -82,10 +67,9 @@ package struct FairQueue<Element> {
     ///
     /// - Parameter mayGo: Whether an element of a party may be removed.
     /// - Returns: `nil` if no element may be removed.
-    @inlinable
     package mutating func removeFirst(
         where mayGo: (_ party: Int) -> Bool = { _ in true }
-    ) -> (element: Element, party: Int)? {
+    ) -> (element: Int, party: Int)? {
         guard let index = lines.firstIndex(where: { mayGo($0.party) }) else { return nil }
         var line = lines.remove(at: index)
         let element = line.elements.removeFirst()
@@ -96,8 +80,7 @@ package struct FairQueue<Element> {
     /// Takes some out who wait no longer.
     ///
     /// - Parameter isGone: Whether it is one of them.
-    @inlinable
-    package mutating func removeAll(where isGone: (Element) -> Bool) {
+    package mutating func removeAll(where isGone: (Int) -> Bool) {
         for index in lines.indices { lines[index].elements.removeAll(where: isGone) }
         lines.removeAll { $0.elements.isEmpty }
     }

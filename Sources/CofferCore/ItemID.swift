@@ -35,9 +35,8 @@ public struct ItemID: Hashable, Sendable {
 
     /// The bytes of the identifier.
     public var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.write(high)
-        writer.write(low)
+        var writer = ByteWriter(capacity: Self.byteCount)
+        writer.write(self)
         return writer.bytes
     }
 

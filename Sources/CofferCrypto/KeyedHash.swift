@@ -17,8 +17,9 @@ package enum KeyedHash {
         byteCount: Int,
         _ fields: [UInt8]...
     ) -> [UInt8] {
-        var message = ByteWriter()
-        message.write(counted: purposeBytes(purpose))
+        var message = ByteWriter(capacity: fields.reduce(64) { $0 + 4 + $1.count })
+        message.write(UInt16(purpose.utf8CodeUnitCount + 1))
+        message.write(purpose)
         for field in fields {
             message.write(UInt32(field.count))
             message.write(raw: field)
@@ -42,7 +43,10 @@ package enum KeyedHash {
         _ input: RawSpan,
         _ publicInput: [UInt8]
     ) throws(CryptoError) -> SymmetricKey {
-        let front = purposeBytes(purpose) + publicInput
+        var writer = ByteWriter()
+        writer.write(purpose)
+        writer.write(raw: publicInput)
+        let front = writer.bytes
         var message = try allocateSecret(front.count + input.byteCount)
         unsafe message.copy(front.span.bytes, to: 0)
         message.copy(input, to: front.count)
@@ -52,11 +56,6 @@ package enum KeyedHash {
         }
         guard let derived = SymmetricKey(output) else { throw .noMemory }
         return derived
-    }
-
-    /// The purpose is followed by a NUL, which none contains: no purpose is a prefix of another.
-    private static func purposeBytes(_ purpose: StaticString) -> [UInt8] {
-        purpose.withUTF8Buffer { unsafe Array($0) } + [0]
     }
 
     private static func hash(
@@ -80,6 +79,14 @@ package enum KeyedHash {
             }
         }
         precondition(code == 0, "the lengths are constants of this project")
+    }
+}
+
+extension ByteWriter {
+    /// Appends a purpose, and a NUL, which none contains: no purpose is a prefix of another.
+    fileprivate mutating func write(_ purpose: StaticString) {
+        write(raw: purpose)
+        write(UInt8(0))
     }
 }
 

@@ -88,7 +88,7 @@ struct ItemMetadata {
         let service = try reader.readText()
         let key = GenericPasswordKey(group: group, service: service, account: try reader.readText())
         var attributes = ItemAttributes(key)
-        attributes.kind = ItemKind(rawValue: try reader.readText())
+        attributes.kind = try ItemKind(from: &reader)
         return ItemMetadata(
             attributes: attributes,
             created: try reader.read(),
@@ -107,7 +107,7 @@ struct ItemMetadata {
         let isSynchronizable = try reader.read(UInt8.self) != 0
         var attributes = ItemAttributes(itemClass, in: try reader.readText())
         attributes.isSynchronizable = isSynchronizable
-        attributes.kind = ItemKind(rawValue: try reader.readText())
+        attributes.kind = try ItemKind(from: &reader)
         attributes.historyLimit = Int(try reader.read(UInt8.self))
         if version >= 3 { attributes.accessControl = try AccessControl.decoded(try reader.read()) }
         if version >= 4 { attributes.decision = try reader.readText() }
@@ -116,9 +116,11 @@ struct ItemMetadata {
         let secretByteCount = Int(try reader.read(UInt32.self))
         let secretTag = Array(try reader.readRaw(secretTagBytes))
         let moveCount = version >= 4 ? try reader.read(UInt32.self) : 0
-        for _ in 0..<(try reader.read(UInt8.self)) {
+        let count = try reader.read(UInt8.self)
+        attributes.values.reserveCapacity(Int(count))
+        for _ in 0..<count {
             guard let attribute = KeychainAttribute(code: try reader.read()) else { throw ByteReader.Malformed() }
-            attributes.values[attribute] = try AttributeValue(attribute.form, Array(try reader.readCounted()))
+            attributes.values[attribute] = try AttributeValue(attribute.form, from: &reader)
         }
         for _ in 0..<(try reader.read(UInt8.self)) {
             let name = AttributeName(try reader.readText())
@@ -132,6 +134,15 @@ struct ItemMetadata {
             secretTag: secretTag,
             moveCount: moveCount
         )
+    }
+}
+
+extension ItemKind {
+    /// Most items have none, which is an empty text.
+    fileprivate init?(from reader: inout ByteReader) throws(ByteReader.Malformed) {
+        let word = try reader.readText()
+        if word.isEmpty { return nil }
+        self.init(rawValue: word)
     }
 }
 
@@ -216,6 +227,14 @@ extension AttributeValue {
             var writer = ByteWriter()
             writer.write(number)
             return writer.bytes
+        }
+    }
+
+    fileprivate init(_ form: Form, from reader: inout ByteReader) throws(ByteReader.Malformed) {
+        if form == .text {
+            self = .text(try reader.readText())
+        } else {
+            try self.init(form, Array(try reader.readCounted()))
         }
     }
 

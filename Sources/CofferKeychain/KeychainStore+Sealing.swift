@@ -90,11 +90,11 @@ extension KeychainStore {
         in row: borrowing Row,
         expecting attributes: ItemAttributes?
     ) throws -> (item: KeychainItem, secretTag: [UInt8]) {
-        let subject = attributes?.quoted ?? "a keychain item"
+        func subject() -> String { attributes?.quoted ?? "a keychain item" }
         let classKey = try row.integer(2)
-        guard let id = ItemID(try row.blob(1)),
+        guard let id = try row.withBlob(1, { unsafe $0.withUnsafeBytes { unsafe ItemID($0) } }),
             let accessibility = Accessibility(classKey: classKey)
-        else { throw CofferError.damaged(subject, found: "its row has impossible values") }
+        else { throw CofferError.damaged(subject(), found: "its row has impossible values") }
         let context = Self.metadataContext(id, classKey, try row.blob(3))
         let metadata: ItemMetadata
         do {
@@ -102,9 +102,9 @@ extension KeychainStore {
                 try ItemMetadata(decoding: try openNames(sealed, context))
             }
         } catch let error as KeyError {
-            throw error.cofferError(metadataOf: subject, in: keys.state)
+            throw error.cofferError(metadataOf: subject(), in: keys.state)
         } catch is ByteReader.Malformed {
-            throw CofferError.damaged(subject, found: "its metadata has an unknown form")
+            throw CofferError.damaged(subject(), found: "its metadata has an unknown form")
         }
         return (item(metadata, try row.integer(0), id, accessibility), metadata.secretTag)
     }
@@ -150,7 +150,7 @@ extension KeychainStore {
         _ sealed: RawSpan,
         with context: AuthenticationContext?
     ) throws -> SecretBytes {
-        let subject = item.attributes.quoted
+        func damaged(_ what: String) -> CofferError { .damaged(item.attributes.quoted, found: what) }
         do {
             let itemKey = try itemKey(in: stored, of: item, for: .read)
             try authorize(item, context, for: .read)
@@ -159,9 +159,9 @@ extension KeychainStore {
                 try AEAD.open(sealed, under: key, context: Self.secretContext(item.id))
             }
             if let secret = try SecretPadding.unpad(padded) { return secret }
-            throw CofferError.damaged(subject, found: "its secret has an unknown form")
+            throw damaged("its secret has an unknown form")
         } catch CryptoError.unauthentic {
-            throw CofferError.damaged(subject, found: "its secret is not authentic")
+            throw damaged("its secret is not authentic")
         } catch is SecretMemoryError {
             throw CofferError.noSecretMemory
         }
@@ -202,11 +202,19 @@ extension KeychainStore {
     }
 
     static func metadataContext(_ id: ItemID, _ classKey: Int64, _ primaryTag: [UInt8]) -> [UInt8] {
-        Array("coffer keychain metadata v1".utf8) + id.bytes + [UInt8(truncatingIfNeeded: classKey)] + primaryTag
+        var context = ByteWriter(capacity: 96)
+        context.write(raw: "coffer keychain metadata v1")
+        context.write(id)
+        context.write(UInt8(truncatingIfNeeded: classKey))
+        context.write(raw: primaryTag)
+        return context.bytes
     }
 
     static func secretContext(_ id: ItemID) -> [UInt8] {
-        Array("coffer keychain secret v1".utf8) + id.bytes
+        var context = ByteWriter(capacity: 64)
+        context.write(raw: "coffer keychain secret v1")
+        context.write(id)
+        return context.bytes
     }
 }
 

@@ -156,7 +156,11 @@ extension VaultKeys {
     }
 
     private static func context(_ name: ClassKeyName, _ id: ItemID) -> [UInt8] {
-        Array("coffer item key v1".utf8) + [name.rawValue] + id.bytes
+        var context = ByteWriter(capacity: 64)
+        context.write(raw: "coffer item key v1")
+        context.write(name.rawValue)
+        context.write(id)
+        return context.bytes
     }
 }
 

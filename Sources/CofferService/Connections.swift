@@ -14,17 +14,19 @@ final class Connections {
     private var nextNumber = 0
     private var tenants: [Int: Tenant] = [:]
     private var nextTenantNumber = 0
+    /// The number of tenants that are connected.
+    private var tenantCount = 0
     /// The earliest time at which the throttling of a tenant ends; `nil` if none is throttled.
     private(set) var nextDeadline: UInt64?
 
     /// The connections that are to be read, or have bytes to decode.
-    private var reading = FairQueue<Int>()
+    private var reading = FairQueue()
     /// The connections whose peer has disconnected; handled even if the tenant is throttled.
     private var hungUp: [Int] = []
     /// The connections whose answers are sent together.
     private var served: [Connection] = []
     /// The connections with frames to send.
-    private var sending = FairQueue<Int>()
+    private var sending = FairQueue()
 
     /// Called with a connection that has ended, after its removal.
     var connectionDidEnd: (Connection) -> Void = { _ in }
@@ -49,6 +51,7 @@ final class Connections {
         try connection.start { [unowned self] ready in note(ready, of: connection) }
         all[connection.number] = connection
         connection.tenant.connectionCount += 1
+        if connection.tenant.connectionCount == 1 { tenantCount += 1 }
     }
 
     /// Closes and removes a connection.
@@ -56,6 +59,7 @@ final class Connections {
         if all.removeValue(forKey: connection.number) == nil { return }
         connection.stop()
         connection.tenant.connectionCount -= 1
+        if connection.tenant.connectionCount == 0 { tenantCount -= 1 }
         connectionDidEnd(connection)
     }
 
@@ -97,6 +101,9 @@ final class Connections {
         defer { hungUp = [] }
         return hungUp.compactMap { all[$0] }
     }
+
+    /// Whether more than one tenant is connected.
+    var hasSeveralTenants: Bool { tenantCount > 1 }
 
     /// Whether a connection of another tenant is queued for reading.
     func othersWait(besides tenant: Int) -> Bool { reading.has(otherThan: tenant) }

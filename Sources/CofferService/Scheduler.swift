@@ -21,8 +21,8 @@ package struct Scheduler {
     }
 
     private var entries: [Int: Entry] = [:]
-    private var reading = FairQueue<Int>()
-    private var changing = FairQueue<Int>()
+    private var reading = FairQueue()
+    private var changing = FairQueue()
     /// Requests that would read uncommitted changes, and wait for the commit.
     private var blocked: [Int] = []
     /// The scopes of the uncommitted changes.

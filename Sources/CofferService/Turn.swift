@@ -62,8 +62,11 @@ final class Turn: ServerPart {
         var counts = Counts()
         while true {
             let now = ContinuousClock.now
-            // Most turns have one request only, and need no poll between its arrival and its end.
-            if counts.sum > 1, now - lastPoll > Limits.pollInterval, connections.hasReadable || !scheduler.isIdle {
+            // Most turns have one request only, and need no poll between its arrival and its end. A tenant that is alone
+            // only waits for itself: each poll reports all of its ready connections again.
+            if counts.sum > 1, connections.hasSeveralTenants, now - lastPoll > Limits.pollInterval,
+                connections.hasReadable || !scheduler.isIdle
+            {
                 loop.poll(milliseconds: 0)
                 lastPoll = now
             }

@@ -42,7 +42,16 @@ package final class WorkerPool: Sendable {
         /// The work for threads that were woken.
         var granted: [Piece] = []
         var load = Load()
-        var waiting = FairQueue<Piece>()
+        var waiting = FairQueue()
+        /// The work that waits, by its number in the queue.
+        var pieces: [Int: Piece] = [:]
+        private var nextNumber = 0
+
+        mutating func append(_ piece: Piece) {
+            pieces[nextNumber] = piece
+            waiting.append(nextNumber, for: piece.party)
+            nextNumber += 1
+        }
     }
 
     private let limit: Int
@@ -89,7 +98,7 @@ package final class WorkerPool: Sendable {
     private func submit(_ piece: Piece) -> Bool {
         let mayStart = state.withLock { state in
             if state.load.hasRoom(for: piece.party, of: limit) { return begin(piece, &state) }
-            state.waiting.append(piece, for: piece.party)
+            state.append(piece)
             return false
         }
         if !mayStart || startThread(with: piece) { return true }
@@ -147,7 +156,7 @@ package final class WorkerPool: Sendable {
             // Without another thread, this one does it after its own work.
             state.withLock { state in
                 state.load.remove(other)
-                state.waiting.append(other, for: other.party)
+                state.append(other)
             }
         }
         return own
@@ -155,7 +164,8 @@ package final class WorkerPool: Sendable {
 
     private func nextWaiting(_ state: inout State) -> Piece? {
         let load = state.load
-        return state.waiting.removeFirst { load.hasRoom(for: $0, of: limit) }?.element
+        guard let next = state.waiting.removeFirst(where: { load.hasRoom(for: $0, of: limit) }) else { return nil }
+        return state.pieces.removeValue(forKey: next.element)
     }
 
     /// - Returns: `nil` if the thread has to end.

@@ -21,7 +21,7 @@ package struct Claims {
     private struct Entry {
         /// `nil` if the holder is no request: an open handle holds the writer's claim.
         var holder: Int?
-        var waiting = FairQueue<Int>()
+        var waiting = FairQueue()
     }
 
     private var entries: [Claim: Entry] = [:]
