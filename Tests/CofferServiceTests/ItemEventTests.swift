@@ -78,7 +78,7 @@ import Testing
             method: .keychainAdd,
             params: ["class": "internetPassword", "attributes": ["server": "a"]],
             payload: [1],
-            told: ["added keychain internetPassword"]
+            told: ["added keychain login:a"]
         ),
         Case(
             method: .keychainUpdate,

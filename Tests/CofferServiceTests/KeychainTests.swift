@@ -356,6 +356,6 @@ import Testing
         #expect(clash == .refused(.duplicateItem))
         try keychain.add(.internetPassword, attributes: [.server: .text("example.org")])
         let names = try keychain.client.list().items.map(\.name).sortedByBytes()
-        #expect(names == ["example.org/file", "example.org/password", "github.com/token"])
+        #expect(names == ["example.org/file", "example.org/password", "github.com/token", "login:example.org"])
     }
 }

@@ -17,7 +17,9 @@ import Testing
 
     private func coffer(_ line: String, _ input: [UInt8] = []) throws -> CommandResult {
         let words = line.split(separator: " ").map(String.init)
-        if words[0] == "put" && !["--json", "--explain"].contains(words.last) { return try daemon.put(Array(words.dropFirst()), input: input) }
+        if words[0] == "put" && !["--json", "--explain"].contains(words.last) {
+            return try daemon.put(Array(words.dropFirst()), input: input)
+        }
         return try daemon.coffer(words, input: input)
     }
 
