@@ -10,13 +10,20 @@ struct Show: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
+    @Flag(help: "List the fields of the secret, with their values masked.")
+    var fields = false
+
     @OptionGroup var access: GroupOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        if fields {
+            let stored = try authentication.connect().secret(try ItemName(argument: name), in: access.group)
+            return format.show(FieldList(fields: try stored.fields()))
+        }
         let params = ItemShowParameters(name: try ItemName(argument: name), group: access.group)
-        format.show(try connection.connect().call(params).value)
+        format.show(try authentication.connect().client.call(params).value)
     }
 }
 
