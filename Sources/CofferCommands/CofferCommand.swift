@@ -18,12 +18,16 @@ package struct CofferCommand: ParsableCommand {
                 ]
             ),
             CommandGroup(
+                name: "Passwords",
+                subcommands: [Generate.self, Edit.self, Login.self]
+            ),
+            CommandGroup(
                 name: "The vault",
                 subcommands: [
                     Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self, Watch.self,
                     Wait.self,
                     Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self, Grant.self,
-                    LeaseVerb.self, Login.self,
+                    LeaseVerb.self,
                 ]
             ),
         ]

@@ -1,4 +1,8 @@
 internal import CofferClient
+internal import Glibc
+
+/// Whether a person types at standard input.
+var isTypedInput: Bool { isatty(STDIN_FILENO) == 1 }
 
 /// A secret that was read, and what is known of its item: what a verb needs to change it.
 struct StoredSecret {
