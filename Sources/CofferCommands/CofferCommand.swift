@@ -9,6 +9,7 @@ package struct CofferCommand: ParsableCommand {
         commandName: "coffer",
         abstract: "Keeps secrets and files that lock when the machine locks.",
         version: "coffer \(Version.program)",
+        subcommands: [ClearClipboard.self],
         groupedSubcommands: [
             CommandGroup(
                 name: "Everyday",
@@ -19,7 +20,7 @@ package struct CofferCommand: ParsableCommand {
             ),
             CommandGroup(
                 name: "Passwords",
-                subcommands: [Generate.self, Edit.self, Login.self]
+                subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self]
             ),
             CommandGroup(
                 name: "The vault",

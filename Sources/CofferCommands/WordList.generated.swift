@@ -2,8 +2,8 @@
 ///
 /// Copyright 2016 Electronic Frontier Foundation, https://www.eff.org/dice, licensed under CC BY 3.0 US
 /// (https://creativecommons.org/licenses/by/3.0/us/): the words are unchanged, the numbers of the dice are left out.
-enum WordList {
-    static let text: StaticString = """
+package enum WordList {
+    package static let text: StaticString = """
         abacus abdomen abdominal abide abiding ability ablaze able abnormal abrasion abrasive abreast abridge abroad \
         abruptly absence absentee absently absinthe absolute absolve abstain abstract absurd accent acclaim acclimate \
         accompany account accuracy accurate accustom acetone achiness aching acid acorn acquaint acquire acre acrobat \

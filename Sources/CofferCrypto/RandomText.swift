@@ -57,25 +57,18 @@ package enum RandomText {
     private static func choice(below bound: Int) -> Int { Int(randombytes_uniform(UInt32(bound))) }
 }
 
-extension SecretBytes {
-    /// Base64 of RFC 4648, section 4, padded, in constant time.
-    package borrowing func base64() throws(CryptoError) -> SecretBytes {
-        let variant = sodium_base64_VARIANT_ORIGINAL
-        var text = try allocateSecret(sodium_base64_encoded_len(count, variant))
-        let capacity = text.count
-        unsafe text.withUnsafeMutableBytes { buffer in
-            withBytes { bytes in
-                _ = unsafe buffer.withPointer { output in
-                    unsafe bytes.withPointer { input in
-                        unsafe output.withMemoryRebound(to: CChar.self, capacity: capacity) { output in
-                            unsafe sodium_bin2base64(output, capacity, input, bytes.byteCount, variant) != nil
-                        }
-                    }
-                }
-            }
+/// Base64 of RFC 4648, section 4, padded, in locked memory and constant time.
+package func base64(_ bytes: RawSpan) throws(CryptoError) -> SecretBytes {
+    let variant = sodium_base64_VARIANT_ORIGINAL
+    var text = try allocateSecret(sodium_base64_encoded_len(bytes.byteCount, variant))
+    let capacity = text.count
+    unsafe text.withUnsafeMutableBytes { buffer in
+        unsafe bytes.withPointer { input in
+            guard let output = unsafe buffer.assumingMemoryBound(to: CChar.self).baseAddress else { return }
+            _ = unsafe sodium_bin2base64(output, capacity, input, bytes.byteCount, variant)
         }
-        // Without the NUL that C ends it with.
-        text.truncate(to: capacity - 1)
-        return text
     }
+    // Without the NUL that C ends it with.
+    text.truncate(to: capacity - 1)
+    return text
 }
