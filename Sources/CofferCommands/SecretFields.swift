@@ -214,14 +214,17 @@ struct SecretFields {
             var start = last.name.lowerBound - 1
             while start > 0 && bytes.byte(at: start - 1).isSpace { start -= 1 }
             let lead = bytes.extracting(start..<(last.name.lowerBound - 1))
-            let capacity = bytes.byteCount + lead.byteCount + name.count + value.count + 3
+            let isSpaced = bytes.byte(at: last.value.lowerBound).isSpace
+            let capacity = bytes.byteCount + lead.byteCount + name.count + value.count + 4
             return try Secret(capacity: capacity) { (output) throws(CofferError) in
                 output.append(bytes.extracting(0..<end))
                 output.append(.comma)
+                // Nothing stands before the only member, which says nothing about a second one.
+                if isSpaced && lead.byteCount == 0 && places.members.count == 1 { output.append(.space) }
                 output.append(lead)
                 name.withBytes { output.append($0) }
                 output.append(.colon)
-                if bytes.byte(at: min(last.value.lowerBound, bytes.byteCount - 1)).isSpace { output.append(.space) }
+                if isSpaced { output.append(.space) }
                 value.withBytes { output.append($0) }
                 output.append(bytes.extracting(end..<bytes.byteCount))
             }

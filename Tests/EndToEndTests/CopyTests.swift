@@ -48,7 +48,7 @@ import Testing
 
     @Test func `what was copied since is not cleared`() throws {
         let copied = try runWithScreen(
-            "coffer copy a/b --field user --for 1s; printf other | xclip -selection clipboard -in >/dev/null; sleep 2.5; pasted"
+            "coffer copy a/b --field user --for 1s; printf other | xclip -selection clipboard -in >/dev/null 2>&1; sleep 2.5; pasted"
         )
         #expect(copied.text.hasSuffix("[other]\n"), "\(copied.text)")
     }

@@ -96,7 +96,7 @@ import Testing
 
     @Test(arguments: [SIGTERM, SIGHUP, SIGQUIT, SIGINT])
     func `a signal ends it, stores nothing and leaves no file`(signal: Int32) throws {
-        let editor = "sh -c 'echo new >$0; echo is open; exec sleep 60'"
+        let editor = "sh -c 'echo new >\\$0; echo is open; exec sleep 60'"
         let ended = try onTerminal(
             daemon,
             "export XDG_RUNTIME_DIR=\(runtime) EDITOR=\"\(editor)\"; trap : INT QUIT TERM HUP; coffer edit a/b.env; echo ended by $?",
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func `a vault that was locked meanwhile is unlocked before the text is stored`() throws {
-        let editor = "sh -c 'echo new >$0; coffer lock --now'"
+        let editor = "sh -c 'echo new >\\$0; coffer lock --now'"
         let asked = try onTerminal(
             daemon,
             "export XDG_RUNTIME_DIR=\(runtime) EDITOR=\"\(editor)\"; coffer edit a/b.env",

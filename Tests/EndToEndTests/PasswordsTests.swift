@@ -47,13 +47,13 @@ import Testing
 
     @Test(
         arguments: [
-            ("--length 12 --symbols", #/[A-Za-z0-9!@$%^&*()_+.,?\/~-]{12}/#, 75), ("--alphabet 01", #/[01]{24}/#, 24),
-            ("--words 6", #/[a-z-]{23,}/#, 77), ("--length 1", #/[A-Za-z0-9]/#, 5),
-        ] as [(String, Regex<Substring>, Int)]
+            ("--length 12 --symbols", #"[A-Za-z0-9!@$%^&*()_+.,?\/~-]{12}"#, 75), ("--alphabet 01", "[01]{24}", 24),
+            ("--words 6", "[a-z-]{23,}", 77), ("--length 1", "[A-Za-z0-9]", 5),
+        ]
     )
-    func `a recipe decides what a password is made of`(options: String, form: Regex<Substring>, bits: Int) throws {
+    func `a recipe decides what a password is made of`(options: String, form: String, bits: Int) throws {
         let made = try expect("coffer generate a --print \(options)", 0, "\(bits) bits of entropy")
-        #expect(made.text.dropLast().wholeMatch(of: form) != nil, "\(made.text)")
+        #expect(made.text.dropLast().wholeMatch(of: try Regex(form)) != nil, "\(made.text)")
         #expect(try run("coffer get a").text + "\n" == made.text)
     }
 

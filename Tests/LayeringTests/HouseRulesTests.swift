@@ -55,7 +55,9 @@ import Testing
         // One of its words.
         let words = "Sources/CofferCommands/WordList.generated.swift"
         for (place, line) in try codeLines()
-        where place.path != words && line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
+        where place.path != words
+            && line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/)
+        {
             let values = [
                 "Sources/CofferCore/", "Sources/CofferWire/Interface/", "Sources/CofferWire/MethodParameters.swift",
             ]
