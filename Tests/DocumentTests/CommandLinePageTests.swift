@@ -52,7 +52,9 @@ import Testing
         for verb in ["device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
-            let below = lines.compactMap { $0.wholeMatch(of: #/  ([a-z-]+)(?: \(default\))?  .*/#).map { "\(verb) \($0.1)" } }
+            let below = lines.compactMap {
+                $0.wholeMatch(of: #/  ([a-z-]+)(?: \(default\))?  .*/#).map { "\(verb) \($0.1)" }
+            }
             #expect(Set(synopses().keys.filter { $0.hasPrefix(verb + " ") }) == Set(below))
         }
     }
