@@ -209,7 +209,16 @@ struct SecretFields {
 
     /// The object with one more member, which begins as the last one does.
     private func addingMember(_ name: Secret, _ value: Secret) throws(CofferError) -> Secret {
-        guard let last = places.members.last, let end = entries.last?.value.upperBound else { throw .noFields }
+        guard let last = places.members.last, let end = entries.last?.value.upperBound else {
+            let member = try Secret(capacity: name.count + value.count + 4) { (output) throws(CofferError) in
+                output.append(UInt8(ascii: "{"))
+                name.withBytes { output.append($0) }
+                output.append([.colon, .space])
+                value.withBytes { output.append($0) }
+                output.append(UInt8(ascii: "}"))
+            }
+            return try replacing(content.withBytes { $0.trimmed(0..<$0.byteCount) }, by: member)
+        }
         return try content.withBytes { (bytes) throws(CofferError) in
             var start = last.name.lowerBound - 1
             while start > 0 && bytes.byte(at: start - 1).isSpace { start -= 1 }
@@ -235,7 +244,7 @@ struct SecretFields {
 extension SecretFields.Form {
     /// The form of a text; `nil` if it has no fields.
     fileprivate init?(_ places: FieldPlaces, _ bytes: RawSpan) {
-        if places.isObject {
+        if places.isObject || bytes.isEmptyObject {
             self = .json
             return
         }
@@ -264,6 +273,15 @@ extension SecretFields.Form {
                 return nil
             }
         }
+    }
+}
+
+extension RawSpan {
+    /// Whether it is a JSON object without members.
+    fileprivate var isEmptyObject: Bool {
+        let all = trimmed(0..<byteCount)
+        return all.count >= 2 && byte(at: all.lowerBound) == UInt8(ascii: "{")
+            && byte(at: all.upperBound - 1) == UInt8(ascii: "}") && trimmed(all.dropFirst().dropLast()).isEmpty
     }
 }
 

@@ -55,6 +55,7 @@ import Testing
             (#"{"a": "x",  "n": 1}"#, "n", "2.5e3", #"{"a": "x",  "n": 2.5e3}"#),
             (#"{"a": "x",  "n": 1}"#, "n", "007", #"{"a": "x",  "n": "007"}"#),
             ("{\n  \"a\": \"x\"\n}\n", "b", "y", "{\n  \"a\": \"x\",\n  \"b\": \"y\"\n}\n"),
+            ("{ }\n", "a", "x", #"{"a": "x"}"# + "\n"),
             (#"{"d":{"a":"x"}}"#, "d.a", "y", #"{"d":{"a":"y"}}"#),
             ("hunter2", "username", "me", "hunter2\nusername: me"),
             ("hunter2\nuser: me\nnotes\n", "user", "you", "hunter2\nuser: you\nnotes\n"),
