@@ -72,7 +72,9 @@ let edges: [Target] = [
         dependencies: [
             "CofferClient",
             "CofferCore",
+            "CofferCrypto",
             "CofferMemory",
+            "CofferRouting",
             "CofferSystem",
             "CofferWire",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -300,18 +301,39 @@ pid_t coffer_spawn_detached(const char *path, char *const *arguments) {
 }
 
 pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors) {
+    posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     pid_t child = -1;
-    if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
+    if ((errno = posix_spawnattr_init(&attributes)) != 0) return -1;
+    if ((errno = posix_spawn_file_actions_init(&actions)) != 0) {
+        posix_spawnattr_destroy(&attributes);
+        return -1;
+    }
     const int streams[] = {input, output, errors};
-    int code = 0;
+    // What this process blocks or ignores for itself is as usual in the other.
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
+    int code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (code == 0) code = posix_spawnattr_setsigmask(&attributes, &none);
+    if (code == 0) code = posix_spawnattr_setsigdefault(&attributes, &usual);
     for (int stream = 0; stream <= 2 && code == 0; stream++)
         code = posix_spawn_file_actions_adddup2(&actions, streams[stream], stream);
     if (code == 0) code = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (code == 0) code = posix_spawnp(&child, path, &actions, NULL, arguments, environ);
+    if (code == 0) code = posix_spawnp(&child, path, &actions, &attributes, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     errno = code;
     return code == 0 ? child : -1;
+}
+
+int coffer_is_in_memory(const char *path) {
+    struct statfs facts;
+    if (statfs(path, &facts) != 0) return 0;
+    const unsigned tmpfs = 0x01021994, ramfs = 0x858458f6;
+    return (unsigned)facts.f_type == tmpfs || (unsigned)facts.f_type == ramfs;
 }
 
 ssize_t coffer_read_cached(int file, void *bytes, size_t count, off_t offset) {

@@ -9,6 +9,7 @@ package struct CofferCommand: ParsableCommand {
         commandName: "coffer",
         abstract: "Keeps secrets and files that lock when the machine locks.",
         version: "coffer \(Version.program)",
+        subcommands: [ClearClipboard.self],
         groupedSubcommands: [
             CommandGroup(
                 name: "Everyday",
@@ -19,12 +20,16 @@ package struct CofferCommand: ParsableCommand {
                 ]
             ),
             CommandGroup(
+                name: "Passwords",
+                subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self]
+            ),
+            CommandGroup(
                 name: "The vault",
                 subcommands: [
                     Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self, Watch.self,
                     Wait.self,
                     Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self, Grant.self,
-                    LeaseVerb.self, Login.self,
+                    LeaseVerb.self,
                 ]
             ),
         ]

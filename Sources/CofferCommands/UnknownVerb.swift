@@ -16,6 +16,8 @@ enum UnknownVerb {
             let verbs = command.configuration.verbs
             if verbs.isEmpty || word.hasPrefix("-") { return }
             guard let next = verbs.first(where: { $0.name == word }) else {
+                // It is the first argument of a verb that need not be named.
+                if command.configuration.defaultSubcommand != nil { return }
                 throw unknown(word, of: path, verbs.map(\.name))
             }
             command = next.command

@@ -3,17 +3,19 @@ import CofferCore
 import Foundation
 import Testing
 
-/// The tables and synopses of `proto-docs/CLI.md`, and the synopses of `KEYCHAIN.md`, `FILES.md` and `SESSIONS.md`.
+/// The tables and synopses of `proto-docs/CLI.md`, and the synopses of the other pages with verbs.
 @Suite struct CommandLinePageTests {
     private let page: Page
     private let keychainPage: Page
     private let filesPage: Page
+    private let passwordsPage: Page
     private let sessionsPage: Page
 
     init() throws {
         page = try Page("CLI.md")
         keychainPage = try Page("KEYCHAIN.md")
         filesPage = try Page("FILES.md")
+        passwordsPage = try Page("PASSWORDS.md")
         sessionsPage = try Page("SESSIONS.md")
     }
 
@@ -47,10 +49,12 @@ import Testing
     }
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
-        for verb in ["device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login"] {
+        for verb in ["device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
-            let below = lines.compactMap { $0.wholeMatch(of: #/  ([a-z-]+)  .*/#).map { "\(verb) \($0.1)" } }
+            let below = lines.compactMap {
+                $0.wholeMatch(of: #/  ([a-z-]+)(?: \(default\))?  .*/#).map { "\(verb) \($0.1)" }
+            }
             #expect(Set(synopses().keys.filter { $0.hasPrefix(verb + " ") }) == Set(below))
         }
     }
@@ -90,9 +94,8 @@ import Testing
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
         var verb: String?
-        for line in (page.blocks("") + keychainPage.blocks("") + filesPage.blocks("") + sessionsPage.blocks(""))
-            .joined()
-        {
+        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage]
+        for line in pages.flatMap({ $0.blocks("").joined() }) {
             if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
                 meanings.append(("[\(match.1)]", String(match.2)))
                 continue

@@ -28,7 +28,10 @@ let allowedTargets: [String: Set<String>] = [
     "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
     "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],
-    "CofferCommands": ["ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
+    "CofferCommands": [
+        "ArgumentParser", "CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferSystem",
+        "CofferWire",
+    ],
 
     "coffer": ["CofferCommands"],
     "cofferd": ["CofferBus", "CofferCore", "CofferMemory", "CofferService", "CofferSystem", "CSystemd"],

@@ -52,8 +52,12 @@ import Testing
 
     @Test func `nothing is public but the two libraries and the values they name`() throws {
         let conformances = "Sources/CofferCommands/Verbs/PlacementArguments.swift"
+        // One of its words.
+        let words = "Sources/CofferCommands/WordList.generated.swift"
         for (place, line) in try codeLines()
-        where line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/) {
+        where place.path != words
+            && line.replacing(/"(?:[^"\\]|\\.)*"/, with: "").contains(/\bpublic\b(?!\s+import\b)|\bopen\s+class\b/)
+        {
             let values = [
                 "Sources/CofferCore/", "Sources/CofferWire/Interface/", "Sources/CofferWire/MethodParameters.swift",
             ]

@@ -110,6 +110,9 @@ ssize_t coffer_read_cached(int file, void *bytes, size_t count, off_t offset);
 // Has the kernel begin to write a part of a file to the disk, without waiting for it.
 int coffer_start_writing(int file, off_t offset, off_t count);
 
+// Whether the file system of a path has no disk: tmpfs or ramfs.
+int coffer_is_in_memory(const char *path);
+
 // Gives memory that was freed back to the system; glibc keeps it otherwise.
 void coffer_heap_trim(void);
 
@@ -117,7 +120,8 @@ void coffer_heap_trim(void);
 // descriptors. Its pid, or -1.
 pid_t coffer_spawn_detached(const char *path, char *const *arguments);
 
-// Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours. Its pid, or -1.
+// Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours, and with
+// no signal blocked. Its pid, or -1.
 pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors);
 
 // How many columns of a terminal a character takes; -1 for one that is not printed, or that the locale does not know.

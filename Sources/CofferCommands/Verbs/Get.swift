@@ -12,6 +12,9 @@ struct Get: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
+    @Option(help: "The value of that field only.")
+    var field: String?
+
     @OptionGroup var access: GroupOptions
     @OptionGroup var output: BytesOutputOptions
 
@@ -24,6 +27,13 @@ struct Get: ParsableCommand {
     func run() throws {
         let itemName = try ItemName(argument: name)
         let part = try Self.parse(range)
+        if let field {
+            guard part == nil else { throw CofferError(.param, "--field and --range can't be combined") }
+            let session = try authentication.connect()
+            try waiting.untilReadable(itemName, in: access.group, session.client)
+            let value = try session.secret(itemName, in: access.group).value(of: field)
+            return try output.write(value, "the field \(quotedForDisplay(field))")
+        }
         let params = ItemGetParameters(
             name: itemName,
             offset: part?.offset,

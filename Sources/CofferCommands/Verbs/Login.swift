@@ -4,8 +4,8 @@ internal import CofferClient
 struct Login: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Have the password of the login unlock the vault.",
-        subcommands: [EnableLogin.self, DisableLogin.self, UnlockAtLogin.self, ChangeAtLogin.self]
+        abstract: "Store logins, or have the password of your own login unlock the vault.",
+        subcommands: [AddLogin.self, EnableLogin.self, DisableLogin.self, UnlockAtLogin.self, ChangeAtLogin.self]
     )
 }
 

@@ -23,6 +23,9 @@ struct Put: ParsableCommand {
 
     @OptionGroup var wishes: PlacementArguments
 
+    @Option(help: "Store it as this field of the secret, and keep all else.")
+    var field: String?
+
     @Flag(help: "Say in words why it went there.")
     var explain = false
 
@@ -49,6 +52,12 @@ struct Put: ParsableCommand {
         // source.
         let isTyped = file == nil && isatty(STDIN_FILENO) == 1
         let content = try isTyped ? askContent(itemName) : readContent(from: source.number, file, itemName)
+        if let field {
+            let session = Session(client: try connection.connect(), given: [:])
+            let value = try content.withoutLineEnd()
+            let change = try session.setField(field, of: itemName, to: value, wishes.wishes)
+            return format.show(change)
+        }
         let isComplete = content.count <= Limits.secretBytes
         // Connects after the input was checked, so that bad input does not start the daemon.
         let client = try connection.connect()

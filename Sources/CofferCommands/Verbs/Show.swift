@@ -10,13 +10,20 @@ struct Show: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
+    @Flag(help: "List the fields of the secret, with their values masked.")
+    var fields = false
+
     @OptionGroup var access: GroupOptions
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
+        if fields {
+            let stored = try authentication.connect().secret(try ItemName(argument: name), in: access.group)
+            return format.show(FieldList(fields: try stored.fields()))
+        }
         let params = ItemShowParameters(name: try ItemName(argument: name), group: access.group)
-        let client = try connection.connect()
+        let client = try authentication.connect().client
         let item = try client.call(params).value
         if format.json { return Output.standardOutput.line(item.json) }
         let readers = try Readers.lines(of: item, client)?.joined(separator: ", ")

@@ -1,0 +1,79 @@
+internal import CofferClient
+internal import CofferMemory
+
+/// The names of the fields of a secret, with their values masked.
+struct FieldList: Printable {
+    let fields: SecretFields
+
+    var json: JSONObject {
+        var object = JSONObject()
+        object.set("form", .string(fields.form.rawValue))
+        object.set("fields", .array(fields.names.map { .string($0) }))
+        return object
+    }
+
+    // The mask has one length for all: that of a value says something about it.
+    var text: [Line] {
+        let width = fields.names.reduce(0) { max($0, $1.count) } + 2
+        return fields.names.map { "\(name: $0)\(String(repeating: " ", count: width - $0.count))••••••••" }
+    }
+}
+
+/// What became of an item whose secret, or one of whose fields, was stored.
+struct StoredReport: Printable {
+    let name: ItemName
+    var field: String?
+    var isReplaced = false
+    /// Further members and what follows in the line for people.
+    var more: [(key: String, value: JSONValue)] = []
+    var words = ""
+
+    var json: JSONObject {
+        var object = JSONObject()
+        object.set("name", .string(name.path))
+        if let field { object.set("field", .string(field)) }
+        object.set("replaced", .bool(isReplaced))
+        for member in more { object.set(member.key, member.value) }
+        return object
+    }
+
+    var text: [Line] {
+        let verb: Line = isReplaced ? "replaced" : "stored"
+        let what: Line = field.map { "\(verb) the field \(quotedForDisplay($0)) of " } ?? "\(verb) "
+        return ["\(what)\(name.quoted)\(words)"]
+    }
+}
+
+extension Session {
+    /// Stores a value as a field of a secret, which is made if there is none.
+    func setField(
+        _ field: String,
+        of name: ItemName,
+        to value: Secret,
+        _ wishes: PlacementOptions
+    ) throws(CofferError) -> StoredReport {
+        guard let stored = try secretIfPresent(name, in: wishes.group) else {
+            try create(name, try SecretFields.new(field, value), wishes)
+            return StoredReport(name: name, field: field)
+        }
+        return try setField(field, of: stored, to: value)
+    }
+
+    /// Stores a value as a field of a secret that was read.
+    func setField(_ field: String, of stored: StoredSecret, to value: Secret) throws(CofferError) -> StoredReport {
+        let fields = try stored.fields()
+        let isReplaced = (try? fields.value(of: field)) != nil
+        try replace(stored, with: try fields.setting(field, to: value))
+        return StoredReport(name: stored.name, field: field, isReplaced: isReplaced)
+    }
+}
+
+extension Secret {
+    /// The secret without one line end, which `echo` appends.
+    func withoutLineEnd() throws(CofferError) -> Secret {
+        try withBytes { (bytes) throws(CofferError) in
+            guard bytes.byteCount > 0, bytes.byte(at: bytes.byteCount - 1) == 10 else { return self }
+            return try Secret(copying: bytes.extracting(bytes.withoutReturn(0..<(bytes.byteCount - 1))))
+        }
+    }
+}
