@@ -10,8 +10,8 @@ struct Listing {
     private let items: [ItemInfo]
     private let damagedCount: Int
     private let sealedCount: Int
-    /// The names that several items of a group have, which the reference tells apart.
-    private let sharedNames: Set<[String]>
+    /// The items that share their name with another one of their group.
+    private let namesakes: Set<ItemID>
 
     /// Requests all pages.
     ///
@@ -32,9 +32,11 @@ struct Listing {
         }
         items.sortByName(\.name, in: \.group, \.reference)
         (self.items, self.damagedCount, self.sealedCount) = (items, damagedCount, sealedCount)
-        // Two items of one name are neighbours.
-        let isShared = zip(items, items.dropFirst()).filter { $0.name == $1.name && $0.group == $1.group }
-        sharedNames = Set(isShared.map { [$0.0.group, $0.0.name] })
+        // They are neighbours now. Names are the same only if their bytes are.
+        let pairs = zip(items, items.dropFirst()).filter { one, other in
+            one.name.utf8.elementsEqual(other.name.utf8) && one.group.utf8.elementsEqual(other.group.utf8)
+        }
+        namesakes = Set(pairs.flatMap { [$0.0.reference, $0.1.reference] }.compactMap(\.self))
     }
 
     var isEmpty: Bool { items.isEmpty }
@@ -42,7 +44,7 @@ struct Listing {
     /// The names, as they can be typed.
     var names: [String] {
         items.map { item in
-            guard let reference = item.reference, sharedNames.contains([item.group, item.name]) else {
+            guard let reference = item.reference, namesakes.contains(reference) else {
                 return item.name
             }
             return "reference:\(reference.hexadecimal)"
@@ -72,7 +74,7 @@ struct Listing {
         let group: Line = showsGroup ? "\(item.group)  " : ""
         // Scripts get only the name.
         let mark: Line = marks ? item.marks : ""
-        guard let reference = item.reference, sharedNames.contains([item.group, item.name]) else {
+        guard let reference = item.reference, namesakes.contains(reference) else {
             return "\(group)\(name: item.name)\(mark)"
         }
         let called: Line = marks ? "  \(name: item.name)" : ""

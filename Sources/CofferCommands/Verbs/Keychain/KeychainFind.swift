@@ -71,8 +71,9 @@ struct FindKeychainItems: ParsableCommand {
     private func list(_ queries: [KeychainQuery], _ client: BlockingClient) throws(CofferError) {
         var left = try listsAll ? Int.max : limit ?? 1
         var (foundCount, damagedCount, sealedCount) = (0, 0, 0)
-        var missing: CofferError?
+        var refusals: [CofferError] = []
         for wanted in queries {
+            var ofClass = (damaged: 0, sealed: 0)
             do throws(CofferError) {
                 try forEachPage { (cursor: String?) throws(CofferError) -> String? in
                     let params = KeychainFindParameters(
@@ -86,20 +87,33 @@ struct FindKeychainItems: ParsableCommand {
                     for item in page.items { format.show(FoundItem(item: item, showsAttributes: attributes)) }
                     foundCount += page.items.count
                     if left != .max { left -= page.items.count }
-                    damagedCount += page.damagedCount
-                    sealedCount += page.sealedCount
+                    ofClass = (ofClass.damaged + page.damagedCount, ofClass.sealed + page.sealedCount)
                     return left > 0 ? page.cursor : nil
                 }
-            } catch  where error.code == .itemNotFound && queries.count > 1 {
-                missing = error
+            } catch  where queries.count > 1 && error.isOfWhatMatches {
+                refusals.append(error)
+                if error.code == .decode { ofClass.damaged = max(ofClass.damaged, 1) }
+                if error.code == .interactionNotAllowed { ofClass.sealed = max(ofClass.sealed, 1) }
             }
+            // What can't be opened may be of each class, and is counted for each.
+            damagedCount = max(damagedCount, ofClass.damaged)
+            sealedCount = max(sealedCount, ofClass.sealed)
         }
-        if foundCount == 0, let missing { throw missing }
+        if foundCount == 0, let refusal = refusals.first(where: { $0.code != .itemNotFound }) ?? refusals.first {
+            throw refusal
+        }
         Output.warn(ofSealed: sealedCount)
         if damagedCount > 0 {
             let items = damagedCount == 1 ? "1 damaged item was" : "\(damagedCount) damaged items were"
             Output.standardError.line("warning: \(items) passed over; 'coffer doctor' names them")
         }
+    }
+}
+
+extension CofferError {
+    /// Whether it says that nothing was found, or that what may match can't be read.
+    fileprivate var isOfWhatMatches: Bool {
+        code == .itemNotFound || code == .decode || code == .interactionNotAllowed
     }
 }
 
