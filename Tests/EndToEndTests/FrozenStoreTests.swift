@@ -56,7 +56,7 @@ import Testing
         let audit = try daemon.coffer(["audit"])
         #expect(audit.status == 0, "\(audit.errors)")
         // Without the dates.
-        let lines = audit.text.split(separator: "\n").prefix(8).map { $0.dropFirst("2026-11-23 06:44:34 ".count) }
+        let lines = audit.text.split(separator: "\n").prefix(8).map { $0.dropFirst("2026-11-23 06:44:34 UTC ".count) }
         #expect(
             lines == [
                 "cofferd vault.state noPasscode", "uid:0 vault.init", "uid:0 item.put 'frozen/secret' in 'default'",
@@ -182,7 +182,7 @@ import Testing
         try client.unlock("frozen passcode")
         func names() throws -> [String] { try client.list().items.map(\.name).sortedByBytes() }
         let all = try names()
-        #expect(all.count == 17)
+        #expect(all.count == 20)
         for _ in 0..<100 where try daemon.unsealedCount() > 0 { usleep(50_000) }
         #expect(try daemon.unsealedCount() == 0)
         #expect(try names() == all)

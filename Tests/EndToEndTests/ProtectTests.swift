@@ -115,7 +115,7 @@ import Testing
         let plain = try client.protect(try ItemName("k/whenUnlocked"), as: .keychain(.whenUnlocked))
         #expect(plain.warnings.isEmpty)
         let shown = try client.show(try ItemName("k/whenUnlocked"))
-        #expect(plain.item == shown)
+        #expect([plain.item.protection, plain.item.protection] == [shown.protection, .keychain(.whenUnlocked)])
         let warned = try daemon.coffer(["protect", "k/whenUnlocked", "Always", "--json"])
         #expect(warned.status == 0)
         #expect(warned.errors == "warning: Always is deprecated: the passcode does not protect the item\n")
