@@ -15,27 +15,28 @@ package func looksSecret(_ bytes: RawSpan) -> Bool {
     for index in text.indices {
         // Text has no control characters but white space.
         if text[index] < 0x20 && !text[index].isWhiteSpace { return false }
-        if names.take(text[index]) { return true }
+        if names.take(index, of: text) { return true }
     }
     return names.areVariables
 }
 
 /// Finds the names before `=` and `:` in text that begins like settings, and not like prose or code.
+///
+/// It keeps places in the text, and no byte of it: what it looks at may be a secret.
 private struct NameScanner {
-    /// The ends of names of secrets, without `-` and `_`, in lower case.
+    /// The ends of names of secrets, without `-`, `_` and `.`, in lower case.
     private static let secretEndings = [
         "password", "passwd", "passphrase", "secret", "token", "apikey", "privatekey", "secretkey", "accesskey",
         "clientkeydata", "credentials", "recoverycode", "totp",
     ]
-    /// Longer names are cut at their beginning.
-    private static let maximumNameBytes = 64
 
     private enum Place {
         case lineStart, name, value, comment
     }
 
     private var place = Place.lineStart
-    private var name: [UInt8] = []
+    /// The word that may be a name.
+    private var name = 0..<0
     private var isNameEnded = false
     private var wordCount = 0
     /// Whether the text begins as settings do: with a bracket, a comment, or a name and its value.
@@ -48,32 +49,32 @@ private struct NameScanner {
     /// Whether all lines are variables of an environment.
     var areVariables: Bool { variableCount >= 2 && otherLineCount == 0 }
 
-    /// Takes the next byte.
+    /// Takes the next byte of a text.
     ///
     /// - Returns: Whether it ends the name of a secret.
-    mutating func take(_ byte: UInt8) -> Bool {
+    mutating func take(_ index: Int, of text: Span<UInt8>) -> Bool {
+        let byte = text[index]
         if isSettings == nil && place == .lineStart && Self.beginsSettings(byte) { isSettings = true }
         switch byte {
         case UInt8(ascii: "\n"):
             endLine()
         case _ where place == .comment:
             break
-        case UInt8(ascii: "#"), UInt8(ascii: ";"):
-            if place == .lineStart { place = .comment }
+        case UInt8(ascii: "#") where place == .lineStart, UInt8(ascii: ";") where place == .lineStart:
+            place = .comment
         case UInt8(ascii: "="), UInt8(ascii: ":"):
-            return endName(isVariable: byte == UInt8(ascii: "="))
+            return endName(of: text, isVariable: byte == UInt8(ascii: "="))
         case _ where byte.isNamePart:
-            if isNameEnded { beginName() }
+            if isNameEnded { endWord(of: text) }
             if place == .lineStart { wordCount = 1 }
             if place != .value { place = .name }
-            name.append(byte)
-            if name.count > Self.maximumNameBytes { name.removeFirst() }
+            name = (name.isEmpty ? index : name.lowerBound)..<(index + 1)
         case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
             isNameEnded = !name.isEmpty
         default:
             // What is between words is no part of a name.
             if place != .value { wordCount += 1 }
-            (name, isNameEnded) = ([], false)
+            forgetName()
         }
         return false
     }
@@ -82,28 +83,25 @@ private struct NameScanner {
         byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
     }
 
-    /// Begins another word; `export` may stand before the name of a variable.
-    private mutating func beginName() {
-        if place == .name && !(wordCount == 1 && name.elementsEqual("export".utf8)) { wordCount += 1 }
-        (name, isNameEnded) = ([], false)
+    /// Ends a word behind which another one begins; `export` may stand before the name of a variable.
+    private mutating func endWord(of text: Span<UInt8>) {
+        if place == .name && !(wordCount == 1 && text.has("export", at: name)) { wordCount += 1 }
+        forgetName()
     }
 
-    private mutating func endName(isVariable isAssigned: Bool) -> Bool {
-        defer { (name, isNameEnded) = ([], false) }
+    private mutating func endName(of text: Span<UInt8>, isVariable isAssigned: Bool) -> Bool {
+        defer { forgetName() }
         if place == .name {
             let isField = wordCount == 1
             isSettings = isSettings ?? isField
-            let isVariable = isField && isAssigned && name.allSatisfy(\.isVariablePart)
+            let isVariable = isField && isAssigned && name.allSatisfy { text[$0].isVariablePart }
             if isVariable { variableCount += 1 } else { otherLineCount += 1 }
             place = .value
         }
         // A `.npmrc` begins its names with an address.
-        return (isSettings == true || name.elementsEqual("_authToken".utf8)) && isNameOfSecret
-    }
-
-    private var isNameOfSecret: Bool {
-        let plain = name.compactMap { $0.isSeparator ? nil : $0.lowercased }
-        return Self.secretEndings.contains { ending in plain.reversed().starts(with: ending.utf8.reversed()) }
+        guard isSettings == true || text.has("_authToken", at: name) else { return false }
+        for ending in Self.secretEndings where text.ends(with: ending, at: name) { return true }
+        return false
     }
 
     private mutating func endLine() {
@@ -113,14 +111,32 @@ private struct NameScanner {
         }
         place = .lineStart
         wordCount = 0
-        (name, isNameEnded) = ([], false)
+        forgetName()
     }
+
+    private mutating func forgetName() { (name, isNameEnded) = (0..<0, false) }
 }
 
 extension Span<UInt8> {
     fileprivate func begins(_ text: String) -> Bool {
         let wanted = text.utf8.span
         return wanted.count <= count && wanted.indices.allSatisfy { self[$0] == wanted[$0] }
+    }
+
+    /// Whether a part is a word.
+    fileprivate func has(_ word: String, at range: Range<Int>) -> Bool {
+        let wanted = word.utf8.span
+        return range.count == wanted.count && wanted.indices.allSatisfy { self[range.lowerBound + $0] == wanted[$0] }
+    }
+
+    /// Whether a part ends with a word, whatever the case of its letters and the separators between them.
+    fileprivate func ends(with word: String, at range: Range<Int>) -> Bool {
+        var rest = range
+        for wanted in word.utf8.reversed() {
+            while let last = rest.last, self[last].isSeparator { rest.removeLast() }
+            guard let last = rest.popLast(), self[last].lowercased == wanted else { return false }
+        }
+        return true
     }
 }
 

@@ -110,6 +110,12 @@ struct MemoryScanTests {
             try client.put("fields", fields)
             let fetched = try client.get("fields")
             #expect(fetched == fields)
+            // Letters alone could be the name of a field, up to their end.
+            for count in [24, 60, 500, 3000] {
+                let letters = randomText(count)
+                needles.add("\(count) letters", Array(letters.utf8))
+                try client.put("letters-\(count)", Array(letters.utf8)) { $0.store = .keychain }
+            }
         }
 
         private func exchangeByDescriptor(_ name: String, _ count: Int, _ protectionClass: ProtectionClass) throws {
