@@ -36,3 +36,16 @@ extension KeychainAttribute {
         }
     }
 }
+
+extension AttributeValue {
+    /// What a missing attribute counts as, for uniqueness and for queries: "" or 0.
+    package static func empty(_ form: Form) -> AttributeValue {
+        switch form {
+        case .text: .text("")
+        case .bytes: .bytes([])
+        case .integer: .integer(0)
+        case .date: .date(0)
+        case .bool: .bool(false)
+        }
+    }
+}

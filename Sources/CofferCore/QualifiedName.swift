@@ -72,7 +72,7 @@ public enum QualifiedName: Hashable, Sendable {
         case .login(let account, let server): "login:\(account)@\(server)"
         case .reference(let reference): "reference:\(reference.hexadecimal)"
         case .labelled(let itemClass, let label):
-            "\(Self.labelWords.first { $0.itemClass == itemClass }?.word ?? "reference"):\(label)"
+            "\(Self.labelWords.first { $0.itemClass == itemClass }?.word ?? itemClass.rawValue):\(label)"
         }
     }
 
@@ -105,7 +105,14 @@ public enum QualifiedName: Hashable, Sendable {
 
     /// Compares the bytes: the stores do, too.
     public static func == (one: QualifiedName, other: QualifiedName) -> Bool {
-        one.path.utf8.elementsEqual(other.path.utf8)
+        switch (one, other) {
+        case (.login(let account, let server), .login(let otherAccount, let otherServer)):
+            account.hasSameBytes(as: otherAccount) && server.hasSameBytes(as: otherServer)
+        case (.labelled(let itemClass, let label), .labelled(let otherClass, let otherLabel)):
+            itemClass == otherClass && label.hasSameBytes(as: otherLabel)
+        case (.reference(let reference), .reference(let other)): reference == other
+        default: false
+        }
     }
 
     /// Hashes the bytes.

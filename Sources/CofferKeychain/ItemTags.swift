@@ -100,16 +100,3 @@ extension ItemAttributes {
             && isSynchronizable == other.isSynchronizable
     }
 }
-
-extension AttributeValue {
-    /// What a missing attribute counts as, for uniqueness and for queries: "" or 0.
-    static func empty(_ form: Form) -> AttributeValue {
-        switch form {
-        case .text: .text("")
-        case .bytes: .bytes([])
-        case .integer: .integer(0)
-        case .date: .date(0)
-        case .bool: .bool(false)
-        }
-    }
-}

@@ -7,22 +7,34 @@ extension KeychainStore {
     ///   - name: The name.
     ///   - group: The access group of the item.
     /// - Returns: The item; `nil` if there is none.
-    /// - Throws: `param` if several have the name, `interactionNotAllowed` if one that may have it can be named after the
-    ///   first unlock only, `decode`; ``DatabaseError``.
+    /// - Throws: `param` if several have the name, `dataTooLarge` if more than ``Limits/queryItems`` have what it consists
+    ///   of, `interactionNotAllowed` if one that may have it can be named after the first unlock only, `decode`;
+    ///   ``DatabaseError``.
     package func find(_ name: QualifiedName, in group: String) throws -> KeychainItem? {
-        let page = try search(ItemQuery(name.query, groups: [group]), lookingAt: Limits.queryBatch)
-        if !page.sealedRows.isEmpty { throw CofferError.locked(name.quoted, in: state, for: .read) }
-        let items = page.items.filter { item in
-            if case .reference = name { true } else { item.attributes.qualifiedName == name }
-        }
-        guard items.count < 2 && page.next == nil else { throw CofferError.ambiguous(name, items) }
-        if items.isEmpty, let damaged = page.damaged.first { throw damaged }
+        var (items, damaged): ([KeychainItem], CofferError?) = ([], nil)
+        var (place, seenCount): (Int64?, Int) = (nil, 0)
+        repeat {
+            let query = ItemQuery(name.query, groups: [group])
+            let page = try search(query, after: place, lookingAt: Limits.queryBatch)
+            if !page.sealedRows.isEmpty { throw CofferError.locked(name.quoted, in: state, for: .read) }
+            items += page.items.filter(name.names)
+            damaged = damaged ?? page.damaged.first
+            (place, seenCount) = (page.next, seenCount + page.lookedAt)
+        } while place != nil && items.count < Limits.namedReferences && seenCount < Limits.queryItems
+        if items.count > 1 { throw CofferError.ambiguous(name, items) }
+        if place != nil { throw CofferError.tooManyLike(name) }
+        if items.isEmpty, let damaged { throw damaged }
         return items.first
     }
 }
 
 extension QualifiedName {
     fileprivate var quoted: String { itemName?.quoted ?? "the item" }
+
+    /// Whether it is the name of an item that its query has found.
+    fileprivate func names(_ item: KeychainItem) -> Bool {
+        if case .reference = self { true } else { item.attributes.qualifiedName == self }
+    }
 }
 
 extension CofferError {
@@ -32,6 +44,14 @@ extension CofferError {
             .param,
             "several items are called \(name.quoted)",
             hint: "name one by its reference: \(references.joined(separator: ", "))"
+        )
+    }
+
+    fileprivate static func tooManyLike(_ name: QualifiedName) -> CofferError {
+        CofferError(
+            .dataTooLarge,
+            "more than \(Limits.queryItems) items have the attributes of \(name.quoted)",
+            hint: "name one by its reference, as 'coffer list --json' has it"
         )
     }
 }

@@ -59,9 +59,15 @@ extension RequestScope.Subject {
         case .keychain: self = Self.password(in: params).map { .names([$0]) } ?? .keychain
         case .names(let keys):
             let names = keys.compactMap { params[$0]?.stringValue }
-            self = names.isEmpty ? .catalog : .names(names)
+            // One item has several such names.
+            self = names.isEmpty || names.contains(where: Self.isQualified) ? .catalog : .names(names)
         case .handle: self = params["handle"]?.integerValue.map { .handle($0) } ?? .catalog
         }
+    }
+
+    /// Whether a name may mean a keychain item that has another name as well.
+    private static func isQualified(_ name: String) -> Bool {
+        name.utf8.contains(UInt8(ascii: ":")) && (try? ItemName(name)).flatMap(QualifiedName.init) != nil
     }
 
     /// The name of the generic password whose primary key a request gives and does not change.

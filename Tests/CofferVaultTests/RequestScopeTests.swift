@@ -1,3 +1,4 @@
+import CofferCore
 import CofferVault
 import CofferWire
 import Testing
@@ -17,6 +18,14 @@ import Testing
     @Test(arguments: [Method.keychainUpdate, .keychainDelete, .keychainAdd])
     func `a change of a password that is named in full concerns its name`(method: Method) {
         #expect(RequestScope(of: method, Self.password) == .changing(.names(["site/a/token"])))
+    }
+
+    @Test(arguments: ["login:nina@github.com", "key:deploy", "password:wifi", "reference:\(ItemID().hexadecimal)"])
+    func `a name that an item has besides others concerns the whole catalog`(name: String) {
+        #expect(RequestScope(of: .itemGet, ["name": .string(name)]) == .reading(.catalog))
+        #expect(RequestScope(of: .itemPut, ["name": .string(name)]) == .changing(.catalog))
+        #expect(RequestScope(of: .itemMove, ["name": "a", "to": .string(name)]) == .changing(.catalog))
+        #expect(RequestScope(of: .itemGet, ["name": "a:b"]) == .reading(.names(["a:b"])))
     }
 
     @Test func `a search for one, too, and another secret of it changes nothing in that`() {

@@ -44,7 +44,12 @@ extension Vault {
         }
         let catalog = try catalog
         if try catalog.keychain.find(target, in: group) != nil {
-            throw CofferError(.duplicateItem, "there is an item of the new name already", operation: .create)
+            throw CofferError(
+                .duplicateItem,
+                "there is an item of the new name already",
+                hint: "choose another name, or remove that item",
+                operation: .create
+            )
         }
         var attributes = item.attributes
         attributes.values.merge(target.attributes) { _, new in new }

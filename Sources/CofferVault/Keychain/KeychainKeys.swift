@@ -64,7 +64,7 @@ extension Vault {
         // If there is no value of that number, the error lists those that exist.
         let secret = try keychain.earlierSecret(params.number ?? values[0].number, of: item, with: caller.context)
         guard item.isExtractable else {
-            throw CofferError(.missingEntitlement, "\(item.attributes.quoted) is a key that stays inside")
+            throw CofferError.staysInside(item)
         }
         let strictest = (values.map(\.accessibility) + [item.accessibility]).strictest
         return Reply(KeychainHistory(values: shown), payload: secret, protection: strictest.map { .keychain($0) })
