@@ -21,7 +21,7 @@ package final class MemoryDirectory {
             }
             guard isMade else { continue }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            name = String(path.dropFirst(parent.utf8.count + 1))
+            name = String(decoding: path.utf8.dropFirst(parent.utf8.count + 1), as: UTF8.self)
             self.parent = try Directory(openingPath: parent)
             return
         }

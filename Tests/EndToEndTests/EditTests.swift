@@ -53,6 +53,16 @@ import Testing
         #expect(try isClean)
     }
 
+    @Test func `the file is gone from a directory whose name is not ASCII`() throws {
+        let folder = "\(runtime)/läufer"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let edited = try run("export XDG_RUNTIME_DIR='\(folder)'; edit 'echo new >\"$1\"'")
+        #expect(edited.status == 0, "\(edited.errors)")
+        #expect(try content == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        try FileManager.default.removeItem(atPath: runtime)
+    }
+
     @Test func `a line end that was there stays`() throws {
         #expect(try run("printf 'a: 1\\nb: 2\\n' | coffer put a/b.env").status == 0)
         #expect(
