@@ -9,10 +9,6 @@ struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    init() {}
-
-    init(yes: Bool) { self.yes = yes }
-
     /// Opens the terminal, if a confirmation is required.
     ///
     /// - Throws: `param` if there is no terminal.

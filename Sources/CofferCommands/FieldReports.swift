@@ -14,8 +14,9 @@ struct FieldList: Printable {
 
     // The mask has one length for all: that of a value says something about it.
     var text: [Line] {
-        let width = fields.names.reduce(0) { max($0, $1.count) } + 2
-        return fields.names.map { "\(name: $0)\(String(repeating: " ", count: width - $0.count))••••••••" }
+        var table = Table([.init(title: "FIELD"), .init(title: "VALUE")])
+        for name in fields.names { table.add(["\(name: name)", "••••••••"]) }
+        return table.lines(for: nil)
     }
 }
 

@@ -42,13 +42,11 @@ struct Listing {
     var isEmpty: Bool { items.isEmpty }
 
     /// The names, as they can be typed.
-    var names: [String] {
-        items.map { item in
-            guard let reference = item.reference, namesakes.contains(reference) else {
-                return item.name
-            }
-            return "reference:\(reference.hexadecimal)"
-        }
+    var names: [String] { items.map(typedName) }
+
+    private func typedName(of item: ItemInfo) -> String {
+        guard let reference = item.reference, namesakes.contains(reference) else { return item.name }
+        return "reference:\(reference.hexadecimal)"
     }
 
     /// Prints the items.
@@ -62,7 +60,7 @@ struct Listing {
             switch style {
             case .names: for item in items { output.line(name(of: item, showsGroups, marks: output.isTerminal)) }
             case .table: output.lines(table(showsGroups).lines(for: output.columnCount))
-            case .tree: output.lines(NameTree(items.map(\.name)).lines)
+            case .tree: output.lines(NameTree(names).lines)
             }
         }
         Output.warn(ofSealed: sealedCount)
@@ -74,11 +72,9 @@ struct Listing {
         let group: Line = showsGroup ? "\(item.group)  " : ""
         // Scripts get only the name.
         let mark: Line = marks ? item.marks : ""
-        guard let reference = item.reference, namesakes.contains(reference) else {
-            return "\(group)\(name: item.name)\(mark)"
-        }
-        let called: Line = marks ? "  \(name: item.name)" : ""
-        return "\(group)\(name: "reference:\(reference.hexadecimal)")\(called)\(mark)"
+        let typed = typedName(of: item)
+        let called: Line = marks && typed != item.name ? "  \(name: item.name)" : ""
+        return "\(group)\(name: typed)\(called)\(mark)"
     }
 
     private func table(_ showsGroups: Bool) -> Table {

@@ -12,6 +12,9 @@ struct NoteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A word to find it by; may be given several times.", valueName: "word"))
     var tag: [String] = []
 
+    /// Whether nothing is noted.
+    var isEmpty: Bool { expires == nil && note == nil && tag.isEmpty }
+
     func attributes() throws(CofferError) -> [KeychainAttribute: AttributeValue] {
         var attributes: [KeychainAttribute: AttributeValue] = [:]
         if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }

@@ -5,9 +5,10 @@ enum Readers {
     /// The clients that may read an item, and the leases on it.
     ///
     /// - Returns: `nil` if the caller may not ask.
-    static func lines(of item: ItemInfo, _ client: BlockingClient) throws(CofferError) -> [Line]? {
+    static func words(of item: ItemInfo, _ client: BlockingClient) throws(CofferError) -> Line? {
         do throws(CofferError) {
-            return try entitled(to: item.group, client) + leases(on: item, client)
+            let readers = try entitled(to: item.group, client) + leases(on: item, client)
+            return readers.isEmpty ? "nobody: no entitlement names its group" : readers.joined(separator: ", ")
         } catch  where error.code == .missingEntitlement {
             return nil
         }

@@ -125,18 +125,6 @@ enum SecretInput {
     }
 }
 
-extension SecretBytes {
-    /// Removes one line break at the end.
-    mutating func removeLineBreak() {
-        let endCount = withBytes { bytes in
-            let text = Span<UInt8>(_bytes: bytes)
-            guard text.count > 0, text[text.count - 1] == UInt8(ascii: "\n") else { return 0 }
-            return text.count > 1 && text[text.count - 2] == UInt8(ascii: "\r") ? 2 : 1
-        }
-        truncate(to: count - endCount)
-    }
-}
-
 extension Secret {
     /// Writes the bytes unchanged, without a copy in ordinary memory.
     ///

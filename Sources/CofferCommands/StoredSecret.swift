@@ -77,18 +77,12 @@ extension Session {
     /// - Throws: `duplicateItem` if another client has changed it.
     func replace(_ stored: StoredSecret, with content: Secret) throws(CofferError) {
         let info = stored.info
-        guard info.protection.store == .keychain, content.count <= Limits.secretBytes else {
+        guard var query = KeychainQuery(for: info), content.count <= Limits.secretBytes else {
             let now = try client.call(ItemShowParameters(name: stored.name, group: info.group)).value
             guard now.modified == info.modified else { throw .changed(stored.name) }
-            return try create(stored.name, content, PlacementOptions(keeping: info))
+            return try put(stored.name, content, PlacementOptions(keeping: info))
         }
-        let query = KeychainQuery(
-            .genericPassword,
-            [
-                .service: .text(stored.name.service), .account: .text(stored.name.account),
-                .accessGroup: .text(info.group), .modificationDate: .date(info.modified),
-            ]
-        )
+        query.attributes[.modificationDate] = .date(info.modified)
         do throws(CofferError) {
             _ = try call(KeychainUpdateParameters(query), payload: content)
         } catch {
@@ -96,12 +90,28 @@ extension Session {
         }
     }
 
-    /// Stores a secret.
+    /// Stores a secret under a name that has none.
+    ///
+    /// - Throws: `duplicateItem` if another client has stored one meanwhile.
     func create(_ name: ItemName, _ content: Secret, _ wishes: PlacementOptions) throws(CofferError) {
+        do throws(CofferError) {
+            try put(name, content, wishes, isIfAbsent: true)
+        } catch {
+            throw error.code == .duplicateItem ? .changed(name) : error
+        }
+    }
+
+    private func put(
+        _ name: ItemName,
+        _ content: Secret,
+        _ wishes: PlacementOptions,
+        isIfAbsent: Bool = false
+    ) throws(CofferError) {
         guard content.count > 0 else {
             throw CofferError(.param, "nothing was stored under \(name.quoted): it would be empty")
         }
-        Output.warn(try call(ItemPutParameters(name: name, wishes: wishes), payload: content).value.warnings)
+        let params = ItemPutParameters(name: name, wishes: wishes, isIfAbsent: isIfAbsent)
+        Output.warn(try call(params, payload: content).value.warnings)
     }
 }
 

@@ -34,7 +34,7 @@ struct Table {
                 let space = String(repeating: " ", count: widths[index] - row[index].width)
                 return columns[index].isNumber ? "\(space)\(row[index])" : "\(row[index])\(space)"
             }
-            .joined()
+            .joined(separator: "  ")
         }
     }
 
@@ -52,10 +52,8 @@ struct Table {
 }
 
 extension [Line] {
-    /// The parts with two spaces between them.
-    fileprivate func joined() -> Line {
-        dropFirst().reduce(first ?? "") { "\($0)  \($1)" }
-    }
+    /// The lines as one, with a separator between them.
+    func joined(separator: Line) -> Line { dropFirst().reduce(first ?? "") { "\($0)\(separator)\($1)" } }
 }
 
 extension Line {

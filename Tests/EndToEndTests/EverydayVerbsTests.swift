@@ -78,6 +78,12 @@ import Testing
         #expect(try daemon.coffer(["list"]).text == "ab\n")
     }
 
+    @Test func `remove removes an item whose name could be a pattern, and none that fits it`() throws {
+        let daemon = try Self.vault("a*", "ab", "a?c", "abc")
+        #expect(try daemon.coffer(["remove", "a*", "a?c"]).status == 0)
+        #expect(try daemon.coffer(["list"]).text == "ab\nabc\n")
+    }
+
     @Test func `remove asks on a terminal before it removes a selection`() throws {
         let daemon = try Self.vault("a/b", "a/c")
         let refused = try onTerminal(daemon, "coffer rm 'a/*'", [("type 'yes' to go on: ", "no")])
@@ -126,6 +132,25 @@ import Testing
         let daemon = try Self.vault()
         #expect(try daemon.coffer(["put", "a", "--trim", "--allow-empty"], input: Array(text.utf8)).status == 0)
         #expect(try daemon.coffer(["get", "a"]).text == stored)
+    }
+
+    @Test func `--trim refuses what is too long to be read whole, and stores nothing of it`() throws {
+        let daemon = try Self.vault()
+        var text = Array(String(repeating: "x", count: 40_000).utf8)
+        // Where the part ends by which the daemon decides.
+        text[Limits.secretBytes] = 10
+        let refused = try daemon.coffer(["put", "a", "--trim"], input: text)
+        #expect(refused.status == 64)
+        #expect(try daemon.coffer(["list"]).text.isEmpty)
+        #expect(try daemon.coffer(["put", "a"], input: text).status == 0)
+        #expect(try daemon.coffer(["get", "a"]).output == text)
+    }
+
+    @Test func `put --field takes no option about the whole secret`() throws {
+        let daemon = try Self.vault("a")
+        for option in [["--note", "x"], ["--expires", "1y"], ["--tag", "x"], ["--if-absent"], ["--explain"]] {
+            #expect(try daemon.coffer(["put", "a", "--field", "f"] + option, input: [1]).status == 64)
+        }
     }
 
     @Test func `a file and a pipe are the same content, and - is standard input or output`() throws {

@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferMemory
 import CofferTestSupport
 import Foundation
 import Testing
@@ -73,6 +74,44 @@ import Testing
         let history = try daemon.coffer(["history", name, "--json"]).text
         #expect(history.contains(#""bytes":\#(secret.utf8.count)"#))
         #expect(try daemon.coffer(["list"]).text.split(separator: "\n").count == Self.listed.count)
+    }
+
+    @Test func `a field of a login is set, and a secret is generated for it`() throws {
+        let daemon = try Self.vault()
+        #expect(
+            try daemon.coffer(["put", "login:nina@github.com", "--field", "pin"], input: Array("17".utf8)).status == 0
+        )
+        #expect(try daemon.coffer(["get", "login:nina@github.com"]).text == "secret\npin: 17")
+        #expect(try daemon.coffer(["generate", "login:nina@github.com", "--replace"]).status == 0)
+        #expect(try daemon.coffer(["get", "login:nina@github.com"]).text.utf8.count == 24)
+        #expect(try daemon.coffer(["history", "login:nina@github.com"]).text.split(separator: "\n").count == 2)
+        #expect(try daemon.coffer(["generate", "login:nobody@nowhere"]).status == 64)
+    }
+
+    @Test func `the history of an item of another group is listed and restored`() throws {
+        let daemon = try Self.vault()
+        for value in ["one", "two"] {
+            let put = ["put", "token", "--group", "backup.service"]
+            #expect(try daemon.coffer(put, input: Array(value.utf8)).status == 0)
+        }
+        let history = try daemon.coffer(["history", "token", "--group", "backup.service"])
+        #expect(history.status == 0, "\(history.errors)")
+        let number = String(history.text.prefix { $0 != " " })
+        let restore = ["restore", "token", "--group", "backup.service", "--number", number]
+        #expect(try daemon.coffer(restore).status == 0)
+        #expect(try daemon.coffer(["get", "token", "--group", "backup.service"]).text == "one")
+    }
+
+    @Test func `many items of a label do not hide the one that it names`() throws {
+        let daemon = try Self.vault()
+        let client = try daemon.connect()
+        let label: [KeychainAttribute: AttributeValue] = [.label: .text("wifi")]
+        for number in 0..<200 {
+            let name: [KeychainAttribute: AttributeValue] = [.service: .text("s"), .account: .text("\(number)")]
+            let params = KeychainAddParameters(.genericPassword, label.merging(name) { own, _ in own })
+            _ = try client.addKeychainItem(params, secret: try SecretBytes([1]))
+        }
+        #expect(try daemon.coffer(["get", "password:wifi"]).text == "pass")
     }
 
     @Test func `a key that stays inside is not given, and a certificate is not replaced`() throws {

@@ -26,11 +26,21 @@ extension KeychainQuery {
     /// - Throws: `param` if it is a file.
     init(of name: ItemName, in group: String?, _ client: BlockingClient) throws(CofferError) {
         let item = try client.call(ItemShowParameters(name: name, group: group)).value
-        guard let reference = item.reference else {
+        guard let query = KeychainQuery(for: item) else {
             throw CofferError(.param, "\(name.quoted) is a file, and files keep no former values")
         }
-        self.init(reference: reference, itemClass: item.itemClass)
-        attributes[.accessGroup] = group.map { .text($0) }
+        self = query
+    }
+
+    /// A query for an item that was shown, by its primary key: a reference is looked for in the caller's own groups only.
+    ///
+    /// - Returns: `nil` if it is a file.
+    init?(for item: ItemInfo) {
+        guard let itemClass = item.itemClass else { return nil }
+        self.init(itemClass, [.accessGroup: .text(item.group)])
+        for attribute in KeychainAttribute.primaryKey(of: itemClass) {
+            attributes[attribute] = item.attributes?[attribute] ?? .empty(attribute.form)
+        }
     }
 }
 

@@ -33,7 +33,6 @@ struct OneTimeCode: ParsableCommand {
     @OptionGroup var access: GroupOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
-    @OptionGroup var format: FormatOptions
 
     func run() throws {
         let itemName = try ItemName(argument: name)
@@ -43,10 +42,6 @@ struct OneTimeCode: ParsableCommand {
         let now = at ?? Int64(time(nil))
         let left = key.period - max(0, now) % key.period
         let code = try key.code(at: now)
-        if format.json {
-            // It is of no use to anybody in a minute, unlike any other secret.
-            return Output.standardOutput.line(["code": .string(code.exposeText() ?? ""), "secondsLeft": .integer(left)])
-        }
         try Output.standardOutput.line(code)
         if Output.standardError.isTerminal { Output.standardError.line("valid for \(left) s") }
     }

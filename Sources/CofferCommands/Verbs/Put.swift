@@ -43,6 +43,12 @@ struct Put: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
+    func validate() throws {
+        if field != nil && (ifAbsent || explain || allowEmpty || !notes.isEmpty) {
+            throw ValidationError("--field changes a part of a secret, and takes no other option about the whole of it")
+        }
+    }
+
     func run() throws {
         let itemName = try ItemName(argument: name)
         let file = file == "-" ? nil : file
@@ -50,7 +56,7 @@ struct Put: ParsableCommand {
         let source = try SecretInput.open(file)
         // One byte more than the limit of a keychain item is enough for the decision; the rest stays in the
         // source.
-        let isTyped = file == nil && isatty(STDIN_FILENO) == 1
+        let isTyped = file == nil && isTypedInput
         let content = try isTyped ? askContent(itemName) : readContent(from: source.number, file, itemName)
         if let field {
             let session = Session(client: try connection.connect(), given: [:])
@@ -99,13 +105,17 @@ struct Put: ParsableCommand {
         _ file: String?,
         _ name: ItemName
     ) throws(CofferError) -> Secret {
-        var bytes = try SecretInput.readAll(
+        let bytes = try SecretInput.readAll(
             from: descriptor,
             limit: Limits.secretBytes + 1,
             quotedForDisplay(file ?? "stdin")
         )
-        if trim { bytes.removeLineBreak() }
-        let content = Secret(bytes)
+        var content = Secret(bytes)
+        if trim {
+            // The end of a longer content was not read.
+            guard content.count <= Limits.secretBytes else { throw CofferError.notTrimmed }
+            content = try content.withoutLineEnd()
+        }
         try requireContent(content, of: name, from: file.map { quotedForDisplay($0) } ?? "standard input")
         return content
     }
@@ -141,6 +151,16 @@ private struct PlacementReport: Printable {
             ? " (--protection complete changes that)" : ""
         let stored: Line = "stored \(name.quoted) \(place); \(placement.protection.sentence)\(remedy)"
         return isExplained ? [stored, placement.explanation] : [stored]
+    }
+}
+
+extension CofferError {
+    fileprivate static var notTrimmed: CofferError {
+        CofferError(
+            .param,
+            "--trim is for content of at most \(Limits.secretBytes) bytes, and nothing was stored",
+            hint: "leave it out: a file keeps its line breaks"
+        )
     }
 }
 

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CofferClient
-internal import Glibc
 
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +7,7 @@ struct Remove: ParsableCommand {
         abstract: "Remove items.",
         discussion: """
             A name with '*' or '?' in it that is no item removes all that fit it, as 'coffer list' would list them. On a \
-            terminal it asks before it removes several, unless --yes is given.
+            terminal it asks before it removes what a pattern or --recursive selects, unless --yes is given.
             """,
         aliases: ["rm"]
     )
@@ -22,9 +21,7 @@ struct Remove: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask, and ignore names that do not exist.")
     var force = false
 
-    @Flag(help: "Do not ask.")
-    var yes = false
-
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
 
@@ -43,8 +40,9 @@ struct Remove: ParsableCommand {
 
     /// The items that a name selects: itself, those that fit it as a pattern, and those below it.
     private func expand(_ name: ItemName, _ client: BlockingClient) throws -> [ItemName] {
-        var found: [ItemName] = []
-        if name.path.isPattern {
+        let isItem = try exists(name, client)
+        var found = isItem ? [name] : []
+        if !isItem && name.path.isPattern {
             let pattern = try NamePattern(name.path)
             found += try listed(client) { ItemListParameters(pattern: pattern, after: $0, group: access.group) }
         }
@@ -53,9 +51,8 @@ struct Remove: ParsableCommand {
                 ItemListParameters(prefix: name.path + "/", after: $0, group: access.group)
             }
         }
-        if found.isEmpty { return [name] }
-        let isItem = try !name.path.isPattern && exists(name, client)
-        return (isItem ? [name] : []) + found
+        // The daemon says that there is none.
+        return found.isEmpty ? [name] : found
     }
 
     private func exists(_ name: ItemName, _ client: BlockingClient) throws(CofferError) -> Bool {
@@ -75,8 +72,8 @@ struct Remove: ParsableCommand {
     }
 
     private func confirm(_ found: [ItemName]) throws(CofferError) {
-        if yes || force || isatty(STDIN_FILENO) != 1 { return }
-        let confirmation = try ConfirmationOptions(yes: false).prepare()
+        if confirmation.yes || force || !isTypedInput { return }
+        let confirmation = try confirmation.prepare()
         for name in found { confirmation.say("  \(name: name.path)") }
         let count: Line = found.count == 1 ? "this item" : "these \(found.count) items"
         confirmation.say("\(count) will be removed; no former value is kept")

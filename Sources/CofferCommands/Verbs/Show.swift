@@ -26,7 +26,7 @@ struct Show: ParsableCommand {
         let client = try authentication.connect().client
         let item = try client.call(params).value
         if format.json { return Output.standardOutput.line(item.json) }
-        let readers = try Readers.lines(of: item, client)?.joined(separator: ", ")
+        let readers = try Readers.words(of: item, client)
         Output.standardOutput.lines([Line](width: 16, item.fields + [("who reads it", readers)]))
     }
 }
@@ -88,11 +88,6 @@ extension KeychainAttribute {
     fileprivate var words: String {
         rawValue.reduce(into: "") { $0 += $1.isUppercase ? " \($1.lowercased())" : String($1) }
     }
-}
-
-extension [Line] {
-    /// The lines as one, with a separator between them.
-    func joined(separator: Line) -> Line { dropFirst().reduce(first ?? "") { "\($0)\(separator)\($1)" } }
 }
 
 extension Line {
