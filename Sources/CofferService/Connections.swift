@@ -113,15 +113,14 @@ final class Connections {
 
     // MARK: Sending
 
-    /// Sends the answers of a connection that was served: together with those of the next ones of its tenant, or at the end
-    /// of the turn if they depend on the commit.
+    /// Sends the answers of a connection that was served: while its tenant is alone together with those of the next ones, or
+    /// at the end of the turn if they depend on the commit.
     ///
-    /// The first answer wakes the client up, which costs more than a get: the others find it awake.
+    /// The first answer wakes the client up, which costs more than a get: the others find it awake. Where there are
+    /// several tenants, each answer is sent at once, so that none waits for what another one has asked for.
     func noteServed(_ connection: Connection) {
-        if let first = served.first, first.tenant !== connection.tenant || served.count == Limits.answersAtOnce {
-            sendServed()
-        }
         served.append(connection)
+        if hasSeveralTenants || served.count == Limits.answersAtOnce { sendServed() }
     }
 
     /// Sends the answers of the connections that were served.
