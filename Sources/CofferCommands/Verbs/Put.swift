@@ -45,7 +45,9 @@ struct Put: ParsableCommand {
 
     func validate() throws {
         if field != nil && (ifAbsent || explain || allowEmpty || !notes.isEmpty) {
-            throw ValidationError("--field changes a part of a secret, and takes no other option about the whole of it")
+            throw ValidationError(
+                "--field can't be combined with --if-absent, --explain, --allow-empty, --expires, --note or --tag"
+            )
         }
     }
 
