@@ -13,8 +13,19 @@ extension String {
     /// Whether both are the same UTF-8 bytes, which is stricter than `==`.
     package func hasSameBytes(as other: String) -> Bool {
         let (own, others) = (utf8, other.utf8)
+        if own.count != others.count { return false }
         let (one, two) = (own.span, others.span)
-        return one.count == two.count && one.indices.allSatisfy { one[$0] == two[$0] }
+        return one.indices.allSatisfy { one[$0] == two[$0] }
+    }
+
+    /// Whether the UTF-8 comes before that of another text, byte by byte.
+    ///
+    /// Not by `lexicographicallyPrecedes`, which takes several times as long.
+    package func precedes(bytesOf other: String) -> Bool {
+        let (own, others) = (utf8, other.utf8)
+        let (one, two) = (own.span, others.span)
+        for index in 0..<min(one.count, two.count) where one[index] != two[index] { return one[index] < two[index] }
+        return one.count < two.count
     }
 
     /// Whether the UTF-8 of a text occurs in that of this one.
@@ -49,7 +60,7 @@ public struct AttributeName: Hashable, Comparable, Sendable, ExpressibleByString
 
     /// Compares the bytes.
     public static func < (one: AttributeName, other: AttributeName) -> Bool {
-        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+        one.text.precedes(bytesOf: other.text)
     }
 
     /// Hashes the bytes.

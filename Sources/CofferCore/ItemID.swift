@@ -24,13 +24,21 @@ public struct ItemID: Hashable, Sendable {
 
     /// Parses an identifier from the digits of ``hexadecimal``; `nil` for anything else.
     public init?(hexadecimal: String) {
-        // Checked before, because a sign and capital letters are digits to the initializers of integers.
-        let digits = hexadecimal.utf8
-        guard digits.count == 2 * Self.byteCount, digits.allSatisfy("0123456789abcdef".utf8.contains),
-            let high = UInt64(hexadecimal.prefix(Self.byteCount), radix: 16),
-            let low = UInt64(hexadecimal.suffix(Self.byteCount), radix: 16)
-        else { return nil }
-        (self.high, self.low) = (high, low)
+        let text = hexadecimal.utf8
+        guard text.count == 2 * Self.byteCount else { return nil }
+        let digits = text.span
+        var words: (high: UInt64, low: UInt64) = (0, 0)
+        for index in digits.indices {
+            // Not by the initializers of integers, to which a sign and capital letters are digits.
+            let half: UInt8
+            switch digits[index] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): half = digits[index] - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): half = digits[index] - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            words = (words.high << 4 | words.low >> 60, words.low << 4 | UInt64(half))
+        }
+        (high, low) = words
     }
 
     /// The bytes of the identifier.

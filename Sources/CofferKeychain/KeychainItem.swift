@@ -74,8 +74,9 @@ package struct ItemAttributes: Hashable, Sendable {
     package var name: ItemName? {
         guard itemClass == .genericPassword, !isSynchronizable else { return nil }
         let key = GenericPasswordKey(self)
-        guard let name = try? ItemName(key.path), GenericPasswordKey(name, in: group) == key else { return nil }
-        return name
+        // An account with a slash would be read as a part of the service.
+        if key.account.utf8.contains(UInt8(ascii: "/")) { return nil }
+        return try? ItemName(key.path)
     }
 
     /// The name of an item that has no path; `nil` if only its reference names it.

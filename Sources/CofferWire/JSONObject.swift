@@ -16,8 +16,15 @@ package struct JSONObject: Sendable {
     }
 
     /// The value of a member, or `nil` if there is none.
-    package subscript(key: String) -> JSONValue? {
-        members.first { $0.key.hasSameBytes(as: key) }?.value
+    package subscript(key: String) -> JSONValue? { place(of: key, after: 0).map { members[$0].value } }
+
+    /// The index of a member, or `nil` if there is none.
+    ///
+    /// - Parameter start: Where to begin: what is read in the order in which it was written is found at once.
+    func place(of key: String, after start: Int) -> Int? {
+        for index in start..<members.count where members[index].key.hasSameBytes(as: key) { return index }
+        for index in 0..<min(start, members.count) where members[index].key.hasSameBytes(as: key) { return index }
+        return nil
     }
 
     /// Sets a member: in its place if it exists, otherwise at the end.

@@ -52,10 +52,12 @@ package struct JSONWriter: Sendable {
     /// Appends a text in double quotes, with escapes if necessary.
     package mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: Self.needsEscape) {
-            for byte in text.utf8 { writeEscaped(byte) }
+        let utf8 = text.utf8
+        let span = utf8.span
+        if span.indices.contains(where: { Self.needsEscape(span[$0]) }) {
+            for index in span.indices { writeEscaped(span[index]) }
         } else {
-            bytes.append(contentsOf: text.utf8)
+            bytes.append(contentsOf: utf8)
         }
         bytes.append(UInt8(ascii: "\""))
     }

@@ -8,6 +8,8 @@ package import CofferCore
 package struct ParameterReader: Sendable {
     private let params: JSONObject
     private var known: [String] = []
+    /// The place of the member behind the last one that was read.
+    private var next = 0
 
     /// Begins to read parameters.
     package init(_ params: JSONObject) { self.params = params }
@@ -195,8 +197,11 @@ package struct ParameterReader: Sendable {
     /// Takes the value of a parameter; `nil` if it is absent.
     mutating func take(_ key: String) -> JSONValue? {
         known.append(key)
-        let value = params[key]
-        return value == .null ? nil : value
+        guard let place = params.place(of: key, after: next) else { return nil }
+        next = place + 1
+        let value = params.members[place].value
+        if case .null = value { return nil }
+        return value
     }
 
     /// The value of a parameter that must not be absent.

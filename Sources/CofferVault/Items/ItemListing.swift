@@ -139,11 +139,20 @@ final class ItemListing<Entry>: SlicedWork {
     /// Adds an item to the page.
     ///
     /// An item that has moved between the stores since the last slice is replaced, so that it appears once.
-    private func take(_ item: StoredItem, named name: String) {
+    ///
+    /// - Parameter id: The item's reference, if it has no path: an item that has one can't have a namesake.
+    private func take(_ item: StoredItem, named name: String, _ id: ItemID? = nil) {
         quota.add(name, of: item.group)
         // No name contains a NUL. Several items of the keychain may have one qualified name.
-        var key = Array(item.group.utf8) + [0] + Array(name.utf8)
-        if case .keychain(let secret) = item, secret.attributes.name == nil { key += [0] + secret.id.bytes }
+        var key: [UInt8] = []
+        key.reserveCapacity(item.group.utf8.count + name.utf8.count + 2 + ItemID.byteCount)
+        key += item.group.utf8
+        key.append(0)
+        key += name.utf8
+        if let id {
+            key.append(0)
+            key += id.bytes
+        }
         let entry = describe(item)
         if let place = places[key] { return items[place] = entry }
         places[key] = items.count
@@ -151,9 +160,10 @@ final class ItemListing<Entry>: SlicedWork {
     }
 
     private func add(_ item: KeychainItem) {
-        let name = item.listedName
+        let path = item.attributes.name?.path
+        let name = path ?? item.listedName
         guard isWanted(name), contains(name) || item.attributes.texts.contains(where: contains) else { return }
-        take(.keychain(item), named: name)
+        take(.keychain(item), named: name, path == nil ? item.id : nil)
     }
 
     /// Whether a text has the text that is searched in it.
