@@ -122,10 +122,12 @@ extension FileStore {
     /// The number of files whose names can be read after the first unlock only.
     package func sealedCount() throws -> Int {
         if keys.opensNames { return 0 }
+        // A cross join is carried out in the order in which it is written: any other scans every row.
         let namedCount = try connection.row(
             """
             SELECT (SELECT count(*) FROM file_nodes WHERE kind = 2 AND class_key = 5)
-                + (SELECT count(*) FROM file_unsealed JOIN file_nodes ON id = node WHERE kind = 2 AND class_key <> 5)
+                + (SELECT count(*) FROM file_unsealed CROSS JOIN file_nodes ON id = node
+                    WHERE kind = 2 AND class_key <> 5)
             """
         ) { Int(try $0.integer(0)) }
         return try max(0, count() - (namedCount ?? 0))

@@ -20,10 +20,11 @@ extension KeychainStore {
     /// The number of items whose names can be read after the first unlock only.
     package func sealedCount() throws -> Int {
         if keys.opensNames { return 0 }
+        // A cross join is carried out in the order in which it is written: any other scans every row.
         let namedCount = try connection.row(
             """
             SELECT (SELECT count(*) FROM keychain_items WHERE class_key IN (18, 21))
-                + (SELECT count(*) FROM keychain_unsealed JOIN keychain_items ON id = item
+                + (SELECT count(*) FROM keychain_unsealed CROSS JOIN keychain_items ON id = item
                     WHERE class_key NOT IN (18, 21))
             """
         ) { Int(try $0.integer(0)) }
