@@ -34,7 +34,7 @@ struct Listing {
         (self.items, self.damagedCount, self.sealedCount) = (items, damagedCount, sealedCount)
         // They are neighbours now. Names are the same only if their bytes are.
         let pairs = zip(items, items.dropFirst()).filter { one, other in
-            one.name.utf8.elementsEqual(other.name.utf8) && one.group.utf8.elementsEqual(other.group.utf8)
+            one.name.hasSameBytes(as: other.name) && one.group.hasSameBytes(as: other.group)
         }
         namesakes = Set(pairs.flatMap { [$0.0.reference, $0.1.reference] }.compactMap(\.self))
     }
@@ -58,7 +58,9 @@ struct Listing {
             for item in items { output.line(item.json) }
         } else {
             switch style {
-            case .names: for item in items { output.line(name(of: item, showsGroups, marks: output.isTerminal)) }
+            case .names:
+                let marks = output.isTerminal
+                output.lines(items.lazy.map { name(of: $0, showsGroups, marks: marks) })
             case .table: output.lines(table(showsGroups).lines(for: output.columnCount))
             case .tree: output.lines(NameTree(names).lines)
             }
@@ -122,20 +124,24 @@ extension Array {
         _ reference: (Element) -> ItemID? = { _ in nil }
     ) {
         func isSame(_ one: Element, _ other: Element) -> Bool {
-            name(one).utf8.elementsEqual(name(other).utf8) && group(one).utf8.elementsEqual(group(other).utf8)
+            name(one).hasSameBytes(as: name(other)) && group(one).hasSameBytes(as: group(other))
         }
-        let sorted = sorted { one, other in
-            name(one).utf8.elementsEqual(name(other).utf8)
-                ? group(one).utf8.lexicographicallyPrecedes(group(other).utf8)
-                : name(one).utf8.lexicographicallyPrecedes(name(other).utf8)
+        // Entries are large: only their names are moved while they are sorted.
+        let order = enumerated().map { (index: $0.offset, name: name($0.element)) }.sorted { one, other in
+            one.name.hasSameBytes(as: other.name)
+                ? group(self[one.index]).precedes(bytesOf: group(self[other.index]))
+                : one.name.precedes(bytesOf: other.name)
         }
-        self = []
-        for entry in sorted {
-            let isListed = reversed().prefix { isSame($0, entry) }.contains { listed in
+        var sorted: Self = []
+        sorted.reserveCapacity(count)
+        for place in order {
+            let entry = self[place.index]
+            let isListed = sorted.reversed().prefix { isSame($0, entry) }.contains { listed in
                 reference(listed) == nil || reference(entry) == nil || reference(listed) == reference(entry)
             }
-            if !isListed { append(entry) }
+            if !isListed { sorted.append(entry) }
         }
+        self = sorted
     }
 }
 

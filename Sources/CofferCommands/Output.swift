@@ -50,6 +50,21 @@ struct Output {
     /// Writes a line.
     func line(_ line: Line) { write(line + "\n") }
 
+    /// Writes lines, many of them by one call.
+    func lines(_ lines: some Sequence<Line>) {
+        let isTerminal = isTerminal
+        var piece = ""
+        for line in lines {
+            piece += isTerminal ? line.forTerminal : line.forPipe
+            piece += "\n"
+            if piece.utf8.count >= Limits.outputBytes {
+                write(text: piece)
+                piece = ""
+            }
+        }
+        if !piece.isEmpty { write(text: piece) }
+    }
+
     /// Writes a value as JSON, on one line.
     ///
     /// What a terminal would interpret can only be inside strings, and is written as equivalent escapes of

@@ -27,10 +27,6 @@ extension FormatOptions {
 }
 
 extension Output {
-    func lines(_ lines: [Line]) {
-        for line in lines { self.line(line) }
-    }
-
     /// Prints the daemon's warnings about a change.
     static func warn(_ warnings: [String]) {
         for warning in warnings { standardError.line("warning: \(warning)") }

@@ -58,6 +58,8 @@ public enum Limits {
     public static let logFrames = 1000
     /// The bytes of the log that are written at once: those of a few changes.
     package static let logWriteBytes = 64 << 10
+    /// The bytes of the lines of a listing that are written to standard output at once.
+    package static let outputBytes = 64 << 10
     /// The time without a commit after which the log is checkpointed, so that little data depends on it.
     public static let logDelayMilliseconds = 1000
     /// The damaged logs that are kept beside the database.

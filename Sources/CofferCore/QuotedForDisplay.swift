@@ -19,17 +19,27 @@ package func escapedForDisplay(_ text: String) -> String {
 
 /// A whole name as a result: in quotes if it can't be shown unchanged.
 func wholeForDisplay(_ name: String) -> String {
+    if name.isPlain { return name }
     let quoted = name.quoted(upTo: .max)
     return quoted == "'\(name)'" ? name : quoted
 }
 
 extension String {
+    /// Whether each character stands for itself between single quotes: nearly every name is so.
+    ///
+    /// This may be asked a hundred thousand times a second.
+    fileprivate var isPlain: Bool {
+        let bytes = utf8
+        let text = bytes.span
+        return text.indices.allSatisfy {
+            let byte = text[$0]
+            return byte >= 0x20 && byte < 0x7F && byte != 0x27 && byte != 0x5C
+        }
+    }
+
     /// The text in single quotes, with characters escaped that could break the line or the quotes.
     fileprivate func quoted(upTo limit: Int) -> String {
-        // Fast path for nearly every name: this may be called a hundred thousand times a second.
-        if utf8.count <= limit, utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x27 && $0 != 0x5C }) {
-            return "'\(self)'"
-        }
+        if utf8.count <= limit && isPlain { return "'\(self)'" }
         var words = ""
         var count = 0
         for scalar in unicodeScalars {
