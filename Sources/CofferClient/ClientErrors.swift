@@ -41,7 +41,7 @@ extension CofferError {
         CofferError(
             .outcomeUnknown,
             "it is not known whether '\(method)' was carried out: \(reason.message)",
-            hint: "look at what is stored before you try again"
+            hint: "check what is stored before you try again"
         )
     }
 

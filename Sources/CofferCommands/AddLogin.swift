@@ -11,7 +11,7 @@ struct AddLogin: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name, a path such as github.com/nina.")
+    @Argument(help: "The name, a path such as github.com/nina.", completion: .itemName)
     var name: String
 
     @Option(help: ArgumentHelp("The user name.", valueName: "user"))

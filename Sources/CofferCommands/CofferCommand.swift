@@ -15,7 +15,7 @@ package struct CofferCommand: ParsableCommand {
                 name: "Everyday",
                 subcommands: [
                     Put.self, Get.self, List.self, Search.self, Show.self, History.self, Restore.self, Move.self,
-                    Remove.self, Protect.self, Explain.self,
+                    Duplicate.self, Remove.self, Protect.self, Explain.self,
                     Simulate.self, Keychain.self, File.self,
                 ]
             ),
@@ -45,18 +45,23 @@ package struct CofferCommand: ParsableCommand {
             try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             try command.run()
-            if let failure = Output.failure {
+            // Who leaves the pager has read enough.
+            let isRead = Pager.finish()
+            if let failure = Output.failure, !(isRead && failure.code == EPIPE) {
                 if failure.code == EPIPE { ProcessHardening.endByBrokenPipe() }
                 throw failure.cofferError("can't write the output")
             }
             Glibc.exit(ExitStatus.done.rawValue)
         } catch let error as SystemError {
+            Pager.finish()
             Output.report(error.cofferError("can't start"))
             Glibc.exit(ExitStatus.io.rawValue)
         } catch let error as CofferError {
+            Pager.finish()
             Output.report(error)
             Glibc.exit(ExitStatus(error.code).rawValue)
         } catch let status as ExitStatus {
+            Pager.finish()
             Glibc.exit(status.rawValue)
         } catch  where exitCode(for: error) == .validationFailure {
             Output.report(misuse(error))
@@ -70,6 +75,12 @@ package struct CofferCommand: ParsableCommand {
     private static func misuse(_ error: any Error) -> CofferError {
         let help = fullMessage(for: error).firstMatch(of: /See '([^']+)'/).map { String($0.1) } ?? "coffer --help"
         let text = Self.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
-        return CofferError(.param, text.prefix(1).lowercased() + text.dropFirst(), hint: "'\(help)' says more")
+        // A word in capitals, such as UNIT, stays as it is.
+        let isName = text.dropFirst().first?.isUppercase ?? false
+        return CofferError(
+            .param,
+            isName ? text : text.prefix(1).lowercased() + text.dropFirst(),
+            hint: "'\(help)' says more"
+        )
     }
 }

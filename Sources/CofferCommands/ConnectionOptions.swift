@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The options that select the daemon.
 struct ConnectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"))
+    @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
     @Flag(help: "Do not start a daemon where none runs.")
@@ -12,7 +12,7 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Fail after so long a silence of the daemon (\(Limits.answerSeconds); 0: never).",
+            "Fail if the daemon is silent for this time (default: \(Limits.answerSeconds); 0: never).",
             valueName: "seconds"
         )
     )
@@ -28,15 +28,24 @@ struct ConnectionOptions: ParsableArguments {
     func connect() throws(CofferError) -> BlockingClient {
         if let socket { return try BlockingClient(socketPath: socket, timeout: patience) }
         let candidates = SocketPath.candidates(environment)
+        let hasOwn = candidates.count > 1
+        if hasOwn, let client = try? BlockingClient(socketPath: candidates[0], timeout: patience) { return client }
+        // In a session that is older than the installation, the socket is enabled and was not started.
+        if hasOwn, !noStart, hasServiceManager, DaemonLauncher.startSocket() {
+            return try BlockingClient(socketPath: candidates[0], timeout: patience)
+        }
         do throws(CofferError) {
             return try .connect(toFirstOf: candidates, timeout: patience)
         } catch {
             // If the service manager owned the socket, it would have started the daemon.
-            guard candidates.count > 1, !noStart, let runtime = environment("XDG_RUNTIME_DIR"),
-                unsafe access("\(runtime)/systemd/private", F_OK) != 0
-            else { throw error }
+            guard hasOwn, !noStart, !hasServiceManager else { throw error }
             return try DaemonLauncher.startAndConnect(to: candidates[0], timeout: patience)
         }
+    }
+
+    /// Whether the user has a service manager.
+    private var hasServiceManager: Bool {
+        environment("XDG_RUNTIME_DIR").map { unsafe access("\($0)/systemd/private", F_OK) == 0 } ?? false
     }
 }
 

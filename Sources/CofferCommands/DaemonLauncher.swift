@@ -2,7 +2,7 @@ internal import CofferClient
 internal import CofferSystem
 internal import Glibc
 
-/// Starts `cofferd` for a user without a service manager.
+/// Starts `cofferd` for a user without a service manager, and its socket for one who has one.
 enum DaemonLauncher {
     private static let attempts = 250
     private static let pauseMicroseconds: UInt32 = 20_000
@@ -12,7 +12,7 @@ enum DaemonLauncher {
         to socketPath: String,
         timeout: Duration?
     ) throws(CofferError) -> BlockingClient {
-        Output.standardError.line("coffer: starting cofferd, which goes on running; --no-start forbids it")
+        Output.standardError.line("coffer: starting cofferd, which keeps running; --no-start prevents that")
         let daemon: DetachedProcess
         do {
             daemon = try DetachedProcess(path: programPath(), arguments: ["cofferd"])
@@ -29,6 +29,32 @@ enum DaemonLauncher {
             usleep(pauseMicroseconds)
         }
         throw CofferError(.notAvailable, "cofferd did not come up", hint: "run 'cofferd' by hand to see why")
+    }
+
+    /// Has the user's service manager start the socket, if that is enabled there.
+    ///
+    /// - Returns: Whether it has started it.
+    static func startSocket() -> Bool {
+        guard systemctl("is-enabled") else { return false }
+        Output.standardError.line("coffer: starting cofferd.socket of your service manager; --no-start prevents that")
+        return systemctl("start")
+    }
+
+    private static func systemctl(_ verb: String) -> Bool {
+        do {
+            let nothing = try OwnedDescriptor("open") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) }
+            let process = try ChildProcess(
+                "systemctl",
+                ["--user", "--quiet", verb, "cofferd.socket"],
+                input: nothing.number,
+                output: nothing.number,
+                errors: nothing.number
+            )
+            return try process.wait()
+        } catch {
+            // Without systemctl, there is no service manager to ask.
+            return false
+        }
     }
 
     /// The daemon in the directory of this program, or else in `$PATH`.

@@ -96,7 +96,9 @@ struct Listing {
 }
 
 extension ItemInfo {
-    fileprivate var marks: Line { "\(isLeftBehind ? "  left behind" : "")\(isExpired ? "  expired" : "")" }
+    fileprivate var marks: Line {
+        "\(isLeftBehind ? "  left behind" : "", in: .red)\(isExpired ? "  expired" : "", in: .yellow)"
+    }
 }
 
 extension CofferError {

@@ -13,8 +13,8 @@ struct Output {
 
     let descriptor: Int32
 
-    /// Whether it is a terminal.
-    var isTerminal: Bool { isatty(descriptor) == 1 }
+    /// Whether it is a terminal, or a pager on one.
+    var isTerminal: Bool { isatty(descriptor) == 1 || descriptor == STDOUT_FILENO && Pager.isRunning }
 
     /// The first error of writing to standard output, which is checked when the verb has ended.
     private static let firstFailure = Mutex<SystemError?>(nil)
@@ -90,11 +90,11 @@ struct Output {
 
     /// Writes an error and its hint.
     private func write(_ error: CofferError) {
-        line("error: \(error.message)")
+        line("\("error:", in: .red) \(error.message)")
         if let hint = error.hint {
-            line("hint: \(hint)")
+            line("\("hint:", in: .cyan) \(hint)")
         } else if case .afterDelay(let seconds) = error.retry {
-            line("hint: try again in \(durationForDisplay(seconds: seconds))")
+            line("\("hint:", in: .cyan) try again in \(durationForDisplay(seconds: seconds))")
         }
     }
 }

@@ -15,10 +15,13 @@ extension Protection {
 
 extension Protection {
     /// Whether the content can be read while the vault is locked.
-    var isReadableWhileLocked: Bool {
+    var isReadableWhileLocked: Bool { isReadable(in: .locked) }
+
+    /// Whether the content can be read in a state of the vault.
+    func isReadable(in state: VaultState) -> Bool {
         switch self {
-        case .keychain(let accessibility): accessibility.isAvailable(in: .locked)
-        case .file(let protectionClass): protectionClass.permits(.read, in: .locked)
+        case .keychain(let accessibility): accessibility.isAvailable(in: state)
+        case .file(let protectionClass): protectionClass.permits(.read, in: state)
         }
     }
 

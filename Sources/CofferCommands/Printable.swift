@@ -29,7 +29,7 @@ extension FormatOptions {
 extension Output {
     /// Prints the daemon's warnings about a change.
     static func warn(_ warnings: [String]) {
-        for warning in warnings { standardError.line("warning: \(warning)") }
+        for warning in warnings { standardError.line("\("warning:", in: .yellow) \(warning)") }
     }
 
     /// Warns of what a listing could not name before the first unlock.

@@ -14,16 +14,24 @@ final class ProgressBar {
     init?() { if !Output.standardError.isTerminal { return nil } }
 
     /// Shows a state of the transfer.
-    func update(_ done: Int64, of total: Int64?) { show { Self.text(done, total, seconds: $0) } }
+    func update(_ done: Int64, of total: Int64?) { show { Self.parts(done, total, seconds: $0) } }
 
-    /// Shows a text.
+    /// Shows as many parts of a text as fit on a line, separated by commas.
     ///
-    /// - Parameter text: Makes the text; gets the seconds so far.
-    func show(_ text: (_ seconds: Double) -> String) {
+    /// - Parameter parts: Makes the parts, the most important one first; gets the seconds so far.
+    func show(_ parts: (_ seconds: Double) -> [String]) {
         let elapsed = BootClock.system.now - start
         guard elapsed >= Self.delay else { return }
         isShown = true
-        Output.standardError.write("\r\u{1B}[K\(text(Double(elapsed) / 1e9))")
+        // In the last column, some terminals begin the next line.
+        let width = (Output.standardError.columnCount ?? 80) - 1
+        var line = ""
+        for part in parts(Double(elapsed) / 1e9) {
+            let longer = line.isEmpty ? part : "\(line), \(part)"
+            if longer.columnCount > width { break }
+            line = longer
+        }
+        Output.standardError.write("\r\u{1B}[K\(line)")
     }
 
     /// Removes the bar.
@@ -32,14 +40,14 @@ final class ProgressBar {
         isShown = false
     }
 
-    /// The text of the bar, such as `512 MiB of 2.0 GiB (25 %), 400 MiB/s, 4 s left`.
-    private static func text(_ done: Int64, _ total: Int64?, seconds: Double) -> String {
+    /// The text of the bar, such as `25 %`, `512 MiB of 2.0 GiB`, `400 MiB/s`, `4 s left`.
+    private static func parts(_ done: Int64, _ total: Int64?, seconds: Double) -> [String] {
         let rate = Double(done) / max(seconds, 0.001)
         let speed = "\(ByteCount.text(Int64(rate)))/s"
-        guard let total, total > 0 else { return "\(ByteCount.text(done)), \(speed)" }
+        guard let total, total > 0 else { return [ByteCount.text(done), speed] }
         let percent = done * 100 / total
         let left = rate > 0 ? Int((Double(total - done) / rate).rounded(.up)) : 0
-        return "\(ByteCount.text(done)) of \(ByteCount.text(total)) (\(percent) %), \(speed), \(left) s left"
+        return ["\(percent) %", "\(ByteCount.text(done)) of \(ByteCount.text(total))", speed, "\(left) s left"]
     }
 }
 

@@ -5,7 +5,8 @@ internal import Glibc
 /// The destination of a new recovery key: a line of standard output, or a file.
 struct RecoveryKeyOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Write the recovery key to this file, which must not exist yet.", valueName: "file")
+        help: ArgumentHelp("Write the recovery key to this file, which must not exist yet.", valueName: "file"),
+        completion: .file()
     )
     var recoveryKeyFile: String?
 

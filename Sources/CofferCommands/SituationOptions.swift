@@ -3,12 +3,12 @@ internal import CofferClient
 
 /// The state and the client that a verb asks about.
 struct SituationOptions: ParsableArguments {
-    @Option(help: "The state of the vault that is asked about; the present one if none is named.")
+    @Option(help: "The state of the vault to ask about (default: the present one).")
     var state: VaultState?
 
     @Option(
         name: .customLong("as"),
-        help: ArgumentHelp("The client that is asked about, such as unit:backup.service.", valueName: "client")
+        help: ArgumentHelp("The client to ask about, such as unit:backup.service.", valueName: "client")
     )
     var client: String?
 

@@ -63,5 +63,5 @@ extension Line {
 
 extension Output {
     /// The columns of the terminal; `nil` if this is none.
-    var columnCount: Int? { isTerminal ? terminalColumnCount(of: descriptor) ?? 80 : nil }
+    var columnCount: Int? { isTerminal ? terminalColumnCount(of: descriptor) ?? Pager.columnCount ?? 80 : nil }
 }

@@ -3,7 +3,7 @@ internal import CofferClient
 
 /// The option of verbs that read: to wait for what is locked.
 struct WaitOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("If it is locked, wait so long for an unlock.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("If it is locked, wait at most this time for an unlock.", valueName: "seconds"))
     var wait: SecondsArgument?
 
     /// Waits until a named item can be read.

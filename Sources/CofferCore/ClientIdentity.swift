@@ -102,7 +102,7 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         default:
             throw CofferError(
                 .param,
-                "\(quotedForDisplay(text)) is no client",
+                "unknown client \(quotedForDisplay(text))",
                 hint:
                     "such as 'uid:1000', 'gid:1000', 'unit:backup.service', 'user-unit:mail.service', 'exe:/usr/bin/mail'"
             )

@@ -92,6 +92,8 @@ public enum Limits {
     public static let defaultInactiveSeconds = 600
     /// Seconds from the end of the grace until the vault is as before its first unlock, by default: three days.
     public static let defaultForgetSeconds = 72 * 3600
+    /// Milliseconds after which a completion of a shell offers nothing, if the daemon is silent.
+    package static let completionMilliseconds = 500
     /// Seconds for which a client waits, by default, for a daemon that is silent during a call.
     public static let answerSeconds = 30
     /// Seconds without a use of a protected key until a lock, by default on a machine without a seat.

@@ -40,6 +40,11 @@ package struct Line: ExpressibleByStringInterpolation, Sendable {
         /// Appends a line unchanged.
         package mutating func appendInterpolation(_ line: Line) { append(line.forTerminal, line.forPipe) }
 
+        /// Appends Coffer's own words, on a terminal in a colour.
+        package mutating func appendInterpolation(_ words: String, in colour: TextColour) {
+            append(colour.applied(to: words), words)
+        }
+
         private mutating func append(_ forTerminal: String, _ forPipe: String) {
             line.forTerminal += forTerminal
             line.forPipe += forPipe

@@ -191,7 +191,7 @@ extension OwnedDescriptor {
 
 extension OwnedDescriptor {
     /// The names of a directory's entries, in no order.
-    borrowing func entries() throws(SystemError) -> [String] {
+    package borrowing func entries() throws(SystemError) -> [String] {
         let again = try Self.open(".", in: number, O_RDONLY | O_DIRECTORY)
         guard let stream = unsafe fdopendir(again.number) else { throw SystemError("opendir") }
         // The stream owns the descriptor now.

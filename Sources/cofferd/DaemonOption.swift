@@ -109,7 +109,7 @@ struct DaemonOption: Sendable {
         ),
         DaemonOption(
             "--entitlements",
-            "who may do what, instead of /etc/coffer/entitlements.d and $XDG_CONFIG_HOME/coffer/entitlements.d",
+            "the directory of entitlements, instead of /etc/coffer/entitlements.d and $XDG_CONFIG_HOME/coffer/entitlements.d",
             .text("DIR", { $0.entitlementPath = $1 })
         ),
         DaemonOption(
@@ -131,7 +131,7 @@ struct DaemonOption: Sendable {
             "--credential-wait",
             setting: "CredentialWait",
             """
-            have a unit that is started wait so long for a credential that is locked (0 to \
+            how long a starting unit waits for a credential that is locked (0 to \
             \(Limits.maximumCredentialWaitSeconds))
             """,
             .seconds(upTo: Limits.maximumCredentialWaitSeconds, { $0.credentialWaitSeconds = $1 })
@@ -152,7 +152,7 @@ struct DaemonOption: Sendable {
             "--lock-after",
             setting: "LockAfter",
             """
-            lock when no key that the passcode protects was used for so long (0: never; \
+            lock after this time without a use of a key that the passcode protects (0: never; \
             \(Limits.defaultIdleLockSeconds) if the machine has no seat with a screen, otherwise never)
             """,
             .seconds({ $0.lockPolicy.lockAfterSeconds = $1 })
@@ -197,7 +197,7 @@ struct DaemonOption: Sendable {
             "--idle-exit",
             setting: "IdleExit",
             """
-            end when no client was connected for so long and no key that requires the passcode is in memory, if the service manager \
+            exit after this time without a client while no key that requires the passcode is in memory, if the service manager \
             passed the sockets, so that the next connection starts the daemon again (0: never)
             """,
             .seconds({ $0.idleExitSeconds = $1 == 0 ? nil : $1 })
@@ -231,7 +231,7 @@ struct DaemonOption: Sendable {
         ),
         DaemonOption(
             "--check",
-            "say whether the configuration is right, and start nothing",
+            "check the configuration, and exit",
             .flag({ $0.isCheck = $1 })
         ),
         DaemonOption(

@@ -90,7 +90,7 @@ import Testing
             ("[Default]\nClass=complete\nClass=none\n", 3, "twice"),
             ("[Default]\nClass=secret\n", 2, "there is no 'secret'"),
             ("[Default]\nClass=none\nName=\n", 3, "a pattern of names"),
-            ("[Default]\nClient=root\n", 2, "is no client"),
+            ("[Default]\nClient=root\n", 2, "unknown client"),
         ] as [(String, Int, String)]
     )
     func `what is wrong is told with its line and its reason`(text: String, line: Int, reason: String) throws {

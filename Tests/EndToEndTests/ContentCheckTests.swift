@@ -215,7 +215,7 @@ import Testing
         let shown = try onTerminal(daemon, "(\(slow)) & coffer doctor; code=$?; kill $!; exit $code")
         kill(daemon.processID, SIGCONT)
         #expect(shown.status == 0)
-        #expect(shown.shown.contains(" of 191 MiB ("), "\(shown.shown)")
+        #expect(shown.shown.contains(" of 191 MiB, "), "\(shown.shown)")
         #expect(shown.shown.contains("iB/s"), "\(shown.shown)")
     }
 }

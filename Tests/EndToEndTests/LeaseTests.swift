@@ -42,7 +42,7 @@ import Testing
 
     @Test(arguments: [
         (["--to", "exe:/usr/bin/ci", "--for", "10m"], "does not identify a client"),
-        (["--to", "ci.service", "--for", "10m"], "'ci.service' is no client"),
+        (["--to", "ci.service", "--for", "10m"], "unknown client 'ci.service'"),
         (["--to", "unit:ci", "--for", "10m"], "'ci' is no unit"),
         (["--to", "uid:1", "--for", "10"], "--for '10'"),
         (["--to", "uid:1", "--for", "31d"], "30 d at most"),

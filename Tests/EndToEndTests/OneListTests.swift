@@ -96,8 +96,7 @@ import Testing
         }
         let history = try daemon.coffer(["history", "token", "--group", "backup.service"])
         #expect(history.status == 0, "\(history.errors)")
-        let number = String(history.text.prefix { $0 != " " })
-        let restore = ["restore", "token", "--group", "backup.service", "--number", number]
+        let restore = ["restore", "token", "--group", "backup.service"]
         #expect(try daemon.coffer(restore).status == 0)
         #expect(try daemon.coffer(["get", "token", "--group", "backup.service"]).text == "one")
     }
@@ -192,11 +191,15 @@ import Testing
             "label:          My label", "comment:        a note", "owner:          anna", "former values:  1",
             "group:          default", "expires:        2999-12-31", "readable:       while unlocked",
         ] { #expect(shown.contains("\(line)"), "\(shown)") }
-        let history = try daemon.coffer(["history", "s/a"]).text
-        let number = String(history.prefix { $0 != " " })
-        #expect(try daemon.coffer(["history", "s/a", "--number", number]).text == "one")
-        #expect(try daemon.coffer(["restore", "s/a", "--number", number]).status == 0)
+        #expect(try daemon.coffer(["history", "s/a"]).text.hasPrefix("1  "))
+        #expect(try daemon.coffer(["history", "s/a", "--json"]).text.contains(#""ago":1"#))
+        #expect(try daemon.coffer(["history", "s/a", "--ago", "1"]).text == "one")
+        #expect(try daemon.coffer(["restore", "s/a"]).status == 0)
         #expect(try daemon.coffer(["get", "s/a"]).text == "one")
+        #expect(try daemon.coffer(["history", "s/a", "--ago", "1"]).text == "two")
+        #expect(try daemon.coffer(["history", "s/a", "--ago", "2"]).text == "one")
+        #expect(try daemon.coffer(["restore", "s/a", "--ago", "2"]).status == 0)
+        for ago in ["0", "4"] { #expect(try daemon.coffer(["restore", "s/a", "--ago", ago]).status == 66) }
         #expect(try daemon.coffer(["history", "file"]).status == 64)
     }
 

@@ -75,6 +75,20 @@ import Testing
         #expect(try daemon.connect().status().failedAttempts == 0)
     }
 
+    @Test func `a wrong passcode is told before a new one is asked for, and counts once`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault(passcode: "pa55 word")
+        let wrong = try onTerminal(daemon, "coffer passcode change", [("Passcode: ", "other")])
+        #expect(wrong.status == 77 && !wrong.shown.contains("New passcode"), "\(wrong.shown)")
+        #expect(try daemon.connect().status().failedAttempts == 1)
+        let changed = try onTerminal(
+            daemon,
+            "coffer passcode change --kdf interactive",
+            [("Passcode: ", "pa55 word"), ("New passcode: ", "0ther word"), ("Repeat passcode: ", "0ther word")]
+        )
+        #expect(changed.status == 0 && changed.shown.contains("changed the passcode"), "\(changed.shown)")
+    }
+
     @Test func `two passcodes that differ make no vault`() throws {
         let daemon = try DaemonProcess()
         let result = try onTerminal(

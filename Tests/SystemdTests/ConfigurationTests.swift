@@ -30,7 +30,7 @@ extension SystemdTests {
             try service.control("reload", "coffer-units.service")
             #expect(try put("e", by: "other.service", service).contains(#""accessible":"AfterFirstUnlock""#))
             let said = try service.journal { $0.contains("what was set before stays") }
-            #expect(said.contains("error: '\(path)', line 2: Client: 'other.service' is no client"), "\(said)")
+            #expect(said.contains("error: '\(path)', line 2: Client: unknown client 'other.service'"), "\(said)")
             #expect(said.contains("what was set before stays"))
             let warned = try service.coffer("status")
             #expect(warned.status == 0 && warned.errors.contains("line 2"))

@@ -4,7 +4,7 @@ internal import CofferClient
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Show who did what with the vault, and who was kept from it.",
+        abstract: "Show which client did what with the vault, and which requests were refused.",
         discussion: """
             The oldest come first. No record holds a value. With --verify, no record is shown: each is checked to be the one \
             that was written, in its place.
@@ -17,13 +17,16 @@ struct Audit: ParsableCommand {
     var verify = false
     @Option(help: ArgumentHelp("Only what was done with an item: its name, or its reference.", valueName: "name"))
     var item: String?
-    @Option(help: ArgumentHelp("Only what was done with items of an access group.", valueName: "group"))
+    @Option(
+        help: ArgumentHelp("Only what was done with items of an access group.", valueName: "group"),
+        completion: .group
+    )
     var group: String?
-    @Option(help: ArgumentHelp("Only what a unit did, such as 'backup.service'.", valueName: "unit"))
+    @Option(help: ArgumentHelp("Only what a unit did, such as 'backup.service'.", valueName: "unit"), completion: .unit)
     var unit: String?
     @Option(
         help: ArgumentHelp(
-            "Only from then on: so long ago, such as 90m, 12h or 7d, or a date.",
+            "Only since that time: a date, or a time ago such as 90m, 12h or 7d.",
             valueName: "time"
         )
     )
@@ -32,6 +35,7 @@ struct Audit: ParsableCommand {
     var refused = false
     @Option(name: .shortAndLong, help: ArgumentHelp("Only the last N of them.", valueName: "n"))
     var lines: Int?
+    @OptionGroup var pager: PagerOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -52,7 +56,7 @@ struct Audit: ParsableCommand {
         let client = try connection.connect()
         if verify { return try check(client) }
         // The subscription comes first, so that no event is lost while the records are read.
-        if follow { try client.watch(.audit) }
+        if follow { try client.watch(.audit) } else { pager.begin(format) }
         let last = try showRecords(client, query)
         if follow { try resume(client, query, after: last) }
     }

@@ -16,7 +16,7 @@ struct Copy: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Option(help: "Copy the value of that field only.")
@@ -24,7 +24,7 @@ struct Copy: ParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("Clear the clipboard after so long, 45s if nothing is said; 0s: never.", valueName: "time")
+        help: ArgumentHelp("Clear the clipboard after this time (default: 45s; 0s: never).", valueName: "time")
     )
     var duration: String?
 

@@ -17,7 +17,7 @@ struct DeviceKeyPlaces: ParsableArguments {
     @Option(help: ArgumentHelp("The vault's state directory.", valueName: "dir"))
     var state = "/var/lib/coffer"
 
-    @Option(help: ArgumentHelp("Where the sealed key is.", valueName: "file"))
+    @Option(help: ArgumentHelp("Where the sealed key is.", valueName: "file"), completion: .file())
     var sealed = "/etc/credstore.encrypted/coffer.device-key"
 
     /// The file name of the unsealed key in the state directory.

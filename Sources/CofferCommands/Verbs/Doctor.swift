@@ -36,7 +36,8 @@ struct Doctor: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Where to save it: a file that must not exist yet.", valueName: "file")
+        help: ArgumentHelp("Where to save it: a file that must not exist yet.", valueName: "file"),
+        completion: .file()
     )
     var output: String?
 
@@ -88,7 +89,7 @@ struct Doctor: ParsableCommand {
                 bar?.finish()
                 // Its rate is that of contents from here on.
                 bar = ProgressBar()
-            default: bar?.show { _ in "checked \(survey.checkedCount) rows" }
+            default: bar?.show { _ in ["checked \(survey.checkedCount) rows"] }
             }
             return page.cursor
         }

@@ -13,7 +13,7 @@ struct Edit: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name, a path such as github.com/token.")
+    @Argument(help: "The name, a path such as github.com/token.", completion: .itemName)
     var name: String
 
     @OptionGroup var access: GroupOptions

@@ -13,14 +13,17 @@ struct EntitlementVerb: ParsableCommand {
 struct CheckEntitlements: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what is wrong with the entitlements, if anything is.",
+        abstract: "Check the entitlements, and say what is wrong.",
         discussion: """
             Reads FILE, or else all that the daemon would read on this machine for this user. No daemon is asked, and none \
             takes anything by this: 'systemctl reload', or SIGHUP, has it do so.
             """
     )
 
-    @Argument(help: ArgumentHelp("The file; all that count if none is named.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The file (default: all entitlements in force).", valueName: "file"),
+        completion: .file()
+    )
     var file: String?
 
     @OptionGroup var connection: ConnectionOptions
@@ -87,7 +90,7 @@ struct ExplainAccess: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("A process or a unit; yourself if none is named.", valueName: "client"))
+    @Argument(help: ArgumentHelp("A process or a unit (default: yourself).", valueName: "client"))
     var client: String?
 
     @OptionGroup var connection: ConnectionOptions

@@ -14,7 +14,7 @@ struct Explain: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("An item's name, a file, or -.", valueName: "target"))
+    @Argument(help: ArgumentHelp("An item's name, a file, or -.", valueName: "target"), completion: .itemName)
     var target: String?
 
     @OptionGroup var wishes: PlacementArguments

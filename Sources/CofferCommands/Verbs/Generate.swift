@@ -12,10 +12,11 @@ struct Generate: ParsableCommand {
         discussion: """
             The password is not printed, unless --print is given. How hard it is to guess is said in bits, on standard \
             error. An item that exists already is replaced only with --replace, or if you confirm it on a terminal.
-            """
+            """,
+        aliases: ["gen", "pw"]
     )
 
-    @Argument(help: "The name, a path such as github.com/token.")
+    @Argument(help: "The name, a path such as github.com/token.", completion: .itemName)
     var name: String
 
     @OptionGroup var recipe: PasswordRecipe
@@ -100,7 +101,7 @@ extension CofferError {
 
 /// What a password is made of.
 struct PasswordRecipe: ParsableArguments {
-    @Option(help: "The number of characters, 24 if nothing is said.")
+    @Option(help: "The number of characters (default: 24).")
     var length: Int?
 
     @Flag(help: "Use punctuation, too.")

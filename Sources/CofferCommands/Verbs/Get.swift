@@ -5,11 +5,14 @@ struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Fetch the content of an item.",
-        discussion: "It goes to standard output as it is; on a terminal, binary content is refused.",
+        discussion: """
+            It goes to standard output as it is; on a terminal, binary content is refused. Where NAME is no item, --output \
+            writes the items below it to files below a directory, and replaces none.
+            """,
         aliases: ["cat"]
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Option(help: "The value of that field only.")
@@ -42,7 +45,22 @@ struct Get: ParsableCommand {
             group: access.group
         )
         let session = try authentication.connect()
+        // A file is made before it is asked for, and a directory must not be one.
+        if let folder = output.output, folder != "-", part == nil, waiting.wait == nil,
+            let items = try itemsBelow(itemName, session.client)
+        {
+            return try getDirectory(items, below: itemName, to: folder, session)
+        }
         try waiting.untilReadable(itemName, in: access.group, session.client)
+        do throws(CofferError) {
+            try write(params, session)
+        } catch {
+            guard error.code == .itemNotFound, let items = try itemsBelow(itemName, session.client) else { throw error }
+            throw CofferError.isFolder(itemName, count: items.count)
+        }
+    }
+
+    private func write(_ params: ItemGetParameters, _ session: Session) throws(CofferError) {
         try output.write(
             { (number) throws(CofferError) in
                 try session.satisfy { () throws(CofferError) in try fetch(params, from: session.client, to: number) }
@@ -50,7 +68,7 @@ struct Get: ParsableCommand {
             orShow: { () throws(CofferError) in
                 let returned = try session.call(params)
                 warn(of: returned.value)
-                try BytesOutputOptions.show(returned.payload, itemName.quoted)
+                try BytesOutputOptions.show(returned.payload, params.name.quoted)
             }
         )
     }

@@ -11,7 +11,7 @@ struct Grant: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Option(
@@ -28,7 +28,7 @@ struct Grant: ParsableCommand {
     )
     var duration: String
 
-    @Option(help: "How often; as often as anybody likes if nothing is said.")
+    @Option(help: "How often (default: without a limit).")
     var uses: Int?
 
     @Option(help: "What it is for, kept with it.")

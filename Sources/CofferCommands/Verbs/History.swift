@@ -5,18 +5,47 @@ struct History: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "List the former values of a secret, or fetch one.",
-        discussion: FormerValueOptions.discussion
+        discussion: """
+            Prints the number, the date and the size of each, the newest first: 1 is the value before the present one. Only \
+            --ago prints a value.
+            """
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
+
+    @Option(help: ArgumentHelp("Write that value to standard output as it is.", valueName: "number"))
+    var ago: UInt32?
 
     @OptionGroup var access: GroupOptions
     @OptionGroup var values: FormerValueOptions
 
+    func validate() throws { try values.validate(isValue: ago != nil, "--ago") }
+
     func run() throws {
         let itemName = try ItemName(argument: name)
-        try values.run { (client) throws(CofferError) in try .init(of: itemName, in: access.group, client) }
+        let session = try values.authentication.connect()
+        let query = try KeychainQuery(of: itemName, in: access.group, session.client)
+        guard let ago else { return try values.list(query, session) { place, _ in place } }
+        try values.fetch(query, number: session.client.number(of: query, ago: ago, itemName), session)
+    }
+}
+
+extension BlockingClient {
+    /// The number in the vault of a former value.
+    ///
+    /// - Parameter ago: Its place among the values of the item: 1 is the newest.
+    /// - Throws: `itemNotFound` if the item has fewer.
+    func number(of query: KeychainQuery, ago: UInt32, _ name: ItemName) throws(CofferError) -> Int64 {
+        let values = try call(KeychainHistoryParameters(query)).value.values
+        guard ago > 0, ago <= values.count else {
+            throw CofferError(
+                .itemNotFound,
+                "\(name.quoted) has \(values.count) former values, and none with the number \(ago)",
+                hint: "'coffer history \(name.path)' lists them"
+            )
+        }
+        return Int64(values[Int(ago) - 1].number)
     }
 }
 
@@ -44,39 +73,47 @@ extension KeychainQuery {
     }
 }
 
-/// What 'history' prints of the former values of a secret.
+/// How former values are printed.
 struct FormerValueOptions: ParsableArguments {
-    static let discussion =
-        "Prints the number, the date and the size of each, the newest first. Only --number prints a value."
-
-    @Option(help: ArgumentHelp("Write that value to standard output as it is.", valueName: "number"))
-    var number: Int?
-
     @OptionGroup var output: BytesOutputOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
-    func validate() throws {
-        if let number, number < 0 { throw ValidationError("--number is 0 or more") }
-        if number != nil && format.json { throw ValidationError("a value is never inside JSON") }
-        if number == nil && output.output != nil { throw ValidationError("--output is for the value of --number") }
+    /// Refuses options that do not go together.
+    ///
+    /// - Parameters:
+    ///   - isValue: Whether a value is to be printed.
+    ///   - option: The option that says so.
+    func validate(isValue: Bool, _ option: String) throws {
+        if isValue && format.json { throw ValidationError("a value is never inside JSON") }
+        if !isValue && output.output != nil { throw ValidationError("--output is for the value of \(option)") }
     }
 
-    /// Prints the former values, or one of them.
+    /// Prints which former values an item has.
     ///
-    /// - Parameter query: Makes the query for the item.
-    func run(_ query: (BlockingClient) throws(CofferError) -> KeychainQuery) throws(CofferError) {
-        let session = try authentication.connect()
-        let wanted = try query(session.client)
-        if let number {
-            let params = KeychainHistoryParameters(wanted, number: Int64(number), returns: [.data])
-            let found = try waiting.repeating(on: session.client) { () throws(CofferError) in try session.call(params) }
-            return try output.write(found.payload, "the value")
-        }
-        for value in try session.client.call(KeychainHistoryParameters(wanted)).value.values {
+    /// - Parameter number: Returns the number that a person sees, for a value and its place, which begins with 1.
+    func list(
+        _ query: KeychainQuery,
+        _ session: Session,
+        number: (_ place: Int, _ value: KeychainFormerValue) -> Int
+    ) throws(CofferError) {
+        let values = try session.client.call(KeychainHistoryParameters(query)).value.values
+        for (index, value) in values.enumerated() {
+            var json = value.json
+            json.set("ago", .integer(Int64(index + 1)))
+            let shown = number(index + 1, value)
             let size = ByteCount.text(Int64(value.byteCount))
-            format.show(value.json, "\(value.number)  \(Timestamp.text(value.replaced))  \(size)")
+            format.show(json, "\(shown)  \(Timestamp.text(value.replaced))  \(size)")
         }
+    }
+
+    /// Writes a former value.
+    ///
+    /// - Parameter number: Its number in the vault.
+    func fetch(_ query: KeychainQuery, number: Int64, _ session: Session) throws(CofferError) {
+        let params = KeychainHistoryParameters(query, number: number, returns: [.data])
+        let found = try waiting.repeating(on: session.client) { () throws(CofferError) in try session.call(params) }
+        try output.write(found.payload, "the value")
     }
 }

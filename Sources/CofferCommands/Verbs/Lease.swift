@@ -50,7 +50,10 @@ extension LeaseInfo: Printable {
 struct RevokeLeases: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "revoke", abstract: "End leases at once.")
 
-    @Argument(help: ArgumentHelp("The numbers, as 'coffer lease list' has them.", valueName: "lease"))
+    @Argument(
+        help: ArgumentHelp("The numbers, as 'coffer lease list' has them.", valueName: "lease"),
+        completion: .lease
+    )
     var leases: [Int64]
 
     @OptionGroup var connection: ConnectionOptions

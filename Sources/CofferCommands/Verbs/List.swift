@@ -14,7 +14,10 @@ struct List: ParsableCommand {
         aliases: ["ls"]
     )
 
-    @Argument(help: "Names that begin with it only; with '*' or '?' in it, names that fit it as a pattern.")
+    @Argument(
+        help: "Names that begin with it only; with '*' or '?' in it, names that fit it as a pattern.",
+        completion: .itemName
+    )
     var prefix: String?
 
     @Flag(
@@ -43,6 +46,7 @@ struct List: ParsableCommand {
     @Flag(help: "List the items of all access groups that you may name, and show the group of each.")
     var allGroups = false
 
+    @OptionGroup var pager: PagerOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -70,6 +74,7 @@ struct List: ParsableCommand {
                 isOfAllGroups: allGroups
             )
         }
+        pager.begin(format)
         try listing.show(tree ? .tree : long ? .table : .names, showsGroups: allGroups, format)
     }
 

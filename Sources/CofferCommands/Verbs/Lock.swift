@@ -4,10 +4,10 @@ internal import CofferClient
 struct Lock: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
-        abstract: "Lock the vault: the keys of what is readable while unlocked only are wiped."
+        abstract: "Lock the vault, and wipe the keys of everything that needs it unlocked."
     )
 
-    @Flag(help: "At once, without the grace for what is still at work.")
+    @Flag(help: "Lock at once, without the grace for running transfers.")
     var now = false
 
     @OptionGroup var connection: ConnectionOptions

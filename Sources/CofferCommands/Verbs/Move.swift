@@ -10,10 +10,10 @@ struct Move: ParsableCommand {
         aliases: ["mv"]
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var old: String
 
-    @Argument(help: "The name it is to have.")
+    @Argument(help: "The name it is to have.", completion: .itemName)
     var new: String
 
     @Flag(help: "Replace an item that is there.")

@@ -24,7 +24,7 @@ struct OneTimeCode: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Option(help: ArgumentHelp("The code of that time, in seconds since 1970, instead of now.", valueName: "seconds"))
@@ -58,13 +58,13 @@ struct AddOneTimeKey: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Option(help: ArgumentHelp("Read the address from this descriptor.", valueName: "number"))
     var uriFd: Int32?
 
-    @Option(help: ArgumentHelp("Read the QR code in this picture.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the QR code in this picture.", valueName: "file"), completion: .file())
     var qr: String?
 
     @Flag(help: "Replace the key that is stored there.")

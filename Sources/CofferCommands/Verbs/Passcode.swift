@@ -66,6 +66,10 @@ struct ChangePasscode: ParsableCommand {
             replacesDeviceKey: credential.kind == .recoveryKey
         )
         let typed = try given ?? credential.ask(before)
+        if givenNew == nil && before.state != .deviceKeyMissing {
+            // A wrong one is told before a person thinks of a new one.
+            _ = try client.call(SlotTestParameters(credential: credential.kind), payload: typed)
+        }
         let typedNew = try givenNew ?? passcode.ask()
         let params = PasscodeChangeParameters(
             credential: credential.kind,
@@ -133,7 +137,7 @@ struct RemovePasscode: ParsableCommand {
             throw CofferError(
                 .param,
                 "the passcode was not removed: the items that it would take with it have changed meanwhile",
-                hint: "run the command again, and look at what is lost"
+                hint: "run the command again, and check what would be lost"
             )
         }
     }

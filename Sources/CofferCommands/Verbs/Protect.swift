@@ -31,7 +31,7 @@ struct Protect: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Argument(help: ArgumentHelp("The class or the accessibility.", valueName: "class"))

@@ -9,19 +9,20 @@ struct Put: ParsableCommand {
         abstract: "Store a secret or a file where it belongs.",
         discussion: """
             The content comes from FILE, or from standard input, which '-' means, too; on a terminal it is asked for \
-            without echo. Small content and recognised secrets go to the keychain, all else becomes a file: --explain says \
+            without echo. The files of a directory are stored below NAME. Small content and recognised secrets go to the keychain, all else becomes a file: --explain says \
             why.
             """,
         aliases: ["insert", "add"]
     )
 
-    @Argument(help: "The name, a path such as github.com/token.")
+    @Argument(help: "The name, a path such as github.com/token.", completion: .itemName)
     var name: String
 
-    @Argument(help: ArgumentHelp("The file to store.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file to store.", valueName: "file"), completion: .file())
     var file: String?
 
     @OptionGroup var wishes: PlacementArguments
+    @OptionGroup var service: ServiceOptions
 
     @Option(help: "Store it as this field of the secret, and keep all else.")
     var field: String?
@@ -29,7 +30,7 @@ struct Put: ParsableCommand {
     @Flag(help: "Say in words why it went there.")
     var explain = false
 
-    @Flag(help: "Store nothing under the name, if nothing is given.")
+    @Flag(help: "Store an empty item, if the content is empty.")
     var allowEmpty = false
 
     @Flag(help: "Fail if there is an item of that name already.")
@@ -52,8 +53,10 @@ struct Put: ParsableCommand {
     }
 
     func run() throws {
-        let itemName = try ItemName(argument: name)
         let file = file == "-" ? nil : file
+        let wishes = try service.applied(to: wishes.wishes)
+        if let file, DirectoryWalk.isDirectory(file) { return try putDirectory(file, below: folderName(), wishes) }
+        let itemName = try ItemName(argument: name)
         let attributes = try notes.attributes()
         let source = try SecretInput.open(file)
         // One byte more than the limit of a keychain item is enough for the decision; the rest stays in the
@@ -63,7 +66,7 @@ struct Put: ParsableCommand {
         if let field {
             let session = Session(client: try connection.connect(), given: [:])
             let value = try content.withoutLineEnd()
-            let change = try session.setField(field, of: itemName, to: value, wishes.wishes)
+            let change = try session.setField(field, of: itemName, to: value, wishes)
             return format.show(change)
         }
         let isComplete = content.count <= Limits.secretBytes
@@ -73,7 +76,7 @@ struct Put: ParsableCommand {
         defer { bar?.finish() }
         let params = ItemPutParameters(
             name: itemName,
-            wishes: wishes.wishes,
+            wishes: wishes,
             attributes: attributes,
             user: try notes.user(),
             isIfAbsent: ifAbsent,
@@ -87,10 +90,22 @@ struct Put: ParsableCommand {
         ).value
         bar?.finish()
         Output.warn(placement.warnings)
-        let isNamed = wishes.protection != nil || wishes.accessible != nil
+        let isNamed = wishes.protectionClass != nil || wishes.accessibility != nil
         format.show(
             PlacementReport(placement: placement, name: itemName, isExplained: explain, isProtectionNamed: isNamed)
         )
+        try service.tell(itemName, placement.protection, client, format)
+    }
+
+    /// The name below which the files of a directory are stored.
+    private func folderName() throws(CofferError) -> ItemName {
+        guard field == nil, !explain, notes.isEmpty, !trim else {
+            throw CofferError(
+                .param,
+                "--field, --explain, --trim, --expires, --note and --tag are for one item, and that is a directory"
+            )
+        }
+        return try ItemName(argument: name.hasSuffix("/") ? String(name.dropLast()) : name)
     }
 
     private func askContent(_ name: ItemName) throws(CofferError) -> Secret {
@@ -140,11 +155,7 @@ private struct PlacementReport: Printable {
     let isExplained: Bool
     let isProtectionNamed: Bool
 
-    var json: JSONObject {
-        var object = placement.json
-        object.set("name", .string(name.path))
-        return object
-    }
+    var json: JSONObject { placement.named(name) }
 
     var text: [Line] {
         let place: Line = placement.protection.store == .file ? "as a file" : "in the keychain"
@@ -177,6 +188,13 @@ extension StoreName {
 }
 
 extension Placement {
+    /// The JSON with the name of the item.
+    func named(_ name: ItemName) -> JSONObject {
+        var object = json
+        object.set("name", .string(name.path))
+        return object
+    }
+
     /// The rule, and the origin of the protection.
     var explanation: Line {
         let source =

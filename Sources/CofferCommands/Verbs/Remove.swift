@@ -12,7 +12,7 @@ struct Remove: ParsableCommand {
         aliases: ["rm"]
     )
 
-    @Argument(help: "The names, or patterns of names.")
+    @Argument(help: "The names, or patterns of names.", completion: .itemName)
     var names: [String]
 
     @Flag(name: .shortAndLong, help: "Remove everything below the names, too.")

@@ -7,11 +7,11 @@ struct Restore: ParsableCommand {
         abstract: "Make a former value of a secret its value again. The present value becomes a former one."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
-    @Option(help: ArgumentHelp("The value, as 'coffer history NAME' numbers it.", valueName: "number"))
-    var number: UInt32
+    @Option(help: ArgumentHelp("The value, as 'coffer history NAME' numbers it: 1 is the newest.", valueName: "number"))
+    var ago: UInt32 = 1
 
     @OptionGroup var access: GroupOptions
     @OptionGroup var authentication: AuthenticationOptions
@@ -20,6 +20,7 @@ struct Restore: ParsableCommand {
         let itemName = try ItemName(argument: name)
         let session = try authentication.connect()
         let query = try KeychainQuery(of: itemName, in: access.group, session.client)
-        _ = try session.call(KeychainRestoreParameters(query, number: Int64(number)))
+        let number = try session.client.number(of: query, ago: ago, itemName)
+        _ = try session.call(KeychainRestoreParameters(query, number: number))
     }
 }

@@ -16,6 +16,7 @@ struct Search: ParsableCommand {
     var long = false
 
     @OptionGroup var access: GroupOptions
+    @OptionGroup var pager: PagerOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var format: FormatOptions
 
@@ -30,6 +31,7 @@ struct Search: ParsableCommand {
                 hint: "'coffer list' shows all of them"
             )
         }
+        pager.begin(format)
         try listing.show(long ? .table : .names, format)
     }
 }

@@ -7,7 +7,7 @@ struct Show: ParsableCommand {
         abstract: "Show all that is known of an item, without its content."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Flag(help: "List the fields of the secret, with their values masked.")

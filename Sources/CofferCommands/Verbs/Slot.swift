@@ -67,7 +67,7 @@ struct RemoveSlot: ParsableCommand {
         abstract: "Remove a keyslot: its recovery key opens nothing any more."
     )
 
-    @Argument(help: "The number of the slot, as 'coffer slot list' has it.")
+    @Argument(help: "The number of the slot, as 'coffer slot list' has it.", completion: .slot)
     var slot: UInt8
 
     @OptionGroup var credential: CredentialOptions

@@ -4,7 +4,7 @@ internal import CofferClient
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "status", abstract: "Say in which state the vault is.")
 
-    @Flag(help: "Say as well who uses the vault now, and what a lock would make unreadable.")
+    @Flag(help: "Also show which processes use the vault now, and what a lock would make unreadable.")
     var blockers = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -63,11 +63,11 @@ private struct StatusReport: Printable {
         switch status.state {
         case .noVault: "make one with 'coffer init'"
         case .noPasscode: "NO PASSCODE: anyone who has this machine can read everything"
-        case .beforeFirstUnlock: "only what is Always or of class none can be read"
+        case .beforeFirstUnlock: "only items that are Always or of class none can be read"
         case .unlocked: "everything can be read"
         case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"
-        case .locked: "what is readable while unlocked only is out of reach"
-        case .lockedExpired: "as locked, and files of class completeWhenUserInactive are out of reach"
+        case .locked: "WhenUnlocked secrets and 'complete' files can't be read"
+        case .lockedExpired: "as locked, and 'completeWhenUserInactive' files can't be read"
         case .deviceKeyMissing: VaultStatus.deviceKeyMissing
         }
     }

@@ -12,7 +12,7 @@ struct UnitVerb: ParsableCommand {
             """
     )
 
-    @Argument(help: "The service, such as 'backup.service'.")
+    @Argument(help: "The service, such as 'backup.service'.", completion: .unit)
     var unit: String
 
     @Flag(help: "It is one of your own service manager.")

@@ -16,7 +16,7 @@ struct Wait: ParsableCommand {
     @Argument(help: "What to wait for.")
     var goal: Goal
 
-    @Argument(help: "The item, for 'readable'.")
+    @Argument(help: "The item, for 'readable'.", completion: .itemName)
     var name: String?
 
     @OptionGroup var access: GroupOptions

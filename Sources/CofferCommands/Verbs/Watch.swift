@@ -14,7 +14,10 @@ struct Watch: ParsableCommand {
     var items = false
     @Flag(help: "Print wrong passcodes and recovery keys as well.")
     var attempts = false
-    @Option(help: ArgumentHelp("The access group of the items; yours if none is named.", valueName: "group"))
+    @Option(
+        help: ArgumentHelp("The access group of the items (default: yours).", valueName: "group"),
+        completion: .group
+    )
     var group: String?
 
     func run() throws {

@@ -163,7 +163,7 @@ extension Vault {
             throw CofferError(
                 .param,
                 "removing the passcode destroys \(found) items of WhenPasscodeSetThisDeviceOnly, and \(count) were agreed to",
-                hint: "look again at what is lost, and agree to that: 'status' has the number in 'passcodeItems'"
+                hint: "check what would be lost, and agree to that: 'status' has the number in 'passcodeItems'"
             )
         }
     }

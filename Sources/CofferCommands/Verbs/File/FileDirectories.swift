@@ -8,7 +8,7 @@ struct ListFiles: ParsableCommand {
         discussion: "A directory is shown with a slash behind its name. Names and sizes are known while locked, too."
     )
 
-    @Argument(help: "The directory; the topmost one if none is named.")
+    @Argument(help: "The directory (default: the topmost one).", completion: .itemName)
     var name: String?
 
     @Flag(name: .shortAndLong, help: "Show class, size, date and whether it can be read now.")
@@ -77,7 +77,7 @@ struct ShowFile: ParsableCommand {
         abstract: "Show what is known of a file or a directory, without its content."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @OptionGroup var access: GroupOptions
@@ -116,7 +116,7 @@ struct MakeDirectory: ParsableCommand {
         abstract: "Make a directory, which stays when nothing is in it."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Option(name: .customLong("class"), help: "The protection class of new files in it.")
@@ -146,10 +146,10 @@ struct MoveFile: ParsableCommand {
         abstract: "Give a file, or a directory with all that is in it, another name."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var old: String
 
-    @Argument(help: "The name it is to have.")
+    @Argument(help: "The name it is to have.", completion: .itemName)
     var new: String
 
     @Flag(help: "Replace a file that is there, or an empty directory by a directory.")
@@ -172,7 +172,7 @@ struct RemoveFiles: ParsableCommand {
         abstract: "Remove files and directories."
     )
 
-    @Argument(help: "The names.")
+    @Argument(help: "The names.", completion: .itemName)
     var names: [String]
 
     @Flag(name: .shortAndLong, help: "Remove directories with all that is in them.")
@@ -196,7 +196,7 @@ struct ProtectFiles: ParsableCommand {
         abstract: "Change the protection class of a file, or of what is in a directory; contents stay as they are."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Argument(help: ArgumentHelp("The protection class.", valueName: "class"))

@@ -19,7 +19,7 @@ struct ReadFile: ParsableCommand {
         discussion: "It goes to standard output as it is; on a terminal, binary content is refused."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Option(help: ArgumentHelp("Begin there, in bytes.", valueName: "bytes"))

@@ -11,13 +11,13 @@ struct CreateFile: ParsableCommand {
             """
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
-    @Argument(help: ArgumentHelp("The file with the content.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file with the content.", valueName: "file"), completion: .file())
     var file: String?
 
-    @Option(name: .customLong("class"), help: "The protection class; that of the directory if nothing is said.")
+    @Option(name: .customLong("class"), help: "The protection class (default: that of the directory).")
     var protectionClass: ProtectionClass?
 
     @Flag(help: "Refuse a file that exists.")
@@ -47,13 +47,13 @@ struct WriteFile: ParsableCommand {
         discussion: "What comes from FILE, or from standard input, replaces as many bytes; the others stay."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
-    @Argument(help: ArgumentHelp("The file with what is written.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file with what is written.", valueName: "file"), completion: .file())
     var file: String?
 
-    @Option(help: ArgumentHelp("Begin there, in bytes; at the beginning if nothing is said.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("Where to begin, in bytes (default: at the beginning).", valueName: "bytes"))
     var offset: ByteArgument?
 
     @Flag(help: "Empty the file first.")
@@ -82,10 +82,10 @@ struct AppendToFile: ParsableCommand {
         discussion: "What is written comes from FILE, or from standard input."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
-    @Argument(help: ArgumentHelp("The file with what is written.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file with what is written.", valueName: "file"), completion: .file())
     var file: String?
 
     @OptionGroup var writing: WritingOptions
@@ -104,7 +104,7 @@ struct TruncateFile: ParsableCommand {
         abstract: "Cut a file off, or make it longer with zeros that cost nothing."
     )
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .itemName)
     var name: String
 
     @Argument(help: ArgumentHelp("The bytes that it is to have.", valueName: "bytes"))

@@ -13,7 +13,7 @@ struct AddKeychainItem: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The file with the secret.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file with the secret.", valueName: "file"), completion: .file())
     var file: String?
 
     @OptionGroup var item: KeychainItemOptions

@@ -5,15 +5,24 @@ struct ShowHistory: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "List the former values of a secret, or fetch one.",
-        discussion: FormerValueOptions.discussion
+        discussion:
+            "Prints the number, the date and the size of each, the newest first. Only --number prints a value."
     )
 
     @OptionGroup var query: KeychainQueryOptions
+
+    @Option(help: ArgumentHelp("Write that value to standard output as it is.", valueName: "number"))
+    var number: UInt32?
+
     @OptionGroup var values: FormerValueOptions
+
+    func validate() throws { try values.validate(isValue: number != nil, "--number") }
 
     func run() throws {
         let wanted = try query.query()
-        try values.run { (_) throws(CofferError) in wanted }
+        let session = try values.authentication.connect()
+        guard let number else { return try values.list(wanted, session) { _, value in Int(value.number) } }
+        try values.fetch(wanted, number: Int64(number), session)
     }
 }
 

@@ -17,7 +17,7 @@ struct SignWithKey: ParsableCommand {
         discussion: "Writes the signature, 64 bytes, to standard output as it is."
     )
 
-    @Argument(help: ArgumentHelp("The file to sign.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file to sign.", valueName: "file"), completion: .file())
     var file: String?
 
     @OptionGroup var query: KeychainQueryOptions

@@ -5,7 +5,7 @@ internal import CofferCore
 struct KeychainItemOptions: ParsableArguments {
     @Option(
         name: .customLong("class"),
-        help: "The class of the item; generic-password if nothing is said, key with --generate."
+        help: "The class of the item (default: generic-password; key with --generate)."
     )
     var itemClass: ItemClassArgument?
 

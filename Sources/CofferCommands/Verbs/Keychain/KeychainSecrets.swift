@@ -28,7 +28,11 @@ extension SecretInput {
 struct BytesOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write to this file, replaced when all is there; '-' is standard output.", valueName: "file")
+        help: ArgumentHelp(
+            "Write to this file, replaced when all is there; '-' is standard output.",
+            valueName: "file"
+        ),
+        completion: .file()
     )
     var output: String?
 

@@ -11,7 +11,7 @@ struct UpdateKeychainItems: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The file with the new secret.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The file with the new secret.", valueName: "file"), completion: .file())
     var file: String?
 
     @OptionGroup var query: KeychainQueryOptions
@@ -31,7 +31,7 @@ struct UpdateKeychainItems: ParsableCommand {
     @Option(help: ArgumentHelp("Take an attribute of your own away.", valueName: "name"))
     var unsetAttribute: [String] = []
 
-    @Option(help: "In which states of the vault the secret is to be there.")
+    @Option(help: "In which states of the vault the secret can be read.")
     var accessible: Accessibility?
 
     @Option(help: ArgumentHelp("How many former values of the secret are kept, 0 to 100.", valueName: "count"))

@@ -1,0 +1,168 @@
+internal import CofferClient
+internal import CofferSystem
+internal import Glibc
+
+/// A progress bar for several transfers, one after the other.
+final class GatheredProgress {
+    private let bar = ProgressBar()
+    private let total: Int64
+    private var done: Int64 = 0
+
+    init(total: Int64) { self.total = total }
+
+    /// The progress of the transfer that runs; `nil` if there is nothing to show it on.
+    var current: ((TransferProgress) -> Void)? {
+        guard let bar else { return nil }
+        return { [self] in bar.update(done + $0.done, of: total) }
+    }
+
+    /// Counts a transfer that has ended.
+    func add(_ byteCount: Int64) {
+        done += byteCount
+        bar?.update(done, of: total)
+    }
+
+    func finish() { bar?.finish() }
+}
+
+extension Put {
+    /// Stores each file below a directory under its path below the name.
+    ///
+    /// - Throws: The exit code of the first file that could not be stored; the others are.
+    func putDirectory(_ path: String, below name: ItemName, _ wishes: PlacementOptions) throws {
+        let entries = try DirectoryWalk.entries(below: path.withoutFinalSlashes)
+        let client = try connection.connect()
+        let progress = GatheredProgress(total: entries.reduce(0) { $0 + $1.byteCount })
+        var (secretCount, fileCount) = (0, 0)
+        var first: ExitStatus?
+        do throws(ExitStatus) {
+            try forEachGoingOn(entries) { (entry) throws(CofferError) in
+                if let fault = entry.fault {
+                    throw CofferError(
+                        .param,
+                        "can't store \(quotedForDisplay(entry.path)): \(fault)",
+                        hint: "store what is meant under a name of its own"
+                    )
+                }
+                let itemName = try ItemName(argument: "\(name.path)/\(entry.relativePath)")
+                let placement = try put(entry, as: itemName, wishes, client, progress)
+                if format.json { Output.standardOutput.line(placement.named(itemName)) }
+                if placement.protection.store == .file { fileCount += 1 } else { secretCount += 1 }
+            }
+        } catch {
+            first = error
+        }
+        progress.finish()
+        let stored = secretCount + fileCount
+        format.say(
+            "stored \(stored) of \(entries.count) files below \(name.quoted): \(fileCount) as files, \(secretCount) in the keychain"
+        )
+        if let first { throw first }
+    }
+
+    private func put(
+        _ entry: DirectoryWalk.Entry,
+        as name: ItemName,
+        _ wishes: PlacementOptions,
+        _ client: BlockingClient,
+        _ progress: GatheredProgress
+    ) throws(CofferError) -> Placement {
+        let source = try SecretInput.open(entry.path)
+        let content = Secret(
+            try SecretInput.readAll(
+                from: source.number,
+                limit: Limits.secretBytes + 1,
+                quotedForDisplay(entry.path)
+            )
+        )
+        let isComplete = content.count <= Limits.secretBytes
+        let report = isComplete ? nil : progress.current
+        let params = ItemPutParameters(
+            name: name,
+            wishes: wishes,
+            isIfAbsent: ifAbsent,
+            wantsProgress: report != nil
+        )
+        let placement = try client.call(
+            params,
+            payload: content,
+            passing: isComplete ? nil : source.number,
+            progress: report
+        ).value
+        progress.add(entry.byteCount)
+        Output.warn(placement.warnings)
+        return placement
+    }
+}
+
+extension Get {
+    /// The items below a name that is the name of no item; `nil` if it is one, or can't be told.
+    func itemsBelow(_ name: ItemName, _ client: BlockingClient) throws(CofferError) -> [ItemInfo]? {
+        do throws(CofferError) {
+            _ = try client.call(ItemShowParameters(name: name, group: access.group))
+            return nil
+        } catch {
+            guard error.code == .itemNotFound else { return nil }
+            var items: [ItemInfo] = []
+            try forEachPage { (after: String?) throws(CofferError) in
+                let params = ItemListParameters(prefix: "\(name.path)/", after: after, group: access.group)
+                let page = try client.call(params).value
+                items += page.items
+                return page.next
+            }
+            return items.isEmpty ? nil : items
+        }
+    }
+
+    /// Writes items to files below a directory, which is made if it is missing.
+    ///
+    /// - Throws: The exit code of the first item that could not be written; the others are.
+    func getDirectory(_ items: [ItemInfo], below name: ItemName, to folder: String, _ session: Session) throws {
+        let progress = GatheredProgress(total: items.reduce(0) { $0 + $1.byteCount })
+        defer { progress.finish() }
+        try forEachGoingOn(items) { (item) throws(CofferError) in
+            let path = "\(folder.withoutFinalSlashes)/\(Substring(item.name.utf8.dropFirst(name.path.utf8.count + 1)))"
+            try Self.makeFolders(above: path)
+            let file = try OutputFile(new: path)
+            let itemName = try ItemName(item.name)
+            let report = progress.current
+            let params = ItemGetParameters(name: itemName, wantsProgress: report != nil, group: item.group)
+            try session.satisfy { () throws(CofferError) in
+                let returned = try session.client.call(params, passing: file.number, progress: report)
+                if returned.value.delivery == .payload { try returned.payload.write(to: file.number) }
+            }
+            try file.finish()
+            progress.add(item.byteCount)
+        }
+    }
+
+    /// Makes the directories of a path, for their owner only.
+    private static func makeFolders(above path: String) throws(CofferError) {
+        for index in path.utf8.indices.dropFirst() where path.utf8[index] == UInt8(ascii: "/") {
+            let folder = String(path[..<index])
+            if unsafe mkdir(folder, 0o700) != 0 && errno != EEXIST {
+                throw SystemError("mkdir").cofferError("can't make \(quotedForDisplay(folder))")
+            }
+        }
+    }
+}
+
+extension CofferError {
+    /// The answer to a get of a name that only has items below it.
+    static func isFolder(_ name: ItemName, count: Int) -> CofferError {
+        CofferError(
+            .itemNotFound,
+            "\(name.quoted) is no item, and there are \(count) below it",
+            hint: "'coffer get \(name.path) --output DIRECTORY' writes them to files"
+        )
+    }
+}
+
+extension String {
+    /// A path as it is before slashes at its end; `/` itself is left.
+    fileprivate var withoutFinalSlashes: String {
+        var path = self[...]
+        while path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") { path = path.dropLast() }
+        return String(path)
+    }
+}

@@ -1,0 +1,90 @@
+import CofferClient
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// What bash, zsh and fish complete, through a pseudo-terminal.
+@Suite struct CompletionTests {
+    /// A shell with the completions of `coffer`.
+    enum Shell: String, CaseIterable {
+        case bash, zsh, fish
+
+        static let prompt = "nina> "
+
+        /// A command that starts it in the current directory.
+        fileprivate var start: String {
+            let script = "coffer --generate-completion-script \(rawValue)"
+            switch self {
+            case .bash:
+                return "\(script) >completions; echo \"PS1='\(Self.prompt)'; . ./completions\" >rc; bash --rcfile rc -i"
+            case .zsh:
+                return """
+                    \(script) >_coffer
+                    echo "PS1='\(Self.prompt)'; fpath=($PWD \\$fpath); autoload -U compinit; compinit -u -D" >.zshrc
+                    ZDOTDIR=$PWD zsh -i
+                    """
+            case .fish:
+                return """
+                    \(script) >completions
+                    fish --private --init-command 'function fish_prompt; echo -n "\(Self.prompt)"; end; source completions'
+                    """
+            }
+        }
+    }
+
+    private let daemon: DaemonProcess
+
+    init() throws {
+        daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        for (name, secret) in [
+            ("web/site", "the site"), ("work/mail", "the mail"), ("my bank/pin (old)", "the pin"),
+            ("größe", "the size"),
+        ] { #expect(try daemon.coffer(["put", name], input: Array(secret.utf8)).status == 0) }
+        try daemon.directory.write(Array("in a file".utf8), to: "letter.txt")
+    }
+
+    private func type(_ keys: String, in shell: Shell) throws -> String {
+        try onTerminal(
+            daemon,
+            "export TERM=xterm LC_ALL=C.UTF-8; stty cols 120; \(shell.start)",
+            [(Shell.prompt, .keys(keys + "\n")), (Shell.prompt, .keys("exit\n"))],
+            home: daemon.directory.path
+        ).shown
+    }
+
+    @Test(
+        arguments: Shell.allCases,
+        [
+            ("get web/\t", "the site"), ("get we\t", "the site"), ("get my\t", "the pin"), ("get gr\t", "the size"),
+            ("get wor\t", "the mail"), ("get --group default we\t", "the site"), ("list --group def\t", "work/mail"),
+            ("show --js\twe\t", #""size":8"#),
+        ]
+    )
+    func `a press of the key completes what there is`(shell: Shell, line: (keys: String, shows: String)) throws {
+        let shown = try type("coffer \(line.keys)", in: shell)
+        #expect(shown.contains(line.shows), "\(shown)")
+    }
+
+    @Test(arguments: Shell.allCases)
+    func `a file is completed where one is expected`(shell: Shell) throws {
+        _ = try type("coffer put new/letter lett\t", in: shell)
+        #expect(try daemon.coffer(["get", "new/letter"]).text == "in a file")
+    }
+
+    @Test(arguments: Shell.allCases)
+    func `nothing is said, and no daemon is started, where none runs`(shell: Shell) throws {
+        daemon.stop()
+        let shown = try type("echo '[' coffer get we\t']'", in: shell)
+        #expect(shown.contains("[ coffer get we"), "\(shown)")
+        let asked = try type("coffer get we\t", in: shell)
+        #expect(!asked.contains("starting cofferd"), "\(asked)")
+        #expect(asked.components(separatedBy: "error:").count == 2, "the verb itself fails once: \(asked)")
+    }
+
+    @Test func `a locked vault offers the names, and asks for nothing`() throws {
+        _ = try daemon.connect().lock(graceSeconds: 0)
+        let shown = try type("coffer get we\t", in: .bash)
+        #expect(shown.contains("can't read 'web/site': the vault is locked"), "\(shown)")
+    }
+}

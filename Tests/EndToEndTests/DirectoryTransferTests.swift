@@ -1,0 +1,89 @@
+import CofferClient
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// Directories that are stored and brought back.
+@Suite struct DirectoryTransferTests {
+    private let daemon: DaemonProcess
+
+    init() throws {
+        daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+    }
+
+    private func run(_ line: String) throws -> CommandResult {
+        try runCommand(
+            "/bin/bash",
+            ["-c", line],
+            environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"],
+            directory: daemon.directory.path
+        )
+    }
+
+    @Test(arguments: ["photos", "photos/", "./photos//"])
+    func `a directory is stored and comes back byte for byte`(path: String) throws {
+        let made = try run(
+            """
+            mkdir -p photos/2026/a 'photos/with space'; echo one >photos/one; : >photos/empty
+            head -c 3000000 /dev/urandom >photos/2026/a/large; printf 'x\\0y' >'photos/with space/größe'
+            echo 'TOKEN=s3cret' >photos/.env
+            coffer put pictures/all \(path)
+            """
+        )
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.text.contains("stored 5 of 5 files below 'pictures/all': "), "\(made.text)")
+        let back = try run("coffer get pictures/all --output back && diff -r photos back && stat -c %a back back/2026")
+        #expect(back.status == 0, "\(back.text)\(back.errors)")
+        #expect(back.text == "700\n700\n")
+    }
+
+    @Test func `what is no file is named, the rest is stored, and the exit code says so`() throws {
+        let put = try run("mkdir d; echo 1 >d/a; ln -s a d/link; mkfifo d/pipe; echo 2 >d/z; coffer put d d")
+        #expect(put.status == 64)
+        #expect(put.errors.contains("can't store 'd/link': it is a symbolic link"), "\(put.errors)")
+        #expect(put.errors.contains("can't store 'd/pipe': it is a named pipe"))
+        #expect(put.text.contains("stored 2 of 4 files below 'd'"))
+        #expect(try run("coffer list").text == "d/a\nd/z\n")
+        #expect(try run("coffer put d d --json 2>&1 | grep -c '\"name\":\"d/[az]\"'").text == "2\n")
+        #expect(try run("coffer put d d --note x").status == 64)
+        #expect(try run("rm d/link d/pipe; coffer put d d --if-absent").status == 73)
+    }
+
+    @Test func `a name that is not UTF-8 is refused, and nothing else is lost`() throws {
+        let put = try run("mkdir d; echo 1 >d/a; echo 2 >d/$'\\xff'; coffer put d d")
+        #expect(put.status == 64 && put.errors.contains("its name is not UTF-8"), "\(put.errors)")
+        #expect(try run("coffer list").text == "d/a\n")
+    }
+
+    @Test func `files that are there stay, and a folder has no content of its own`() throws {
+        _ = try run("echo 1 | coffer put d/a; echo 2 | coffer put d/b; mkdir out; echo mine >out/a")
+        let get = try run("coffer get d --output out")
+        #expect(get.status == 73 && get.errors.contains("'out/a'"), "\(get.errors)")
+        #expect(try run("cat out/a out/b").text == "mine\n2\n")
+        let folder = try run("coffer get d")
+        #expect(folder.status == 66 && folder.errors.contains("there are 2 below it"), "\(folder.errors)")
+        #expect(try run("coffer get missing --output out2; ls out2").errors.contains("there is no item 'missing'"))
+    }
+
+    @Test func `what is locked is named, and what can be read is written`() throws {
+        _ = try run("echo 1 | coffer put d/a; echo 2 | coffer put d/b --accessible AfterFirstUnlock; coffer lock --now")
+        let get = try run("coffer get d --output out")
+        #expect(get.status == 75 && get.errors.contains("'d/a'"), "\(get.errors)")
+        #expect(try run("ls out; cat out/b").text == "b\n2\n")
+    }
+
+    @Test(arguments: [30, 44, 80])
+    func `the progress bar fits on a line of the terminal`(columns: Int) throws {
+        let size = 400_000_000
+        let shown = try onTerminal(
+            daemon,
+            "stty cols \(columns); head -c \(size) /dev/zero >large; coffer put large large; coffer get large --output copy"
+        )
+        #expect(shown.status == 0, "\(shown.shown)")
+        let bars = shown.shown.components(separatedBy: "\r\u{1B}[K").dropFirst().map { text in
+            text.prefix { $0 != "\r" && $0 != "\r\n" && $0 != "\n" }
+        }
+        #expect(bars.allSatisfy { $0.count < columns || $0.hasPrefix("stored") }, "\(bars)")
+    }
+}
