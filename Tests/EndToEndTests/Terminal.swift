@@ -26,11 +26,13 @@ enum Answer: ExpressibleByStringLiteral {
 /// - Parameters:
 ///   - command: The command.
 ///   - answers: What to wait for, and what to do then.
+///   - home: The home directory, if the command is to have one.
 /// - Returns: All that the terminal showed, echo included, and the exit code.
 func onTerminal(
     _ daemon: DaemonProcess,
     _ command: String,
-    _ answers: [(prompt: String, answer: Answer)] = []
+    _ answers: [(prompt: String, answer: Answer)] = [],
+    home: String? = nil
 ) throws -> (shown: String, status: Int32) {
     let script = """
         import os, pty, signal, sys
@@ -41,8 +43,15 @@ func onTerminal(
             signal.signal(number, signal.SIG_DFL)
         pid, terminal = pty.fork()
         if pid == 0:
+            # What a command leaves behind must hold nothing of the tests open.
+            os.closerange(3, 65536)
             os.execv("/bin/bash", ["bash", "-c", command])
         shown, seen = b"", 0
+        def stop(*_):
+            # The time is over: what the terminal has shown says why.
+            os.write(1, shown)
+            os._exit(124)
+        signal.signal(signal.SIGTERM, stop)
         while True:
             try:
                 piece = os.read(terminal, 4096)
@@ -64,7 +73,8 @@ func onTerminal(
     let result = try runCommand(
         "/usr/bin/timeout",
         ["60", "python3", "-c", script, command] + answers.flatMap { [$0.prompt] + $0.answer.words },
-        environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"],
+        environment: ["COFFER_SOCKET": daemon.socketPath, "PATH": "\(Project.binaries):/usr/bin:/bin"]
+            .merging(home.map { ["HOME": $0] } ?? [:]) { $1 },
         directory: daemon.directory.path
     )
     return (result.text, result.status)
