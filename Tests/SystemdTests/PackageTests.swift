@@ -51,9 +51,42 @@ extension SystemdTests {
             let commands = lines.map { $0.split(separator: "#")[0].trimmingCharacters(in: .whitespaces) }
             #expect(
                 commands == [
-                    "packaging/deb", "sudo apt install ./coffer_0.1.0_amd64.deb", "sudo -u coffer coffer init",
-                    "systemctl --user enable --now cofferd.socket", "coffer init",
+                    "packaging/deb", "sudo apt install ./coffer_0.1.0_amd64.deb",
+                    "coffer init",
                 ]
+            )
+        }
+
+        @Test func `a service gets what the README stores for it, also after a restart`() throws {
+            try install("0.1.0")
+            let readme = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
+            let services = try #require(readme.components(separatedBy: "## For services\n").last)
+            let blocks = services.components(separatedBy: "```")
+            let setting = try #require(blocks.first { $0.hasPrefix("ini\n") }).split(separator: "\n").dropFirst()
+            let path = try #require(setting.first?.split(separator: " ").last).description
+            try machine.write(setting.dropFirst().joined(separator: "\n") + "\n", to: path)
+            try machine.write(
+                "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'cat $RESTIC_PASSWORD_FILE >/run/given'\n",
+                to: "/etc/systemd/system/backup.service"
+            )
+            try machine.succeed(["systemctl", "daemon-reload"])
+            let commands = try #require(blocks.first { $0.hasPrefix("sh\n") }).split(separator: "\n").dropFirst()
+            for line in commands {
+                let command = line.split(separator: "#")[0].trimmingCharacters(in: .whitespaces)
+                    .replacing("sudo -u coffer ", with: "runuser -u coffer -- ").replacing("sudo ", with: "")
+                let result = try machine.run(["sh", "-c", "printf s3cret | \(command)"])
+                #expect(result.status == 0, "\(command): \(result.text)\(result.errors)")
+            }
+            for unit in ["cofferd.service", "cofferd.socket"] { try machine.succeed(["systemctl", "restart", unit]) }
+            try machine.succeed(["systemctl", "start", "backup.service"])
+            #expect(try shell("cat /run/given") == "s3cret")
+            try shell(
+                """
+                rm -r /etc/systemd/system/backup.service* /run/given /etc/credstore.encrypted/coffer.device-key
+                systemctl daemon-reload
+                echo 'coffer coffer/remove-secrets boolean true' | debconf-set-selections
+                dpkg --purge coffer
+                """
             )
         }
 
