@@ -1,24 +1,33 @@
 package import CofferCore
+internal import CofferCrypto
 package import CofferMemory
 
-/// Converts a key from the usual file formats to its raw bytes and type, which the daemon requires.
+/// Converts a key from the usual file formats to the form in which it is stored, which the daemon requires.
 ///
-/// It reads PKCS#8 (RFC 8410) and public keys of X.509, in PEM or DER, and private keys of OpenSSH without a
-/// passphrase.
+/// It reads what `ssh-keygen` and `openssl` write, in PEM or DER, encrypted or not: PKCS#8, PKCS#1 (RSA), SEC1 (ECDSA),
+/// public keys of X.509, and private keys of OpenSSH.
 package struct KeyInput: ~Copyable {
-    /// The raw bytes, or the whole input if its format is unknown.
+    /// The bytes in the stored form, or the whole input if its format is unknown.
     package let bytes: SecretBytes
     /// The type that the format records; `nil` for raw bytes.
     package let kind: Kind?
+    /// The comment of a key of OpenSSH; `nil` for one of another format.
+    package let comment: String?
+
+    init(bytes: consuming SecretBytes, kind: Kind?, comment: String? = nil) {
+        self.bytes = bytes
+        self.kind = kind
+        self.comment = comment
+    }
 
     /// The type that the format of a key records.
     package struct Kind: Equatable, Sendable {
         /// The algorithm.
-        package let type: KeyType
+        package let type: StoredKeyType
         /// Whether it is the private half.
         package let isPrivate: Bool
 
-        package init(type: KeyType, isPrivate: Bool) {
+        package init(type: StoredKeyType, isPrivate: Bool) {
             self.type = type
             self.isPrivate = isPrivate
         }
@@ -34,63 +43,115 @@ package struct KeyInput: ~Copyable {
 extension KeyInput {
     /// Reads a key.
     ///
-    /// - Parameter input: The whole file. 32 bytes are a raw key. Input that is neither DER nor PEM is passed
-    ///   on unchecked, and the daemon checks it. Of a PEM text, the first block with a key is used.
-    /// - Throws: `param` if the key is encrypted, of another type, or malformed.
-    package init(from input: consuming SecretBytes) throws(CofferError) {
+    /// - Parameters:
+    ///   - input: The whole file. 32 bytes are a raw key. Input that is neither DER nor PEM is passed on unchecked, and the
+    ///     daemon checks it. Of a PEM text, the first block with a key is used.
+    ///   - ask: Asks for the passphrase of an encrypted key.
+    /// - Throws: `param` if the key is of another type or malformed; `authFailed` if the passphrase is wrong; what `ask`
+    ///   throws.
+    package init(
+        from input: consuming SecretBytes,
+        passphrase ask: () throws(CofferError) -> SecretBytes
+    ) throws(CofferError) {
         let isDER = input.withBytes { $0.isDER }
         let isPEM = input.withBytes { $0.contains("-----BEGIN ".utf8) }
         if input.count == KeyType.keyBytes || !(isDER || isPEM) {
             self.init(bytes: input, kind: nil)
         } else if isDER {
-            self = try Self.decode(input, labelled: nil)
+            self = try input.withBytes { (bytes) throws(CofferError) in try Self.decode(bytes, labelled: nil) }
         } else {
-            let block = try input.withBytes { (text) throws(CofferError) in try PEM(.key).block(in: text) }
-            let label = block.label
-            self = try Self.decode(block.takeBytes(), labelled: label)
+            self = try input.withBytes { (text) throws(CofferError) in try Self.decode(pem: text, ask) }
         }
     }
 
-    private static func decode(_ input: borrowing SecretBytes, labelled label: String?) throws(CofferError) -> KeyInput
-    {
-        try input.withBytes { (bytes) throws(CofferError) in
-            let found: FoundKey
-            switch label {
-            case "ENCRYPTED PRIVATE KEY":
-                throw .encryptedKey("decrypt it on the way: openssl pkey -in FILE | coffer keychain add --class key")
-            case "OPENSSH PRIVATE KEY": found = try FoundKey(openSSH: bytes)
-            default: found = try FoundKey(der: bytes)
-            }
-            if label == "PRIVATE KEY" && !found.kind.isPrivate || label == "PUBLIC KEY" && found.kind.isPrivate {
-                throw .malformedKey
-            }
-            do {
-                return KeyInput(bytes: try SecretBytes(copying: bytes.extracting(found.place)), kind: found.kind)
-            } catch {
-                throw .noSecretMemory
+    private static func decode(
+        pem text: RawSpan,
+        _ ask: () throws(CofferError) -> SecretBytes
+    ) throws(CofferError) -> KeyInput {
+        // The headers of an older encrypted block are not base64.
+        if text.contains("Proc-Type: 4,ENCRYPTED".utf8) || text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----".utf8) {
+            return try decode(encrypted: text, ask)
+        }
+        let block = try PEM(.key).block(in: text)
+        let label = block.label
+        let content = block.takeBytes()
+        return try content.withBytes { (bytes) throws(CofferError) in
+            guard label == "OPENSSH PRIVATE KEY" else { return try decode(bytes, labelled: label) }
+            return try OpenSSHKey(bytes).read(bytes, ask)
+        }
+    }
+
+    private static func decode(
+        encrypted text: RawSpan,
+        _ ask: () throws(CofferError) -> SecretBytes
+    ) throws(CofferError) -> KeyInput {
+        let passphrase = try ask()
+        let opened: SecretBytes
+        do throws(EncryptedKey.Failure) {
+            opened = try EncryptedKey.open(pem: text, with: passphrase)
+        } catch { throw .notOpened(error) }
+        return try opened.withBytes { (bytes) throws(CofferError) in try decode(bytes, labelled: "PRIVATE KEY") }
+    }
+
+    private static func decode(_ bytes: RawSpan, labelled label: String?) throws(CofferError) -> KeyInput {
+        let key: KeyInput
+        if let found = try FoundKey(bytes) {
+            key = KeyInput(bytes: try copy(bytes.extracting(found.place)), kind: found.kind)
+        } else {
+            let stored = try KeyForms.stored(bytes)
+            key = try stored.withBytes { (form) throws(CofferError) in
+                let encoded: EncodedKey
+                do throws(DERError) { encoded = try EncodedKey(form) } catch {
+                    throw PEM.Subject.key.refusal(error.finding)
+                }
+                let kind = Kind(type: encoded.algorithm.type, isPrivate: encoded.isPrivate)
+                return KeyInput(bytes: try copy(form), kind: kind)
             }
         }
+        if let isPrivate = key.kind?.isPrivate, let label, isPrivate == (label == "PUBLIC KEY") { throw .malformedKey }
+        return key
+    }
+
+    private static func copy(_ bytes: RawSpan) throws(CofferError) -> SecretBytes {
+        do { return try SecretBytes(copying: bytes) } catch { throw .noSecretMemory }
     }
 }
 
 extension PEM.Subject {
-    fileprivate static let key = PEM.Subject(
+    static let key = PEM.Subject(
         name: "the key",
-        labels: ["PRIVATE KEY", "PUBLIC KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY"],
-        hint: "give a key of ed25519 or x25519, as 'openssl genpkey' writes it, or its 32 raw bytes"
+        labels: [
+            "PRIVATE KEY", "PUBLIC KEY", "OPENSSH PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY",
+            "ENCRYPTED PRIVATE KEY",
+        ],
+        hint: "give a key of ed25519, x25519, RSA or ECDSA, as 'ssh-keygen' and 'openssl genpkey' write it"
     )
 }
 
 extension CofferError {
-    fileprivate static let malformedKey = PEM.Subject.key.refusal("it is malformed, or of a form that is not known")
-    fileprivate static let otherKey = PEM.Subject.key.refusal("it is neither of ed25519 nor of x25519")
+    static let malformedKey = PEM.Subject.key.refusal("it is malformed, or of a form that is not known")
+    static let otherKey = PEM.Subject.key.refusal("it is not of ed25519, x25519, RSA, or ECDSA on P-256 or P-384")
 
-    fileprivate static func encryptedKey(_ hint: String) -> CofferError {
-        CofferError(.param, "can't read the key: it is encrypted", hint: hint)
+    static func notOpened(_ failure: EncryptedKey.Failure) -> CofferError {
+        switch failure {
+        case .noMemory: .noSecretMemory
+        case .notOpened:
+            CofferError(
+                .authFailed,
+                "can't read the key: the passphrase is wrong, or the key is damaged",
+                hint: "'ssh-keygen -y -f FILE' tries the passphrase"
+            )
+        case .noLibrary:
+            CofferError(
+                .unimplemented,
+                "can't read the key: it is encrypted, and libcrypto.so.3, which decrypts it, can't be loaded",
+                hint: "install the package 'libssl3'"
+            )
+        }
     }
 }
 
-/// The location of the raw key in the input.
+/// The location of a key that is stored as raw bytes.
 private struct FoundKey {
     let place: Range<Int>
     let kind: KeyInput.Kind
@@ -99,129 +160,46 @@ private struct FoundKey {
 // MARK: - PKCS#8, and the public keys of X.509
 
 extension FoundKey {
-    init(der bytes: RawSpan) throws(CofferError) {
-        var outer = Cursor(0..<bytes.byteCount)
-        var fields = Cursor(try outer.element(0x30, in: bytes))
-        try outer.finish()
-        let isPrivate = !fields.isNext(0x30, in: bytes)
-        let version = isPrivate ? try Self.version(&fields, in: bytes) : 0
-        let type = try Self.algorithm(&fields, in: bytes)
-        if isPrivate {
-            var inner = Cursor(try fields.element(0x04, in: bytes))
-            place = try inner.element(0x04, in: bytes)
-            try inner.finish()
-            if fields.isNext(0xA0, in: bytes) { _ = try fields.element(0xA0, in: bytes) }
-            if version == 1 && fields.isNext(0x81, in: bytes) { _ = try fields.element(0x81, in: bytes) }
+    private typealias Tag = DERElement.Tag
+
+    /// Finds a key of ed25519 or x25519; `nil` if it is of another type.
+    init?(_ bytes: RawSpan) throws(CofferError) {
+        do throws(DERError) { try self.init(checking: bytes) } catch { throw .malformedKey }
+    }
+
+    private init?(checking bytes: RawSpan) throws(DERError) {
+        var outer = DERReader(0..<bytes.byteCount)
+        var fields = DERReader(try outer.next(Tag.sequence, "the key", in: bytes).content)
+        try outer.finish("the input")
+        let version = try fields.nextIfPresent(Tag.integer, in: bytes)
+        guard let algorithm = try fields.nextIfPresent(Tag.sequence, in: bytes),
+            let type = try Self.type(algorithm, in: bytes)
+        else { return nil }
+        if let version {
+            let number = try version.integerBytes(in: bytes, "the version")
+            guard number == [0] || number == [1] else { throw DERError("it has a version that is not known") }
+            var inner = DERReader(try fields.next(Tag.octetString, "the private key", in: bytes).content)
+            place = try inner.next(Tag.octetString, "the private key", in: bytes).content
+            try inner.finish("the private key")
+            _ = try fields.nextIfPresent(Tag.field(0, isConstructed: true), in: bytes)
+            if number == [1] { _ = try fields.nextIfPresent(Tag.field(1, isConstructed: false), in: bytes) }
         } else {
-            let bits = try fields.element(0x03, in: bytes)
-            // The first byte is the number of unused bits.
-            guard bits.count > 0, bytes.byte(at: bits.lowerBound) == 0 else { throw .malformedKey }
-            place = (bits.lowerBound + 1)..<bits.upperBound
+            let bits = try fields.next(Tag.bitString, "the public key", in: bytes)
+            place = try bits.bitStringBytes(in: bytes, "the public key")
         }
-        try fields.finish()
-        guard place.count == KeyType.keyBytes else { throw .malformedKey }
-        kind = KeyInput.Kind(type: type, isPrivate: isPrivate)
+        try fields.finish("the key")
+        guard place.count == KeyType.keyBytes else { throw DERError("it does not have the size of its type") }
+        kind = KeyInput.Kind(type: type, isPrivate: version != nil)
     }
 
-    private static func version(_ fields: inout Cursor, in bytes: RawSpan) throws(CofferError) -> UInt8 {
-        let version = try fields.element(0x02, in: bytes)
-        guard version.count == 1, bytes.byte(at: version.lowerBound) <= 1 else { throw .malformedKey }
-        return bytes.byte(at: version.lowerBound)
-    }
-
-    private static func algorithm(_ fields: inout Cursor, in bytes: RawSpan) throws(CofferError) -> KeyType {
-        let types: [[UInt8]: KeyType] = [[0x2B, 0x65, 0x6E]: .x25519, [0x2B, 0x65, 0x70]: .ed25519]
-        var parts = Cursor(try fields.element(0x30, in: bytes))
-        let name = try parts.element(0x06, in: bytes)
-        guard let type = types.first(where: { bytes.has($0.key, at: name) })?.value else { throw .otherKey }
-        try parts.finish()
-        return type
-    }
-}
-
-// MARK: - OpenSSH
-
-extension FoundKey {
-    /// The format of OpenSSH's `PROTOCOL.key`: one key, without a cipher.
-    init(openSSH bytes: RawSpan) throws(CofferError) {
-        var fields = Cursor(0..<bytes.byteCount)
-        guard bytes.has("openssh-key-v1\0".utf8, at: try fields.take(15)) else { throw .malformedKey }
-        let cipher = try fields.string(in: bytes)
-        let derivation = try fields.string(in: bytes)
-        let options = try fields.string(in: bytes)
-        guard bytes.has("none".utf8, at: cipher) else {
-            throw .encryptedKey("take the passphrase away from a copy, by 'ssh-keygen -p', and add that")
+    private static func type(_ algorithm: DERElement, in bytes: RawSpan) throws(DERError) -> StoredKeyType? {
+        var parts = DERReader(algorithm.content)
+        let name = try parts.next(Tag.objectIdentifier, "the algorithm", in: bytes).objectIdentifier(in: bytes)
+        let types: [String: StoredKeyType] = ["1.3.101.110": .x25519, "1.3.101.112": .ed25519]
+        if let type = types[name] {
+            try parts.finish("the algorithm")
+            return type
         }
-        guard bytes.has("none".utf8, at: derivation), options.isEmpty, try fields.number(4, in: bytes) == 1 else {
-            throw .malformedKey
-        }
-        var outside = Cursor(try fields.string(in: bytes))
-        var inside = Cursor(try fields.string(in: bytes))
-        try fields.finish()
-        guard bytes.has("ssh-ed25519".utf8, at: try outside.string(in: bytes)) else { throw .otherKey }
-        let published = try outside.string(in: bytes)
-        try outside.finish()
-        guard try inside.number(4, in: bytes) == inside.number(4, in: bytes),
-            bytes.has("ssh-ed25519".utf8, at: try inside.string(in: bytes))
-        else { throw .malformedKey }
-        let publicKey = try inside.string(in: bytes)
-        let pair = try inside.string(in: bytes)
-        _ = try inside.string(in: bytes)
-        try inside.finishPadding(in: bytes)
-        let count = KeyType.keyBytes
-        let copies = [publicKey, pair.upperBound - min(count, pair.count)..<pair.upperBound]
-        guard published.count == count, pair.count == 2 * count,
-            copies.allSatisfy({ bytes.has(published.map { bytes.byte(at: $0) }, at: $0) })
-        else { throw .malformedKey }
-        place = pair.lowerBound..<(pair.lowerBound + count)
-        kind = KeyInput.Kind(type: .ed25519, isPrivate: true)
-    }
-}
-
-/// Reads the parts of a key one after the other, and returns the place of each.
-private struct Cursor {
-    private var place: Int
-    private let end: Int
-
-    init(_ range: Range<Int>) {
-        place = range.lowerBound
-        end = range.upperBound
-    }
-
-    mutating func take(_ count: Int) throws(CofferError) -> Range<Int> {
-        guard count <= end - place else { throw .malformedKey }
-        defer { place += count }
-        return place..<(place + count)
-    }
-
-    /// A big-endian number.
-    mutating func number(_ byteCount: Int, in bytes: RawSpan) throws(CofferError) -> Int {
-        try take(byteCount).reduce(0) { $0 << 8 | Int(bytes.byte(at: $1)) }
-    }
-
-    /// A string of SSH.
-    mutating func string(in bytes: RawSpan) throws(CofferError) -> Range<Int> { try take(number(4, in: bytes)) }
-
-    /// Whether an element of DER with this tag is next.
-    func isNext(_ tag: UInt8, in bytes: RawSpan) -> Bool { place < end && bytes.byte(at: place) == tag }
-
-    /// The content of an element of DER.
-    mutating func element(_ tag: UInt8, in bytes: RawSpan) throws(CofferError) -> Range<Int> {
-        guard try number(1, in: bytes) == tag else { throw .malformedKey }
-        let short = try number(1, in: bytes)
-        if short < 0x80 { return try take(short) }
-        // The length of these keys never needs more than two bytes.
-        let digits = short - 0x80
-        guard (1...2).contains(digits) else { throw .malformedKey }
-        let length = try number(digits, in: bytes)
-        guard length >= (digits == 1 ? 0x80 : 0x100) else { throw .malformedKey }
-        return try take(length)
-    }
-
-    func finish() throws(CofferError) { if place != end { throw .malformedKey } }
-
-    /// Checks that only the padding of the last block of OpenSSH remains: 1, 2, 3 and so on.
-    func finishPadding(in bytes: RawSpan) throws(CofferError) {
-        guard end - place < 8, bytes.has((1...7).prefix(end - place), at: place..<end) else { throw .malformedKey }
+        return nil
     }
 }

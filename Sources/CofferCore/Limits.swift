@@ -116,6 +116,10 @@ public enum Limits {
     public static let contextSeconds = 300
     /// The bytes of the cursor of a query.
     public static let cursorBytes = 256
+    /// The bits of the modulus of an RSA key at least: shorter ones are no longer safe.
+    public static let leastRSABits = 2048
+    /// The bits of the modulus of an RSA key: a signature with a longer one takes tenths of a second.
+    public static let rsaBits = 8192
     /// Files that one connection has open: each holds a key and two descriptors.
     public static let handles = 256
     /// Files that all connections have open together: within the descriptor limit of the daemon.

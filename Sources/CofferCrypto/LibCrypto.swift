@@ -12,10 +12,6 @@ internal import Synchronization
 package struct LibCrypto: Sendable {
     private typealias Make = @Sendable @convention(c) () -> OpaquePointer?
     private typealias Free = @Sendable @convention(c) (OpaquePointer?) -> Void
-    private typealias SetAllocator =
-        @Sendable @convention(c) (
-            LockedAllocator.Allocate, LockedAllocator.Resize, LockedAllocator.Free
-        ) -> CInt
     private typealias Initialize = @Sendable @convention(c) (UInt64, OpaquePointer?) -> CInt
     private typealias Fetch =
         @Sendable @convention(c) (
@@ -77,8 +73,7 @@ package struct LibCrypto: Sendable {
         func find<Function>(_ name: String) -> Function? {
             unsafe dlsym(handle, name).map { unsafe unsafeBitCast($0, to: Function.self) }
         }
-        guard let setAllocator: SetAllocator = unsafe find("CRYPTO_set_mem_functions"),
-            let initialize: Initialize = unsafe find("OPENSSL_init_crypto"),
+        guard let initialize: Initialize = unsafe find("OPENSSL_init_crypto"),
             let makeLibrary: Make = unsafe find("OSSL_LIB_CTX_new"),
             let fetch: Fetch = unsafe find("EVP_CIPHER_fetch"),
             let makeContext: Make = unsafe find("EVP_CIPHER_CTX_new"),
@@ -87,8 +82,7 @@ package struct LibCrypto: Sendable {
             let update: Update = unsafe find("EVP_CipherUpdate"),
             let end: End = unsafe find("EVP_CipherFinal_ex"),
             let control: Control = unsafe find("EVP_CIPHER_CTX_ctrl"),
-            // It refuses if another library of this process has used it already.
-            unsafe setAllocator(LockedAllocator.allocate, LockedAllocator.resize, LockedAllocator.free) == 1,
+            LockedAllocator.isInstalled,
             initialize(Self.options, nil) == 1,
             let library = unsafe makeLibrary(),
             let cipher = unsafe fetch(library, "AES-256-GCM", nil)
@@ -186,7 +180,19 @@ package struct LibCrypto: Sendable {
 /// The memory of libcrypto: once it is loaded, all that it allocates is locked, and wiped when it is freed.
 ///
 /// Before each allocation are its size, and whether it is locked.
-private enum LockedAllocator {
+enum LockedAllocator {
+    private typealias Install = @convention(c) (Allocate, Resize, Free) -> CInt
+
+    /// Whether libcrypto allocates so, which it does from the first call on; it refuses if another library of this process
+    /// has used it already.
+    static let isInstalled: Bool = {
+        guard let handle = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL),
+            let symbol = unsafe dlsym(handle, "CRYPTO_set_mem_functions")
+        else { return false }
+        let install = unsafe unsafeBitCast(symbol, to: Install.self)
+        return unsafe install(allocate, resize, free) == 1
+    }()
+
     typealias Allocate = @convention(c) (Int, UnsafePointer<CChar>?, CInt) -> UnsafeMutableRawPointer?
     typealias Resize =
         @convention(c) (

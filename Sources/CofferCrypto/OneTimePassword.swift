@@ -197,7 +197,3 @@ private enum SHA1 {
 extension UInt32 {
     fileprivate func rotated(_ count: UInt32) -> UInt32 { (self << count) | (self >> (32 - count)) }
 }
-
-extension RawSpan {
-    fileprivate func byte(at place: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) }
-}

@@ -217,3 +217,7 @@ package struct Certificate: Sendable {
         return found
     }
 }
+
+extension RawSpan {
+    fileprivate func byte(at place: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) }
+}

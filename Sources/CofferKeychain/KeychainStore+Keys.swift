@@ -64,11 +64,10 @@ extension KeychainStore {
             let certificate = try secret.withBytes { (bytes) throws(CofferError) in try Certificate(der: bytes) }
             let type = certificate.keyType?.rawValue ?? certificate.publicKeyAlgorithm
             return KeychainPublicKey(bytes: certificate.publicKey, keyType: type)
-        case (.key, "public"):
-            return KeychainPublicKey(bytes: secret.exposeBytes(), keyType: item.attributes.text(.keyType))
-        case (.key, "private"):
-            guard let type = KeyType(rawValue: item.attributes.text(.keyType)) else { break }
-            return KeychainPublicKey(bytes: try NewItem.publicKey(of: secret, type), keyType: type.rawValue)
+        case (.key, let half) where half == "public" || half == "private":
+            guard let type = StoredKeyType(rawValue: item.attributes.text(.keyType)) else { break }
+            let key = try StoredKey(secret, type, isPrivate: half == "private")
+            return KeychainPublicKey(bytes: key.publicKey, keyType: type.rawValue)
         default: break
         }
         throw CofferError(.param, "\(item.attributes.quoted) has no public key")

@@ -166,28 +166,24 @@ package enum NewItem {
         _ secret: borrowing SecretBytes,
         _ attributes: inout ItemAttributes
     ) throws(CofferError) {
-        let bits = Int64(secret.count) * 8
-        attributes.values[.keySizeInBits] = .integer(bits)
-        attributes.values[.effectiveKeySize] = .integer(bits)
         guard case .text(let keyClass) = attributes.values[.keyClass],
             ["public", "private", "symmetric"].contains(keyClass)
         else {
             throw CofferError(.param, "attribute 'keyClass' is missing: expected 'public', 'private' or 'symmetric'")
         }
-        if keyClass == "symmetric" { return }
-        guard case .text(let name) = attributes.values[.keyType], let type = KeyType(rawValue: name) else {
+        guard keyClass != "symmetric" else { return describe(bits: secret.count * 8, &attributes) }
+        guard case .text(let name) = attributes.values[.keyType], let type = StoredKeyType(rawValue: name) else {
             throw CofferError(
                 .param,
-                "attribute 'keyType' is missing: expected 'ed25519' or 'x25519'",
+                "attribute 'keyType' is missing: expected 'ed25519', 'x25519', 'rsa' or 'ecdsa'",
                 hint: "a key of another kind can be kept as 'symmetric', or as a document"
             )
         }
-        guard secret.count == KeyType.keyBytes else {
-            throw CofferError(.param, "a key of type '\(name)' has \(KeyType.keyBytes) bytes, not \(secret.count)")
-        }
-        let publicKey = keyClass == "public" ? secret.exposeBytes() : try publicKey(of: secret, type)
+        let isPrivate = keyClass == "private"
+        let half = try StoredKey(secret, type, isPrivate: isPrivate)
+        describe(bits: half.bits, &attributes)
         // A certificate and its key share this hash.
-        let hash = AttributeValue.bytes(publicKeyHash(of: publicKey))
+        let hash = AttributeValue.bytes(publicKeyHash(of: half.publicKey))
         guard attributes.values[.applicationLabel].map({ $0 == hash }) ?? true else {
             throw CofferError(
                 .param,
@@ -196,26 +192,14 @@ package enum NewItem {
             )
         }
         attributes.values[.applicationLabel] = hash
-        let isPrivate = keyClass == "private"
-        attributes.values[.canSign] = .bool(isPrivate && type == .ed25519)
-        attributes.values[.canVerify] = .bool(!isPrivate && type == .ed25519)
+        attributes.values[.canSign] = .bool(isPrivate && type != .x25519)
+        attributes.values[.canVerify] = .bool(!isPrivate && type != .x25519)
         attributes.values[.canDerive] = .bool(type == .x25519)
     }
 
-    /// The public half of a private key.
-    static func publicKey(of secret: borrowing SecretBytes, _ type: KeyType) throws(CofferError) -> [UInt8] {
-        do {
-            guard let key = SymmetricKey(try secret.duplicate()) else {
-                throw CofferError(.param, "a private key has \(KeyType.keyBytes) bytes")
-            }
-            return try type.publicKey(of: key)
-        } catch let error as CofferError {
-            throw error
-        } catch CryptoError.unusableKey {
-            throw CofferError(.param, "the private key can't be used: its public half is of low order")
-        } catch {
-            throw .noSecretMemory
-        }
+    private static func describe(bits: Int, _ attributes: inout ItemAttributes) {
+        attributes.values[.keySizeInBits] = .integer(Int64(bits))
+        attributes.values[.effectiveKeySize] = .integer(Int64(bits))
     }
 }
 

@@ -137,6 +137,8 @@ import Testing
         "namedReferences": "\(Limits.namedReferences)",
         "contextSeconds": "\(Limits.contextSeconds)",
         "cursorBytes": "\(Limits.cursorBytes)",
+        "leastRSABits": "\(Limits.leastRSABits)",
+        "rsaBits": "\(Limits.rsaBits)",
         "handles": "\(Limits.handles)",
         "configurationBytes": "\(Limits.configurationBytes)",
         "groupBytes": "\(Limits.groupBytes)",

@@ -58,7 +58,7 @@ import Testing
         #expect(signature.count == 64)
     }
 
-    @Test(arguments: ["ed25519-encrypted.pem", "p256.pem", "openssh-encrypted.pem", "ed25519-certificate.pem"])
+    @Test(arguments: ["ed25519-encrypted.pem", "openssh-encrypted.pem", "ed25519-certificate.pem"])
     func `a key that is of no use is refused, and nothing of it is said or stored`(name: String) throws {
         let daemon = try vault()
         let refused = try daemon.coffer(["keychain", "add", "\(Self.vectors)/\(name)", "--class", "key"])

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferMemory
+internal import CofferSystem
 
 struct AddKeychainItem: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +9,7 @@ struct AddKeychainItem: ParsableCommand {
         abstract: "Add an item.",
         discussion: """
             The secret comes from FILE, or from standard input; on a terminal it is asked for without echo. A certificate is \
-            PEM or DER; a key is PKCS#8 or X.509 in PEM or DER, a private key of OpenSSH, 32 raw bytes, or any bytes with \
+            PEM or DER; a key is what ssh-keygen and openssl write, 32 raw bytes, or any bytes with \
             --key-class symmetric. Prints the reference of the item.
             """
     )
@@ -33,6 +34,7 @@ struct AddKeychainItem: ParsableCommand {
     @Option(help: "Make a pair of keys inside the daemon.")
     var generate: KeyType?
 
+    @OptionGroup var passphrase: PassphraseOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
 
@@ -45,11 +47,12 @@ struct AddKeychainItem: ParsableCommand {
         var attributes = try item.attributes()
         if let expires { attributes[.expiryDate] = .date(try Moment.milliseconds(expires, of: "--expires")) }
         let given = try authentication.readGiven()
-        let secret = generate == nil ? Secret(try readSecret(itemClass, &attributes)) : nil
+        var user = try item.user()
+        let secret = generate == nil ? Secret(try readSecret(itemClass, &attributes, &user)) : nil
         let params = KeychainAddParameters(
             itemClass,
             attributes,
-            user: try item.user(),
+            user: user,
             accessibility: accessible,
             historyCount: history,
             accessControl: try accessControl.map { (words) throws(CofferError) in try AccessControl(argument: words) },
@@ -64,17 +67,62 @@ struct AddKeychainItem: ParsableCommand {
 
     private func readSecret(
         _ itemClass: ItemClass,
-        _ attributes: inout [KeychainAttribute: AttributeValue]
+        _ attributes: inout [KeychainAttribute: AttributeValue],
+        _ user: inout [AttributeName: String]
     ) throws(CofferError) -> SecretBytes {
         if itemClass == .certificate { return try SecretInput.certificate(of: file) }
-        if itemClass == .key && attributes[.keyClass] != .text("symmetric") { return try readKey(&attributes) }
+        if itemClass == .key && attributes[.keyClass] != .text("symmetric") { return try readKey(&attributes, &user) }
         return try SecretInput.content(of: file, prompt: "Secret: ", limit: Limits.secretBytes)
     }
 
-    /// Adds the attributes that the format of a key records, and refuses a key that contradicts the options.
-    private func readKey(_ attributes: inout [KeychainAttribute: AttributeValue]) throws(CofferError) -> SecretBytes {
-        let key = try KeyInput(from: try SecretInput.content(of: file, prompt: "Key: ", limit: Limits.secretBytes))
-        guard let kind = key.kind else { return key.takeBytes() }
+    private func readKey(
+        _ attributes: inout [KeychainAttribute: AttributeValue],
+        _ user: inout [AttributeName: String]
+    ) throws(CofferError) -> SecretBytes {
+        let input = try SecretInput.content(of: file, prompt: "Key: ", limit: Limits.secretBytes)
+        let key = try KeyInput(from: input, passphrase: { () throws(CofferError) in try passphrase.read() })
+        try key.describe(&attributes, &user)
+        return key.takeBytes()
+    }
+}
+
+/// The source of the passphrase of an encrypted key.
+struct PassphraseOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Read the passphrase of an encrypted key from this descriptor.", valueName: "number"))
+    var passphraseFd: Int32?
+
+    /// Reads it, or asks for it on the terminal.
+    func read() throws(CofferError) -> SecretBytes {
+        if let passphraseFd {
+            var passphrase = try SecretInput.readAll(
+                from: passphraseFd,
+                limit: Limits.passcodeBytes + 1,
+                "the passphrase"
+            )
+            let last = passphrase.count - 1
+            if last >= 0, passphrase.withBytes({ $0.byte(at: last) == 10 }) { passphrase.truncate(to: last) }
+            return passphrase
+        }
+        let terminal = try SecretInput.openTerminal(
+            orElse: "the key is encrypted: give its passphrase by --passphrase-fd"
+        )
+        let prompt = TerminalPrompt(
+            text: "Passphrase of the key: ",
+            limit: Limits.passcodeBytes,
+            isShown: false,
+            terminal: terminal.number
+        )
+        return try prompt.ask()
+    }
+}
+
+extension KeyInput {
+    /// Adds the attributes that the format of a key records, and refuses a key that contradicts those that are given.
+    borrowing func describe(
+        _ attributes: inout [KeychainAttribute: AttributeValue],
+        _ user: inout [AttributeName: String]
+    ) throws(CofferError) {
+        guard let kind else { return }
         let said: [(KeychainAttribute, String)] = [(.keyType, kind.type.rawValue), (.keyClass, kind.keyClass)]
         for (attribute, text) in said {
             guard attributes[attribute] == nil || attributes[attribute] == .text(text) else {
@@ -86,6 +134,9 @@ struct AddKeychainItem: ParsableCommand {
             }
             attributes[attribute] = .text(text)
         }
-        return key.takeBytes()
+        guard let comment else { return }
+        for (name, text) in [("format", "openssh"), ("comment", comment)] where !text.isEmpty {
+            user[AttributeName(name)] = user[AttributeName(name)] ?? text
+        }
     }
 }

@@ -1,50 +1,52 @@
 /// An element of DER text, as a range of the bytes from which it was read.
-struct DERElement {
-    /// The tags that certificates have.
-    enum Tag {
-        static let boolean: UInt8 = 0x01
-        static let integer: UInt8 = 0x02
-        static let bitString: UInt8 = 0x03
-        static let octetString: UInt8 = 0x04
-        static let objectIdentifier: UInt8 = 0x06
-        static let utcTime: UInt8 = 0x17
-        static let generalizedTime: UInt8 = 0x18
-        static let sequence: UInt8 = 0x30
-        static let set: UInt8 = 0x31
+package struct DERElement {
+    /// The tags that certificates and keys have.
+    package enum Tag {
+        package static let boolean: UInt8 = 0x01
+        package static let integer: UInt8 = 0x02
+        package static let bitString: UInt8 = 0x03
+        package static let octetString: UInt8 = 0x04
+        package static let objectIdentifier: UInt8 = 0x06
+        package static let utcTime: UInt8 = 0x17
+        package static let generalizedTime: UInt8 = 0x18
+        package static let sequence: UInt8 = 0x30
+        package static let set: UInt8 = 0x31
 
         /// The tag of a field that is identified by a number, such as `[3]`.
-        static func field(_ number: UInt8, isConstructed: Bool) -> UInt8 { (isConstructed ? 0xA0 : 0x80) | number }
+        package static func field(_ number: UInt8, isConstructed: Bool) -> UInt8 {
+            (isConstructed ? 0xA0 : 0x80) | number
+        }
     }
 
-    let tag: UInt8
-    let whole: Range<Int>
-    let content: Range<Int>
+    package let tag: UInt8
+    package let whole: Range<Int>
+    package let content: Range<Int>
 
-    var isConstructed: Bool { tag & 0x20 != 0 }
+    package var isConstructed: Bool { tag & 0x20 != 0 }
 }
 
 /// What is wrong with DER text, in words: a clause that can follow a colon.
-struct DERError: Error {
-    let finding: String
+package struct DERError: Error {
+    package let finding: String
 
-    init(_ finding: String) { self.finding = finding }
+    package init(_ finding: String) { self.finding = finding }
 }
 
 /// Reads one element after the other, in DER only: every value has one encoding, and any other is refused.
-struct DERReader {
-    private(set) var place: Int
+package struct DERReader {
+    package private(set) var place: Int
     private let end: Int
 
     /// Creates a reader for a range of the bytes, which are passed to each call.
-    init(_ range: Range<Int>) {
+    package init(_ range: Range<Int>) {
         place = range.lowerBound
         end = range.upperBound
     }
 
-    var isAtEnd: Bool { place == end }
+    package var isAtEnd: Bool { place == end }
 
     /// Takes the next element.
-    mutating func next(in bytes: RawSpan) throws(DERError) -> DERElement {
+    package mutating func next(in bytes: RawSpan) throws(DERError) -> DERElement {
         let start = place
         let tag = try takeByte(in: bytes)
         guard tag & 0x1F != 0x1F else { throw DERError("at byte \(start): a tag above 30") }
@@ -68,7 +70,7 @@ struct DERReader {
     /// Takes the next element, which must have this tag.
     ///
     /// - Parameter name: The name of the element, for the error.
-    mutating func next(_ tag: UInt8, _ name: StaticString, in bytes: RawSpan) throws(DERError) -> DERElement {
+    package mutating func next(_ tag: UInt8, _ name: StaticString, in bytes: RawSpan) throws(DERError) -> DERElement {
         guard !isAtEnd else { throw DERError("\(name) is missing at byte \(place)") }
         let element = try next(in: bytes)
         guard element.tag == tag else {
@@ -81,13 +83,13 @@ struct DERReader {
     }
 
     /// Takes the next element if it has this tag.
-    mutating func nextIfPresent(_ tag: UInt8, in bytes: RawSpan) throws(DERError) -> DERElement? {
+    package mutating func nextIfPresent(_ tag: UInt8, in bytes: RawSpan) throws(DERError) -> DERElement? {
         guard !isAtEnd, bytes.byte(at: place) == tag else { return nil }
         return try next(in: bytes)
     }
 
     /// Checks that nothing is left.
-    func finish(_ name: StaticString) throws(DERError) {
+    package func finish(_ name: StaticString) throws(DERError) {
         guard isAtEnd else { throw DERError("\(end - place) bytes too many at the end of \(name), at byte \(place)") }
     }
 
@@ -113,7 +115,7 @@ struct DERReader {
 
 extension DERElement {
     /// Checks that the nested elements are well-formed, down to a depth that no certificate has.
-    func checkElements(in bytes: RawSpan, depth: Int = 0) throws(DERError) {
+    package func checkElements(in bytes: RawSpan, depth: Int = 0) throws(DERError) {
         guard depth < 32 else {
             throw DERError("at byte \(whole.lowerBound): more than 32 elements inside one another")
         }
@@ -123,7 +125,7 @@ extension DERElement {
     }
 
     /// The content of an INTEGER: at least one byte, and no byte that only repeats the sign.
-    func integerBytes(in bytes: RawSpan, _ name: StaticString) throws(DERError) -> [UInt8] {
+    package func integerBytes(in bytes: RawSpan, _ name: StaticString) throws(DERError) -> [UInt8] {
         let value = bytes.copy(content)
         let sign: UInt8? = value.first == 0 ? 0 : value.first == 0xFF ? 0x80 : nil
         guard !value.isEmpty, value.count == 1 || sign == nil || sign != value[1] & 0x80 else {
@@ -133,7 +135,7 @@ extension DERElement {
     }
 
     /// The content of a BIT STRING, which must consist of whole bytes.
-    func bitStringBytes(in bytes: RawSpan, _ name: StaticString) throws(DERError) -> Range<Int> {
+    package func bitStringBytes(in bytes: RawSpan, _ name: StaticString) throws(DERError) -> Range<Int> {
         guard let unused = content.first, bytes.byte(at: unused) == 0 else {
             throw DERError("at byte \(whole.lowerBound): \(name) is not a string of whole bytes")
         }
@@ -141,7 +143,7 @@ extension DERElement {
     }
 
     /// An OBJECT IDENTIFIER, as numbers joined by dots.
-    func objectIdentifier(in bytes: RawSpan) throws(DERError) -> String {
+    package func objectIdentifier(in bytes: RawSpan) throws(DERError) -> String {
         let malformed = DERError("at byte \(whole.lowerBound): an object identifier that is none")
         var numbers: [UInt64] = []
         var number: UInt64 = 0
@@ -165,7 +167,7 @@ extension DERElement {
 extension RawSpan {
     func byte(at place: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) }
 
-    func copy(_ range: Range<Int>) -> [UInt8] { unsafe extracting(range).withUnsafeBytes { unsafe Array($0) } }
+    package func copy(_ range: Range<Int>) -> [UInt8] { unsafe extracting(range).withUnsafeBytes { unsafe Array($0) } }
 }
 
 private func hexadecimal(_ byte: UInt8) -> String {
