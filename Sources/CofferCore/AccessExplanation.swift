@@ -46,9 +46,18 @@ extension AccessPolicy {
     /// user and group.
     package func client(in unit: ClientPattern) -> ClientIdentity {
         var client = ClientIdentity(userID: daemon.userID, groupID: daemon.groupID)
-        let written = entitlements.first { $0.clients.contains(unit) }?.clients ?? []
+        let written = entitlements.first { $0.names(unit) }?.clients ?? []
         for pattern in written + [unit] { client.fit(pattern) }
         return client
+    }
+}
+
+extension Entitlement {
+    /// Whether the section names a unit, in full or by a pattern.
+    fileprivate func names(_ unit: ClientPattern) -> Bool {
+        var client = ClientIdentity(userID: 0, groupID: 0)
+        client.fit(unit)
+        return clients.contains { $0.isUnit && $0.fits(client) }
     }
 }
 
@@ -61,6 +70,7 @@ extension ClientIdentity {
         case .unit(let name): unit = name
         case .userUnit(let name): userUnit = name
         case .executable(let path): executablePath = path
+        case .outsideServices: break
         }
     }
 }

@@ -26,6 +26,8 @@ package enum AccessGroup {
     package static let owners = "default"
     /// How each client names the group of its own program, and how the name of such a group begins.
     package static let ownProgram = "program:"
+    /// How an entitlement lets a client name every group.
+    package static let every = "*"
 
     /// The group of a program: bytes that are not valid in the name of a group are escaped as in the names of units.
     ///

@@ -86,6 +86,8 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
     case userUnit(String)
     /// Clients that run a program.
     case executable(String)
+    /// Clients outside of services and containers: logins, and what people started there.
+    case outsideServices
 
     /// Parses a pattern.
     ///
@@ -99,6 +101,7 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         case ("unit", _) where !value.isEmpty: self = .unit(value)
         case ("user-unit", _) where !value.isEmpty: self = .userUnit(value)
         case ("exe", _) where value.hasPrefix("/"): self = .executable(value)
+        case ("service", _) where value == "no": self = .outsideServices
         default:
             throw CofferError(
                 .param,
@@ -117,6 +120,7 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         case .unit(let name): "unit:\(name)"
         case .userUnit(let name): "user-unit:\(name)"
         case .executable(let path): "exe:\(path)"
+        case .outsideServices: "service:no"
         }
     }
 
@@ -125,9 +129,10 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .user(let number): client.userID == number
         case .group(let number): client.groupID == number || client.supplementaryGroupIDs.contains(number)
-        case .unit(let name): client.unit?.utf8.elementsEqual(name.utf8) ?? false
-        case .userUnit(let name): client.userUnit?.utf8.elementsEqual(name.utf8) ?? false
+        case .unit(let name): Self.unit(client.unit, fits: name)
+        case .userUnit(let name): Self.unit(client.userUnit, fits: name)
         case .executable(let path): client.executablePath?.utf8.elementsEqual(path.utf8) ?? false
+        case .outsideServices: client.service == nil && !client.isContained
         }
     }
 }

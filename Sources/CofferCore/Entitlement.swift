@@ -12,8 +12,11 @@ extension Entitlement {
     package func rights(of client: ClientIdentity) -> AccessRights {
         let namesOwnProgram = groups.contains(AccessGroup.ownProgram)
         let programGroup = namesOwnProgram ? AccessGroup.program(at: client.executablePath) : nil
+        let held = groups.filter { $0 != AccessGroup.every }
+            .compactMap { $0 == AccessGroup.ownProgram ? programGroup : $0 }
         return AccessRights(
-            groups: groups.compactMap { $0 == AccessGroup.ownProgram ? programGroup : $0 },
+            groups: held,
+            reach: groups.contains(AccessGroup.every) ? .all : .only(held),
             programGroup: programGroup,
             verbs: verbs,
             protection: protection,
@@ -28,7 +31,7 @@ extension Entitlement {
     /// The settings of a section: the first five, of which at least one is required, identify the client; the others
     /// say what it may do.
     package static let settings = [
-        "Unit", "UserUnit", "User", "UID", "GID", "Executable", "Groups", "Verbs", "DefaultProtection",
+        "Unit", "UserUnit", "User", "UID", "GID", "Executable", "Service", "Groups", "Verbs", "DefaultProtection",
         "MaxConnections", "MaxRequestsPerSecond",
     ]
 
@@ -93,12 +96,13 @@ private struct EntitlementDraft {
         }
         try file.value(of: entry) { (text) throws(CofferError) in
             switch entry.key {
-            case "Unit": clients.append(.unit(try Entitlement.unit(text)))
-            case "UserUnit": clients.append(.userUnit(try Entitlement.unit(text)))
+            case "Unit": clients.append(.unit(try Entitlement.unitOrPattern(text)))
+            case "UserUnit": clients.append(.userUnit(try Entitlement.unitOrPattern(text)))
             case "User": clients.append(.user(try userID(text)))
             case "UID": clients.append(.user(try Self.number(text)))
             case "GID": clients.append(.group(try Self.number(text)))
             case "Executable": clients.append(.executable(try Self.path(text)))
+            case "Service": clients.append(try Self.outsideServices(text))
             case "Groups": groups = try Self.groups(text)
             case "Verbs": verbs = try Self.verbs(text)
             case "DefaultProtection": protection = try Self.protection(text)
@@ -154,6 +158,15 @@ private struct EntitlementDraft {
         return number
     }
 
+    private static func outsideServices(_ text: String) throws(CofferError) -> ClientPattern {
+        if text == "no" { return .outsideServices }
+        throw CofferError(
+            .param,
+            "expected 'no', for clients outside of services, and not \(quotedForDisplay(text))",
+            hint: "a service is named by Unit or UserUnit"
+        )
+    }
+
     private static func limit(_ text: String, upTo greatest: Int) throws(CofferError) -> Int {
         guard text.isMadeOfDigits, let number = Int(text), (1...greatest).contains(number) else {
             throw CofferError(.param, "\(quotedForDisplay(text)) is not a number from 1 to \(greatest)")
@@ -179,7 +192,7 @@ private struct EntitlementDraft {
         guard groups.count <= Limits.groups else {
             throw CofferError(.param, "\(groups.count) groups are too many", hint: "at most \(Limits.groups)")
         }
-        for group in groups {
+        for group in groups where group != AccessGroup.every {
             try AccessGroup.check(group)
             guard group.hasPrefix(AccessGroup.ownProgram), group != AccessGroup.ownProgram else { continue }
             throw CofferError(
@@ -227,7 +240,25 @@ extension Entitlement {
             throw CofferError(
                 .param,
                 "\(quotedForDisplay(text)) is no unit",
-                hint: "named in full, such as 'backup.service'; there are no patterns"
+                hint: "named in full, such as 'backup.service'"
+            )
+        }
+        return text
+    }
+}
+
+extension Entitlement {
+    /// Checks the full name of a unit, or a pattern of such names.
+    ///
+    /// - Throws: `param` if no service or scope can have such a name.
+    fileprivate static func unitOrPattern(_ text: String) throws(CofferError) -> String {
+        guard UnitPattern.isPattern(text) else { return try unit(text) }
+        let isWellFormed = UnitPattern(text) != nil && (text.hasSuffix(".service") || text.hasSuffix(".scope"))
+        guard isWellFormed, text.utf8.count <= Limits.groupBytes else {
+            throw CofferError(
+                .param,
+                "\(quotedForDisplay(text)) is no pattern of units",
+                hint: "such as 'backup@*.service': '*', '?' and '[a-z]' before the full ending '.service' or '.scope'"
             )
         }
         return text
@@ -239,7 +270,7 @@ extension ClientPattern {
     package var isUnit: Bool {
         switch self {
         case .unit, .userUnit: true
-        case .user, .group, .executable: false
+        case .user, .group, .executable, .outsideServices: false
         }
     }
 

@@ -11,7 +11,7 @@ extension ClientPattern {
                 throw CofferError(.param, "the name of a unit is longer than \(Limits.groupBytes) bytes")
             }
             _ = try Entitlement.unit(name)
-        case .executable:
+        case .executable, .outsideServices:
             throw CofferError(
                 .param,
                 "\(quotedForDisplay(description)) does not identify a client: the process that starts a program can make it do anything",

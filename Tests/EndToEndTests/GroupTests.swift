@@ -131,6 +131,34 @@ import Testing
         #expect(try asApp(["entitlement", "explain"]).text.contains("groups:      app, shared\n"))
     }
 
+    @Test func `the owner administers a unit's group: lists, stores, moves and removes there`() throws {
+        let unit = ["--group", "unit:backup.service"]
+        #expect(try daemon.coffer(["put", "db/password"] + unit, input: content).status == 0)
+        #expect(try daemon.coffer(["move", "db/password", "db/old"] + unit).status == 0)
+        #expect(try daemon.coffer(["list"] + unit).text == "db/old\n")
+        #expect(try daemon.coffer(["protect", "db/old", "AfterFirstUnlock"] + unit).status == 0)
+        #expect(try daemon.coffer(["list"]).text == "")
+        #expect(try daemon.coffer(["remove", "db/old"]).status == 66)
+        #expect(try daemon.coffer(["remove", "db/old"] + unit).status == 0)
+        #expect(try daemon.coffer(["list", "--all-groups"]).text == "")
+    }
+
+    @Test func `an entitlement names every group by a star, and gives no more verbs than it says`() throws {
+        let entitlement = "[Client]\nUID=\(geteuid())\nGroups=*\nVerbs=admin\n"
+        #expect(try daemon.coffer(["put", "b", "--group", "other"], input: [1]).status == 0)
+        #expect(
+            try daemon.coffer(["grant", "b", "--to", "unit:a.service", "--for", "1h", "--group", "other"]).status == 0
+        )
+        try daemon.directory.write(Array(entitlement.utf8), to: "e/0.conf")
+        try daemon.restart()
+        #expect(try daemon.coffer(["lease", "list"]).text.contains("b of other  to unit:a.service"))
+        for words in [["get", "b"], ["list"], ["remove", "b"], ["put", "c"], ["show", "b"]] {
+            #expect(try daemon.coffer(words + ["--group", "other"], input: [1]).status == 77, "\(words)")
+        }
+        let explained = try daemon.coffer(["entitlement", "list"]).text
+        #expect(explained.contains("any other by its name"), "\(explained)")
+    }
+
     @Test func `keychain items, leases and the audit are of a group`() throws {
         let here = ["--group", "shared"]
         #expect(try asApp(["keychain", "add", "--account", "anna"] + here, input: [5]).status == 0)

@@ -134,6 +134,8 @@ extension AccessExplanation: Printable {
     }
 }
 
+private func groupWords(_ group: String) -> String { group == AccessGroup.every ? "any other by its name" : group }
+
 /// The rights, one kind a line.
 private func fields(
     _ groups: [String],
@@ -143,7 +145,7 @@ private func fields(
 ) -> [(String, Line?)] {
     let held = Verb.allCases.filter(verbs.contains).map(\.rawValue)
     return [
-        ("groups", groups.isEmpty ? "none" : "\(groups.joined(separator: ", "))"),
+        ("groups", groups.isEmpty ? "none" : "\(groups.map(groupWords).joined(separator: ", "))"),
         ("verbs", held.isEmpty ? "none: it is refused when it connects" : "\(held.joined(separator: ", "))"),
         ("protection", protection.map { "\($0.name), unless something else is asked for" }),
         ("connections", limits.connections.map { "\($0) at once, at most" }),
