@@ -23,7 +23,16 @@ struct Output {
     static var failure: SystemError? { firstFailure.withLock { $0 } }
 
     /// Writes part of a line.
-    func write(_ part: Line) { write(text: isTerminal ? part.forTerminal : part.forPipe) }
+    func write(_ part: Line) { write(text: Self.text(of: part, isTerminal)) }
+
+    private static func text(of line: Line, _ isTerminal: Bool) -> String {
+        guard isTerminal else { return line.forPipe }
+        return hasColours ? line.forTerminal : line.forTerminal.withoutColours
+    }
+
+    /// Whether the person wants colours, and the terminal has them, as other programs decide it.
+    private static let hasColours =
+        environment("NO_COLOR") == nil && environment("TERM").map { $0 != "dumb" } ?? false
 
     /// Whether whatever reads it, such as `head`, has closed it.
     var isAbandoned: Bool {
@@ -55,7 +64,7 @@ struct Output {
         let isTerminal = isTerminal
         var piece = ""
         for line in lines {
-            piece += isTerminal ? line.forTerminal : line.forPipe
+            piece += Self.text(of: line, isTerminal)
             piece += "\n"
             if piece.utf8.count >= Limits.outputBytes {
                 write(text: piece)

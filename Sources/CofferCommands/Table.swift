@@ -58,7 +58,7 @@ extension [Line] {
 
 extension Line {
     /// How many columns of a terminal the line takes.
-    var width: Int { forTerminal.columnCount }
+    var width: Int { forTerminal.withoutColours.columnCount }
 }
 
 extension Output {
