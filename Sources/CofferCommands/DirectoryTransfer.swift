@@ -96,22 +96,16 @@ extension Put {
 }
 
 extension Get {
-    /// The items below a name that is the name of no item; `nil` if it is one, or can't be told.
+    /// The items below a name; `nil` if there are none.
     func itemsBelow(_ name: ItemName, _ client: BlockingClient) throws(CofferError) -> [ItemInfo]? {
-        do throws(CofferError) {
-            _ = try client.call(ItemShowParameters(name: name, group: access.group))
-            return nil
-        } catch {
-            guard error.code == .itemNotFound else { return nil }
-            var items: [ItemInfo] = []
-            try forEachPage { (after: String?) throws(CofferError) in
-                let params = ItemListParameters(prefix: "\(name.path)/", after: after, group: access.group)
-                let page = try client.call(params).value
-                items += page.items
-                return page.next
-            }
-            return items.isEmpty ? nil : items
+        var items: [ItemInfo] = []
+        try forEachPage { (after: String?) throws(CofferError) in
+            let params = ItemListParameters(prefix: "\(name.path)/", after: after, group: access.group)
+            let page = try client.call(params).value
+            items += page.items
+            return page.next
         }
+        return items.isEmpty ? nil : items
     }
 
     /// Writes items to files below a directory, which is made if it is missing.

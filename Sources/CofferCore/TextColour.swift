@@ -8,15 +8,14 @@ package enum TextColour: Int, Sendable {
 }
 
 extension String {
-    /// The text of a line for a terminal without its colours, which are all that begins with an escape character in one.
+    /// The text without its colours; other escape sequences, such as those of a progress bar, stay.
     package var withoutColours: String {
         guard utf8.contains(0x1B) else { return self }
-        var plain = ""
-        var isColour = false
-        for scalar in unicodeScalars {
-            if scalar == "\u{1B}" { isColour = true }
-            if !isColour { plain.unicodeScalars.append(scalar) }
-            if scalar == "m" { isColour = false }
+        var parts = split(separator: "\u{1B}[", omittingEmptySubsequences: false)[...]
+        var plain = String(parts.popFirst() ?? "")
+        for part in parts {
+            let end = part.drop { $0.isNumber }
+            plain += end.first == "m" ? String(end.dropFirst()) : "\u{1B}[\(part)"
         }
         return plain
     }

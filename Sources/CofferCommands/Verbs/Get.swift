@@ -45,18 +45,17 @@ struct Get: ParsableCommand {
             group: access.group
         )
         let session = try authentication.connect()
-        // A file is made before it is asked for, and a directory must not be one.
-        if let folder = output.output, folder != "-", part == nil, waiting.wait == nil,
-            let items = try itemsBelow(itemName, session.client)
-        {
-            return try getDirectory(items, below: itemName, to: folder, session)
+        let file = output.output.flatMap { $0 == "-" ? nil : $0 }
+        if let file, DirectoryWalk.isDirectory(file), let items = try itemsBelow(itemName, session.client) {
+            return try getDirectory(items, below: itemName, to: file, session)
         }
         try waiting.untilReadable(itemName, in: access.group, session.client)
         do throws(CofferError) {
             try write(params, session)
         } catch {
             guard error.code == .itemNotFound, let items = try itemsBelow(itemName, session.client) else { throw error }
-            throw CofferError.isFolder(itemName, count: items.count)
+            guard let file else { throw CofferError.isFolder(itemName, count: items.count) }
+            try getDirectory(items, below: itemName, to: file, session)
         }
     }
 
