@@ -45,7 +45,7 @@ package struct CofferCommand: ParsableCommand {
             try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             try command.run()
-            // Who leaves the pager has read enough.
+            // A person who leaves the pager has read enough.
             let isRead = Pager.finish()
             if let failure = Output.failure, !(isRead && failure.code == EPIPE) {
                 if failure.code == EPIPE { ProcessHardening.endByBrokenPipe() }

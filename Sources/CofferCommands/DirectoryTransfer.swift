@@ -41,7 +41,7 @@ extension Put {
                     throw CofferError(
                         .param,
                         "can't store \(quotedForDisplay(entry.path)): \(fault)",
-                        hint: "store what is meant under a name of its own"
+                        hint: "only regular files are stored; the other files of the directory are"
                     )
                 }
                 let itemName = try ItemName(argument: "\(name.path)/\(entry.relativePath)")
@@ -96,16 +96,18 @@ extension Put {
 }
 
 extension Get {
-    /// The items below a name; `nil` if there are none.
+    /// The items below a name; `nil` if there are none, if the name is that of an item, or if a part of one is wanted.
     func itemsBelow(_ name: ItemName, _ client: BlockingClient) throws(CofferError) -> [ItemInfo]? {
+        if range != nil { return nil }
         var items: [ItemInfo] = []
         try forEachPage { (after: String?) throws(CofferError) in
-            let params = ItemListParameters(prefix: "\(name.path)/", after: after, group: access.group)
-            let page = try client.call(params).value
+            let page = try client.call(ItemListParameters(prefix: name.path, after: after, group: access.group)).value
             items += page.items
             return page.next
         }
-        return items.isEmpty ? nil : items
+        if items.contains(where: { $0.name.hasSameBytes(as: name.path) }) { return nil }
+        let below = items.filter { $0.name.utf8.starts(with: "\(name.path)/".utf8) }
+        return below.isEmpty ? nil : below
     }
 
     /// Writes items to files below a directory, which is made if it is missing.

@@ -94,7 +94,7 @@ extension ItemInfo {
         if let itemClass, itemClass != .genericPassword {
             throw CofferError(
                 .param,
-                "\(quotedForDisplay(name)) can't be duplicated: what it belongs to is its name",
+                "\(quotedForDisplay(name)) can't be duplicated: its attributes are its name",
                 hint: "'coffer keychain add --class \(itemClass.kebabCase)' stores another one"
             )
         }

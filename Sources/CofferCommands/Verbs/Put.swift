@@ -9,8 +9,8 @@ struct Put: ParsableCommand {
         abstract: "Store a secret or a file where it belongs.",
         discussion: """
             The content comes from FILE, or from standard input, which '-' means, too; on a terminal it is asked for \
-            without echo. The files of a directory are stored below NAME. Small content and recognised secrets go to the keychain, all else becomes a file: --explain says \
-            why.
+            without echo. The files of a directory are stored below NAME. Small content and recognised secrets go to the \
+            keychain, all else becomes a file: --explain says why.
             """,
         aliases: ["insert", "add"]
     )
