@@ -19,13 +19,18 @@ enum SecretInput {
     /// append.
     static func passcode(from number: Int32?, _ subject: String = "the passcode") throws(CofferError) -> Secret? {
         guard let number else { return nil }
-        var passcode = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
-        let endsLine = passcode.withBytes { bytes in
+        return Secret(try line(from: number, subject))
+    }
+
+    /// Reads a passcode or a passphrase to the end of a descriptor, without a final line end.
+    static func line(from number: Int32, _ subject: String) throws(CofferError) -> SecretBytes {
+        var line = try readAll(from: number, limit: Limits.passcodeBytes + 1, subject)
+        let endsLine = line.withBytes { bytes in
             guard bytes.byteCount > 0 else { return false }
             return unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - 1, as: UInt8.self) == 10
         }
-        if endsLine { passcode.truncate(to: passcode.count - 1) }
-        return Secret(passcode)
+        if endsLine { line.truncate(to: line.count - 1) }
+        return line
     }
 
     /// Reads up to a limit, or to the end of the descriptor.
@@ -77,13 +82,15 @@ enum SecretInput {
 
     /// Prompts on the terminal, without echo.
     ///
-    /// - Throws: `param` if there is no terminal.
-    static func ask(_ prompt: Line, limit: Int) throws(CofferError) -> SecretBytes {
-        let terminal = try openTerminal(
-            orElse:
-                "give a passcode by --passcode-fd, a new one by --new-passcode-fd, a recovery key by --recovery-key-fd, "
-                + "and a secret by standard input"
-        )
+    /// - Throws: `param` with the hint if there is no terminal.
+    static func ask(
+        _ prompt: Line,
+        limit: Int,
+        orElse hint: String =
+            "give a passcode by --passcode-fd, a new one by --new-passcode-fd, a recovery key by --recovery-key-fd, "
+            + "and a secret by standard input"
+    ) throws(CofferError) -> SecretBytes {
+        let terminal = try openTerminal(orElse: hint)
         return try TerminalPrompt(text: prompt, limit: limit, isShown: false, terminal: terminal.number).ask()
     }
 

@@ -89,6 +89,18 @@ import Testing
         #expect(changed.status == 0 && changed.shown.contains("changed the passcode"), "\(changed.shown)")
     }
 
+    @Test func `the passphrase of an encrypted key is asked for, and not shown`() throws {
+        let daemon = try DaemonProcess()
+        try daemon.connect().makeVault()
+        let add = "coffer keychain add --class key --label deploy key"
+        let made = "ssh-keygen -q -t ed25519 -N 'pa55 phrase' -f key"
+        let wrong = try onTerminal(daemon, "\(made) && \(add)", [("Passphrase of the key: ", "other")])
+        #expect(wrong.status == 77, "\(wrong.shown)")
+        let added = try onTerminal(daemon, add, [("Passphrase of the key: ", "pa55 phrase")])
+        #expect(added.status == 0 && !added.shown.contains("pa55"), "\(added.shown)")
+        #expect(try daemon.coffer(["list"]).text == "key:deploy\n")
+    }
+
     @Test func `two passcodes that differ make no vault`() throws {
         let daemon = try DaemonProcess()
         let result = try onTerminal(

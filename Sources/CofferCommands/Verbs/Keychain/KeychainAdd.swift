@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferMemory
-internal import CofferSystem
 
 struct AddKeychainItem: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -93,26 +92,12 @@ struct PassphraseOptions: ParsableArguments {
 
     /// Reads it, or asks for it on the terminal.
     func read() throws(CofferError) -> SecretBytes {
-        if let passphraseFd {
-            var passphrase = try SecretInput.readAll(
-                from: passphraseFd,
-                limit: Limits.passcodeBytes + 1,
-                "the passphrase"
-            )
-            let last = passphrase.count - 1
-            if last >= 0, passphrase.withBytes({ $0.byte(at: last) == 10 }) { passphrase.truncate(to: last) }
-            return passphrase
-        }
-        let terminal = try SecretInput.openTerminal(
+        if let passphraseFd { return try SecretInput.line(from: passphraseFd, "the passphrase") }
+        return try SecretInput.ask(
+            "Passphrase of the key: ",
+            limit: Limits.passcodeBytes,
             orElse: "the key is encrypted: give its passphrase by --passphrase-fd"
         )
-        let prompt = TerminalPrompt(
-            text: "Passphrase of the key: ",
-            limit: Limits.passcodeBytes,
-            isShown: false,
-            terminal: terminal.number
-        )
-        return try prompt.ask()
     }
 }
 
