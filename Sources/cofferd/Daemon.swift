@@ -18,7 +18,8 @@ enum Daemon {
             HeldConnections.refuse(passed)
             var configuration = try options.configuration()
             configuration.holdConnection = HeldConnections.hold
-            if options.carriesOver {
+            // Where the unit has no store, the service manager drops what it gets.
+            if options.carriesOver ?? !passed.sockets.isEmpty {
                 configuration.carryOver = DescriptorStore.carryOver(passed)
             } else {
                 DescriptorStore.clear(passed)

@@ -205,8 +205,16 @@ struct DaemonOption: Sendable {
         DaemonOption(
             "--carry-over",
             setting: "CarryOver",
-            "keep the keys of class C over a restart and a crash, in the service manager's descriptor store",
+            """
+            keep the keys of class C over a restart and a crash, in the service manager's descriptor store (default: yes, if the \
+            service manager passed the sockets)
+            """,
             .flag({ $0.carriesOver = $1 })
+        ),
+        DaemonOption(
+            "--no-carry-over",
+            "have all keys go with the daemon, as CarryOver=no does",
+            .flag({ options, _ in options.carriesOver = false })
         ),
         DaemonOption(
             "--no-journal",

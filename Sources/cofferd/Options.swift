@@ -18,8 +18,9 @@ struct Options {
     var credentialSocket: String?
     var credentialWaitSeconds = 0
     var state: String?
-    /// Whether the keys of class C survive a restart, in the service manager's descriptor store.
-    var carriesOver = false
+    /// Whether the keys of class C survive a restart, in the service manager's descriptor store; `nil` for the default,
+    /// which depends on whether the service manager started the daemon.
+    var carriesOver: Bool?
     /// Whether the audit is also written to the journal.
     var tellsJournal = true
     /// Whether the journal gets granted reads.
@@ -96,7 +97,7 @@ struct Options {
         let usual = Entitlement.directories(home: Self.configurationHome())
         let directories = entitlementPath.map { [$0] } ?? usual
         let files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: Limits.configurationBytes)
-        return try Entitlement.all(in: files, userID: UserDatabase.userID)
+        return try Entitlement.all(in: files, ofVaultOf: geteuid(), userID: UserDatabase.userID)
     }
 
     private mutating func take(_ file: ConfigurationFile) throws(CofferError) {

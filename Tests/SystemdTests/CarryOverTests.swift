@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension SystemdTests {
-    /// `--carry-over`: what survives the daemon, and what does not.
+    /// What survives a daemon that its service manager starts, and what does not.
     @Suite struct CarryOverTests {
         private static let store = "FileDescriptorStoreMax=4"
 
         /// A service that carries over, unlocked, with an item for each group of keys.
         private func service(_ name: String, _ settings: String...) throws -> Service {
-            let service = try Service(name, options: ["--carry-over"], [Self.store] + settings)
+            let service = try Service(name, [Self.store] + settings)
             try service.makeVault()
             try service.fill()
             return service
@@ -70,9 +70,9 @@ extension SystemdTests {
             #expect(readable == ["dk"])
         }
 
-        @Test func `without --carry-over nothing survives a restart, not even what an earlier daemon has left`() throws
+        @Test func `with --no-carry-over nothing survives a restart, not even what an earlier daemon has left`() throws
         {
-            let plain = try Service("coffer-plain", [Self.store])
+            let plain = try Service("coffer-plain", options: ["--no-carry-over"], [Self.store])
             try plain.makeVault()
             try plain.fill()
             let kept = try plain.property("NFileDescriptorStore")
@@ -81,10 +81,10 @@ extension SystemdTests {
             let state = try plain.state()
             #expect(state == "beforeFirstUnlock")
 
-            try plain.write(options: ["--carry-over"], [Self.store])
+            try plain.write(options: [], [Self.store])
             try plain.control("restart", "coffer-plain.service")
             try plain.unlock()
-            try plain.write(options: [], [Self.store])
+            try plain.write(options: ["--no-carry-over"], [Self.store])
             try plain.control("restart", "coffer-plain.service")
             let stateAfter = try plain.state()
             #expect(stateAfter == "beforeFirstUnlock")
@@ -95,7 +95,7 @@ extension SystemdTests {
         @Test func `keys that the vault forgets leave the store`() throws {
             let service = try Service(
                 "coffer-forgetful",
-                options: ["--carry-over", "--grace", "0", "--inactive-after", "0", "--forget-after", "1"],
+                options: ["--grace", "0", "--inactive-after", "0", "--forget-after", "1"],
                 [Self.store]
             )
             try service.makeVault()
@@ -115,7 +115,7 @@ extension SystemdTests {
             try other.makeVault()
             try other.control("stop", "coffer-other.socket", "coffer-other.service")
             let exchange = "ExecStartPre=/bin/sh -c 'rm -r %S/%N/* && cp -r %S/coffer-other/* %S/%N'"
-            try service.write(options: ["--carry-over"], [Self.store, exchange])
+            try service.write(options: [], [Self.store, exchange])
             try service.control("restart", "coffer-foreign.service")
             let state = try service.state()
             #expect(state == "beforeFirstUnlock")
