@@ -31,8 +31,8 @@ extension Entitlement {
     /// The settings of a section: the first five, of which at least one is required, identify the client; the others
     /// say what it may do.
     package static let settings = [
-        "Unit", "UserUnit", "User", "UID", "GID", "Executable", "Service", "Groups", "Verbs", "DefaultProtection",
-        "MaxConnections", "MaxRequestsPerSecond",
+        "Unit", "UserUnit", "User", "UID", "GID", "Executable", "Service", "VaultOwner", "Groups", "Verbs",
+        "DefaultProtection", "MaxConnections", "MaxRequestsPerSecond",
     ]
 
     /// The directories of entitlements, in the order in which they are checked: the machine's take precedence over the
@@ -47,10 +47,12 @@ extension Entitlement {
     ///
     /// - Parameters:
     ///   - files: The files, and their bytes.
+    ///   - owner: The user whose vault they are for; a section that names another one is left out. `nil` for all.
     ///   - userID: Looks up a user by name.
     /// - Throws: `param` with the line of the error.
     package static func all(
         in files: [(path: String, bytes: [UInt8])],
+        ofVaultOf owner: UInt32? = nil,
         userID: (String) throws(CofferError) -> UInt32
     ) throws(CofferError) -> [Entitlement] {
         var all: [Entitlement] = []
@@ -66,7 +68,8 @@ extension Entitlement {
                 }
                 var draft = EntitlementDraft()
                 for entry in section.entries { try draft.take(entry, in: section, of: file, userID) }
-                all.append(try draft.finished(at: section.line, of: file))
+                let entitlement = try draft.finished(at: section.line, of: file)
+                if draft.isForVault(of: owner) { all.append(entitlement) }
             }
         }
         return all
@@ -77,6 +80,7 @@ extension Entitlement {
 private struct EntitlementDraft {
     private var seen: Set<String> = []
     private var clients: [ClientPattern] = []
+    private var vaultOwner: UInt32?
     private var groups: [String] = []
     private var verbs: Set<Verb> = []
     private var protection: Protection?
@@ -103,6 +107,7 @@ private struct EntitlementDraft {
             case "GID": clients.append(.group(try Self.number(text)))
             case "Executable": clients.append(.executable(try Self.path(text)))
             case "Service": clients.append(try Self.outsideServices(text))
+            case "VaultOwner": vaultOwner = try userID(text)
             case "Groups": groups = try Self.groups(text)
             case "Verbs": verbs = try Self.verbs(text)
             case "DefaultProtection": protection = try Self.protection(text)
@@ -111,6 +116,8 @@ private struct EntitlementDraft {
             }
         }
     }
+
+    func isForVault(of owner: UInt32?) -> Bool { owner == nil || vaultOwner == nil || owner == vaultOwner }
 
     func finished(at line: Int, of file: ConfigurationFile) throws(CofferError) -> Entitlement {
         guard !seen.isDisjoint(with: Self.identifying) else {

@@ -55,6 +55,17 @@ import Testing
         #expect(file.first?.protection == .file(.complete))
     }
 
+    @Test func `a section for one user's vault says nothing about another's`() throws {
+        let text = Array("[Client]\nVaultOwner=anna\nUID=0\nVerbs=lock\n[Client]\nUID=1\nVerbs=lock".utf8)
+        func lines(ofVaultOf owner: UInt32?) throws -> [Int] {
+            try Entitlement.all(in: [("a", text)], ofVaultOf: owner) { (_) throws(CofferError) in 1000 }.map(\.line)
+        }
+        #expect(try lines(ofVaultOf: 1000) == [1, 5])
+        #expect(try lines(ofVaultOf: 1001) == [5])
+        #expect(try lines(ofVaultOf: nil) == [1, 5])
+        #expect(throws: CofferError.self) { try Self.read("[Client]\nVaultOwner=anna\nVerbs=lock") }
+    }
+
     @Test func `all that is given has to hold`() throws {
         let found = try Self.read(
             "[Client]\nUnit=a.service\nUID=7\nGID=8\nExecutable=/bin/a\nGroups=g\nVerbs=read"

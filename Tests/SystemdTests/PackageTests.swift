@@ -96,9 +96,6 @@ extension SystemdTests {
             #expect(!(try service.isActive))
             #expect(try shell("stat --format '%U %a' /run/coffer /run/coffer/coffer.sock") == "root 755\nroot 666")
             try use(service)
-            try machine.write("[Service]\nCarryOver=yes\n", to: "/etc/coffer/cofferd.conf")
-            try service.control("restart", "cofferd.service")
-            try service.unlock()
             let process = try service.property("MainPID")
 
             try install("0.1.1")
@@ -171,6 +168,43 @@ extension SystemdTests {
             #expect(try read("other.service").status == 66)
             #expect(try machine.run(["coffer", "get", "mine"]).status == 77)
             try machine.succeed(["rm", file])
+            try purge()
+        }
+
+        @Test func `root administers the machine's vault, stores for a service, and reads nothing`() throws {
+            try install("0.1.0")
+            func root(_ arguments: String..., input: String = "") throws -> CommandResult {
+                try machine.run(["coffer"] + arguments, input: Array(input.utf8))
+            }
+            let made = try root("init", "--kdf", "interactive", "--passcode-fd", "0", input: DaemonProcess.passcode)
+            #expect(made.status == 0, "\(made.errors)")
+            let stored = try root("put", "restic/password", "--for", "backup", input: "s3cret")
+            #expect(stored.status == 0, "\(stored.errors)")
+            for allowed in [
+                ["status"], ["slot", "list"], ["entitlement", "list"], ["lease", "list"], ["audit"], ["doctor"],
+                ["lock", "--now"],
+            ] {
+                let answer = try machine.run(["coffer"] + allowed)
+                #expect(answer.status == 0, "\(allowed): \(answer.errors)")
+            }
+            #expect(try root("unlock", "--passcode-fd", "0", input: DaemonProcess.passcode).status == 0)
+            for refused in [
+                ["get", "restic/password", "--group", "unit:backup.service"], ["list"], ["show", "restic/password"],
+                ["keychain", "find"], ["grant", "restic/password", "--to", "uid:0", "--for", "1m"],
+            ] {
+                let answer = try machine.run(["coffer"] + refused)
+                #expect(answer.status == 77, "\(refused): \(answer.text)\(answer.errors)")
+            }
+            let read = try machine.run([
+                "systemd-run", "--unit=backup.service", "--wait", "--pipe", "--collect", "--quiet", "coffer", "get",
+                "restic/password",
+            ])
+            #expect(read.text == "s3cret")
+            let own = try Service(installedFor: Machine.person)
+            try own.control("enable", "--now", "cofferd.socket")
+            let theirs = try root("status", "--socket", "/run/user/1000/coffer/coffer.sock")
+            #expect(theirs.status == 77, "\(theirs.text)\(theirs.errors)")
+            try own.control("stop", "cofferd.socket", "cofferd.service")
             try purge()
         }
 
