@@ -45,13 +45,8 @@ struct Confirmation {
     /// - Throws: `param` if something else was typed.
     func ask(for word: String, orElse refusal: String) throws(CofferError) {
         guard let terminal else { return }
-        let answer = try TerminalPrompt(
-            text: "type '\(word)' to go on: ",
-            limit: 64,
-            isShown: true,
-            terminal: terminal.descriptor.number
-        ).ask()
-        guard answer.exposeBytes() == Array(word.utf8) else {
+        let answer = try Question(terminal: terminal.descriptor.number).ask("type '\(word)' to go on: ")
+        guard answer.utf8.elementsEqual(word.utf8) else {
             throw CofferError(.param, "\(refusal): the answer was not '\(word)'")
         }
     }

@@ -35,26 +35,9 @@ enum DaemonLauncher {
     ///
     /// - Returns: Whether it has started it.
     static func startSocket() -> Bool {
-        guard systemctl("is-enabled") else { return false }
+        guard ServiceManager.user.control("is-enabled", "cofferd.socket") else { return false }
         Output.standardError.line("coffer: starting cofferd.socket of your service manager; --no-start prevents that")
-        return systemctl("start")
-    }
-
-    private static func systemctl(_ verb: String) -> Bool {
-        do {
-            let nothing = try OwnedDescriptor("open") { unsafe open("/dev/null", O_RDWR | O_CLOEXEC) }
-            let process = try ChildProcess(
-                "systemctl",
-                ["--user", "--quiet", verb, "cofferd.socket"],
-                input: nothing.number,
-                output: nothing.number,
-                errors: nothing.number
-            )
-            return try process.wait()
-        } catch {
-            // Without systemctl, there is no service manager to ask.
-            return false
-        }
+        return ServiceManager.user.control("start", "cofferd.socket")
     }
 
     /// The daemon in the directory of this program, or else in `$PATH`.

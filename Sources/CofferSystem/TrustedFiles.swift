@@ -117,21 +117,3 @@ package enum TrustedFiles {
         }
     }
 }
-
-/// The users of the machine, by name.
-package enum UserDatabase {
-    /// The number of a user.
-    ///
-    /// - Parameter name: The user's name.
-    /// - Throws: `param` if there is no such user.
-    package static func userID(named name: String) throws(CofferError) -> UInt32 {
-        var entry = unsafe passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        var buffer = [CChar](repeating: 0, count: 1 << 16)
-        let code = unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found)
-        guard code == 0, unsafe found != nil else {
-            throw CofferError(.param, "there is no user \(quotedForDisplay(name))", hint: "'UID=' takes a number")
-        }
-        return unsafe entry.pw_uid
-    }
-}

@@ -12,38 +12,15 @@ struct DeviceKeyVerb: ParsableCommand {
     )
 }
 
-/// The locations of the device key of the machine's vault.
-struct DeviceKeyPlaces: ParsableArguments {
+/// The options that locate the device key of the machine's vault.
+struct DeviceKeyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The vault's state directory.", valueName: "dir"))
-    var state = "/var/lib/coffer"
+    var state = DeviceKeyFiles().state
 
     @Option(help: ArgumentHelp("Where the sealed key is.", valueName: "file"), completion: .file())
-    var sealed = "/etc/credstore.encrypted/coffer.device-key"
+    var sealed = DeviceKeyFiles().sealed
 
-    /// The file name of the unsealed key in the state directory.
-    static let plainName = "device.key"
-
-    /// The state directory.
-    func directory() throws(CofferError) -> Directory {
-        do { return try Directory(openingPath: state) } catch {
-            throw error.cofferError("can't open the state directory \(quotedForDisplay(state))")
-        }
-    }
-
-    /// The unsealed key; `nil` if it does not exist.
-    func plainKey() throws(CofferError) -> SecretBytes? {
-        let directory = try directory()
-        let found: OwnedDescriptor?
-        do { found = try directory.openIfPresent(Self.plainName) } catch {
-            throw error.cofferError("can't read the device key")
-        }
-        guard let file = found else { return nil }
-        let key = try SecretInput.readAll(from: file.number, limit: SealedKey.keyBytes + 1, "the device key")
-        guard key.count == SealedKey.keyBytes else {
-            throw CofferError(.decode, "'\(Self.plainName)' has not exactly \(SealedKey.keyBytes) bytes")
-        }
-        return key
-    }
+    var files: DeviceKeyFiles { DeviceKeyFiles(state: state, sealed: sealed) }
 }
 
 struct CheckDeviceKey: ParsableCommand {
@@ -53,11 +30,11 @@ struct CheckDeviceKey: ParsableCommand {
         discussion: "For root only: no other user may read the key, or have it opened. No daemon is asked."
     )
 
-    @OptionGroup var places: DeviceKeyPlaces
+    @OptionGroup var places: DeviceKeyOptions
     @OptionGroup var format: FormatOptions
 
     func run() throws {
-        let isPlain = try places.plainKey() != nil
+        let isPlain = try places.files.plainKey() != nil
         let sealed = try SealedKey(at: places.sealed)
         let trouble = sealed.flatMap { sealed -> CofferError? in
             do throws(CofferError) { _ = try sealed.opened() } catch { return error }
@@ -104,7 +81,7 @@ struct SealDeviceKey: ParsableCommand {
             """
     )
 
-    @OptionGroup var places: DeviceKeyPlaces
+    @OptionGroup var places: DeviceKeyOptions
 
     @Option(help: "What it takes to open it.")
     var withKey = SealedKey.Holder.auto
@@ -113,62 +90,13 @@ struct SealDeviceKey: ParsableCommand {
     var keep = false
 
     func run() throws {
-        guard let key = try places.plainKey() else {
-            throw CofferError(
-                .itemNotFound,
-                "there is no plain device key in \(quotedForDisplay(places.state))",
-                hint: "'coffer device-key check' says how it is held"
-            )
-        }
-        if let other = try SealedKey(at: places.sealed), try !other.opened().isEqual(to: key) {
-            throw CofferError(
-                .duplicateItem,
-                "\(quotedForDisplay(places.sealed)) is the key of another vault",
-                hint: "name another file with --sealed, or move that one away"
-            )
-        }
-        let holder = withKey == .auto ? SealedKey.hasChip ? .hostAndChip : .host : withKey
-        try write(try SealedKey(key, to: holder))
-        // Only the file on the disk counts.
-        guard let written = try SealedKey(at: places.sealed), try written.opened().isEqual(to: key) else {
-            throw CofferError(.io, "what was written to \(quotedForDisplay(places.sealed)) is not what was sealed")
-        }
-        if !keep { try destroyPlainKey() }
-        Output.standardOutput.line("sealed to \(Self.words(for: holder))")
+        let holder = try places.files.seal(to: withKey, keepsPlain: keep)
+        Output.standardOutput.line("sealed to \(holder.words)")
         Output.standardError.line(
             """
             A unit that is not the package's wants the line
             LoadCredentialEncrypted=\(SealedKey.credentialName):\(places.sealed)
             """
         )
-    }
-
-    private static func words(for holder: SealedKey.Holder) -> String {
-        switch holder {
-        case .auto, .host: "this machine's disk: anyone who gets the whole of it has the key"
-        case .tpm2: "this machine's chip"
-        case .hostAndChip: "this machine's chip and its disk"
-        }
-    }
-
-    private func write(_ sealed: SealedKey) throws(CofferError) {
-        let parts = places.sealed.split(separator: "/", omittingEmptySubsequences: false)
-        let folder = parts.dropLast().joined(separator: "/")
-        do throws(SystemError) {
-            let directory = try Directory(makingPath: parts.count > 1 ? folder + "/" : ".")
-            try unsafe directory.replace(String(parts.last ?? ""), with: sealed.bytes.span.bytes)
-        } catch {
-            throw error.cofferError("can't write \(quotedForDisplay(places.sealed))")
-        }
-    }
-
-    private func destroyPlainKey() throws(CofferError) {
-        let directory = try places.directory()
-        do throws(SystemError) {
-            try directory.shredLeftovers(of: DeviceKeyPlaces.plainName)
-            try directory.shred(DeviceKeyPlaces.plainName)
-        } catch {
-            throw error.cofferError("the key is sealed, and the plain one could not be destroyed")
-        }
     }
 }

@@ -80,13 +80,7 @@ struct Generate: ParsableCommand {
             field.map { "the field \(quotedForDisplay($0)) of \(name.quoted)" } ?? "\(name.quoted)"
         guard isTypedInput, let terminal = try? SecretInput.openTerminal(orElse: "")
         else { throw .exists(what, hint: "--replace replaces it; the keychain keeps the former value") }
-        let answer = try TerminalPrompt(
-            text: "\(what) exists already. Replace it? [y/N] ",
-            limit: 16,
-            isShown: true,
-            terminal: terminal.number
-        ).ask()
-        guard ["y", "yes"].contains(String(decoding: answer.exposeBytes(), as: UTF8.self).lowercased()) else {
+        guard try Question(terminal: terminal.number).decide("\(what) exists already. Replace it?") else {
             throw .exists(what, hint: "nothing was changed")
         }
     }
