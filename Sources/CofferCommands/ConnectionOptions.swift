@@ -28,24 +28,53 @@ struct ConnectionOptions: ParsableArguments {
     func connect() throws(CofferError) -> BlockingClient {
         if let socket { return try BlockingClient(socketPath: socket, timeout: patience) }
         let candidates = SocketPath.candidates(environment)
-        let hasOwn = candidates.count > 1
-        if hasOwn, let client = try? BlockingClient(socketPath: candidates[0], timeout: patience) { return client }
-        // In a session that is older than the installation, the socket is enabled and was not started.
-        if hasOwn, !noStart, hasServiceManager, DaemonLauncher.startSocket() {
-            return try BlockingClient(socketPath: candidates[0], timeout: patience)
-        }
+        guard candidates.count > 1 else { return try BlockingClient(socketPath: candidates[0], timeout: patience) }
         do throws(CofferError) {
-            return try .connect(toFirstOf: candidates, timeout: patience)
+            return try BlockingClient(socketPath: candidates[0], timeout: patience)
         } catch {
-            // If the service manager owned the socket, it would have started the daemon.
-            guard hasOwn, !noStart, !hasServiceManager else { throw error }
-            return try DaemonLauncher.startAndConnect(to: candidates[0], timeout: patience)
+            return try connect(toOwn: candidates[0], orMachines: candidates[1], failure: error)
         }
     }
 
-    /// Whether the user has a service manager.
-    private var hasServiceManager: Bool {
-        environment("XDG_RUNTIME_DIR").map { unsafe access("\($0)/systemd/private", F_OK) == 0 } ?? false
+    /// Connects to the daemon of the machine's vault.
+    func connectToMachine() throws(CofferError) -> BlockingClient {
+        try BlockingClient(socketPath: SocketPath.system, timeout: patience)
+    }
+
+    /// Starts the user's own daemon, or connects to the machine's.
+    ///
+    /// - Parameter failure: Why the user's own daemon could not be connected to.
+    private func connect(
+        toOwn own: String,
+        orMachines machines: String,
+        failure: CofferError
+    ) throws(CofferError) -> BlockingClient {
+        let isManaged = ServiceManager.isUsersRunning
+        // In a session that is older than the installation, the socket is enabled and was not started.
+        if !noStart, isManaged, DaemonLauncher.startSocket() {
+            return try BlockingClient(socketPath: own, timeout: patience)
+        }
+        if let client = try? BlockingClient(socketPath: machines, timeout: patience) {
+            try checkAdmission(to: client, isManaged: isManaged)
+            return client
+        }
+        // If the service manager owned the socket, it would have started the daemon.
+        guard !noStart, !isManaged else { throw failure }
+        return try DaemonLauncher.startAndConnect(to: own, timeout: patience)
+    }
+
+    /// Says what to do for a vault of one's own, if the machine's vault refuses the user.
+    private func checkAdmission(to client: BlockingClient, isManaged: Bool) throws(CofferError) {
+        do throws(CofferError) {
+            _ = try client.status()
+        } catch {
+            guard error.code == .missingEntitlement else { throw error }
+            let way =
+                isManaged
+                ? "'systemctl --user enable --now cofferd.socket' starts the daemon of your own vault"
+                : "your own vault has no daemon: start 'cofferd', or leave out --no-start"
+            throw CofferError(error.code, "this is the machine's vault, and \(error.message)", hint: way)
+        }
     }
 }
 
