@@ -50,6 +50,6 @@ extension Blocker {
         let end = endsAtLock ? ", which a lock ends" : ""
         let program = client.executablePath.map { " (\($0))" } ?? ""
         let item = name.map { quotedForDisplay($0) } ?? "that has no name"
-        return "\(process)\(client.summary)\(program) \(what) \(item)\(end)"
+        return "\(process)\(client.shortWords)\(program) \(what) \(item)\(end)"
     }
 }

@@ -14,6 +14,6 @@ struct SituationOptions: ParsableArguments {
 
     /// The client; `nil` for the caller.
     func pattern() throws(CofferError) -> ClientPattern? {
-        try client.map { (text) throws(CofferError) in try ClientPattern(text) }
+        try client.map { (text) throws(CofferError) in try ClientPattern(argument: text) }
     }
 }

@@ -31,7 +31,7 @@ import Testing
         _ = try daemon.coffer(["put", "site/token"], input: [1])
         for _ in 0..<2 { _ = try daemon.coffer(["get", "site/token", "--output", "token"]) }
         #expect(try daemon.coffer(["get", "nothing"]).status == 66)
-        let user = "uid:\(geteuid())"
+        let user = "user:\(NSUserName())"
         let all = try lines()
         #expect(all.contains { $0.hasSuffix(" \(user) item.put 'site/token' in 'default'") })
         let refused = " \(user) item.get 'nothing' in 'default' refused: there is no item 'nothing'"

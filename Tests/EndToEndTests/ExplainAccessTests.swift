@@ -4,6 +4,10 @@ import Testing
 
 /// `coffer entitlement list` and `coffer entitlement explain`: what is in force, and what it comes to.
 @Suite struct ExplainAccessTests {
+    private static var groupName: String {
+        getgrgid(getegid()).map { String(cString: $0.pointee.gr_name) } ?? "\(getegid())"
+    }
+
     private let directory: TemporaryDirectory
     private let path: String
 
@@ -40,25 +44,25 @@ import Testing
             """
             [Client]
             Unit=backup.service
-            UID=34
+            UID=40034
             Groups=default other
             Verbs=read
             DefaultProtection=AfterFirstUnlock
             MaxConnections=8
             MaxRequestsPerSecond=100
             [Client]
-            GID=35
+            GID=40035
             Verbs=
             """
         )
         #expect(
             lines(try daemon.coffer(["entitlement", "list"])) == [
-                "'\(path)', line 1", "    who:         unit:backup.service and uid:34",
+                "'\(path)', line 1", "    who:         unit:backup.service and uid:40034",
                 "    groups:      default, other", "    verbs:       read",
                 "    protection:  AfterFirstUnlock, unless something else is asked for",
                 "    connections: 8 at once, at most",
                 "    requests:    100 a second, over time", "'\(path)', line 9",
-                "    who:         gid:35", "    groups:      none",
+                "    who:         gid:40035", "    groups:      none",
                 "    verbs:       none: it is refused when it connects",
             ]
         )
@@ -74,14 +78,17 @@ import Testing
         let json = lines(try daemon.coffer(["entitlement", "list", "--json"]))
         #expect(json.count == 2)
         #expect(json.first?.hasSuffix(#","maxConnections":8,"maxRequestsPerSecond":100}"#) == true, "\(json)")
-        #expect(json.last == #"{"file":"\#(path)","line":9,"clients":["gid:35"],"groups":[],"verbs":[]}"#)
+        #expect(json.last == #"{"file":"\#(path)","line":9,"clients":["gid:40035"],"groups":[],"verbs":[]}"#)
     }
 
     @Test func `a client's own rights are explained, with the rule that gives them`() throws {
         let daemon = try daemon("[Client]\nUID=\(geteuid())\nGroups=mine\nVerbs=read write\nMaxConnections=9\n")
         let own = lines(try daemon.coffer(["entitlement", "explain"]))
         try #require(own.count == 5, "\(own)")
-        #expect(own[0].contains("; user \(geteuid()); group") && own[0].contains("/coffer'"), "\(own)")
+        #expect(
+            own[0].contains("; user \(NSUserName()) (\(geteuid())); group") && own[0].contains("/coffer'"),
+            "\(own)"
+        )
         let rest = [
             "decided by:  '\(path)', line 1", "groups:      mine", "verbs:       read, write",
             "connections: 9 at once, at most",
@@ -95,7 +102,7 @@ import Testing
     }
 
     @Test func `a process and a unit are explained, and what is neither is refused in words`() throws {
-        let daemon = try daemon("[Client]\nUnit=backup.service\nUID=34\nGroups=default\nVerbs=read\n")
+        let daemon = try daemon("[Client]\nUnit=backup.service\nUID=40034\nGroups=default\nVerbs=read\n")
         let sleeper = Process()
         sleeper.executableURL = URL(filePath: "/usr/bin/sleep")
         sleeper.arguments = ["600"]
@@ -103,7 +110,8 @@ import Testing
         let number = "\(sleeper.processIdentifier)"
         let process = lines(try daemon.coffer(["entitlement", "explain", number]))
         #expect(
-            process.first?.hasPrefix("client:      process \(number); user \(geteuid()); group") == true,
+            process.first?.hasPrefix("client:      process \(number); user \(NSUserName()) (\(geteuid())); group")
+                == true,
             "\(process)"
         )
         #expect(process.contains("groups:      default, any other by its name"), "\(process)")
@@ -113,7 +121,8 @@ import Testing
 
         #expect(
             lines(try daemon.coffer(["entitlement", "explain", "backup.service"])) == [
-                "client:      user 34; group \(getegid()); in unit:backup.service", "decided by:  '\(path)', line 1",
+                "client:      user 40034; group \(Self.groupName); in unit:backup.service",
+                "decided by:  '\(path)', line 1",
                 "groups:      default", "verbs:       read",
             ]
         )

@@ -59,11 +59,12 @@ import Testing
         let lines = audit.text.split(separator: "\n").prefix(8).map { $0.dropFirst("2026-11-23 06:44:34 UTC ".count) }
         #expect(
             lines == [
-                "cofferd vault.state noPasscode", "uid:0 vault.init", "uid:0 item.put 'frozen/secret' in 'default'",
-                "uid:0 item.get 'frozen/secret' in 'default'",
-                "uid:0 item.get 'frozen/nothing' in 'default' refused: there is no item 'frozen/nothing'",
-                "uid:0 keychain.find 'nowhere' refused: no keychain item matches",
-                "uid:0 keychain.add 'bank/pin' in 'default'", "uid:0 item.remove 'frozen/secret' in 'default'",
+                "cofferd vault.state noPasscode", "user:root vault.init",
+                "user:root item.put 'frozen/secret' in 'default'",
+                "user:root item.get 'frozen/secret' in 'default'",
+                "user:root item.get 'frozen/nothing' in 'default' refused: there is no item 'frozen/nothing'",
+                "user:root keychain.find 'nowhere' refused: no keychain item matches",
+                "user:root keychain.add 'bank/pin' in 'default'", "user:root item.remove 'frozen/secret' in 'default'",
             ]
         )
         let verified = try daemon.coffer(["audit", "--verify"])

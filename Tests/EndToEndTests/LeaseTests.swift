@@ -22,14 +22,14 @@ import Testing
     }
 
     @Test func `grant, list and revoke say what they do`() throws {
-        let client = "uid:\(geteuid())"
+        let client = "user:\(NSUserName())"
         let granted = try daemon.coffer(["grant", "deploy/token", "--to", client, "--for", "10m"])
         #expect(granted.text == "granted lease 1\n", "\(granted.errors)")
         let words = ["--uses", "3", "--reason", "nightly deployment", "--json"]
         let second = try daemon.coffer(["grant", "deploy/token", "--to", "unit:ci.service", "--for", "1d"] + words)
         #expect(second.text == "{\"lease\":2}\n")
         let listed = try daemon.coffer(["lease", "list"]).text.split(separator: "\n")
-        #expect(listed.first == "1  deploy/token  to \(client)  for 10 min")
+        #expect(listed.first == "1  deploy/token  to user:\(NSUserName())  for 10 min")
         #expect(listed.last == "2  deploy/token  to unit:ci.service  for 1 d, 3 times  'nightly deployment'")
         let revoked = try daemon.coffer(["lease", "revoke", "7", "1"])
         #expect(revoked.status == 66)
@@ -45,6 +45,8 @@ import Testing
         (["--to", "ci.service", "--for", "10m"], "unknown client 'ci.service'"),
         (["--to", "unit:ci", "--for", "10m"], "'ci' is no unit"),
         (["--to", "uid:1", "--for", "10"], "--for '10'"),
+        (["--to", "user:no such", "--for", "1h"], "there is no user 'no such'"),
+        (["--to", "group:no such", "--for", "1h"], "there is no group 'no such'"),
         (["--to", "uid:1", "--for", "31d"], "30 d at most"),
         (["--to", "uid:1", "--for", "1h", "--uses", "0"], "'uses'"),
     ])

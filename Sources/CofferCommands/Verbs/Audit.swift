@@ -188,7 +188,7 @@ extension AuditRecord: Printable {
     var text: [Line] { ["\(line)"] }
 
     private var line: String {
-        var words = [Timestamp.text(time), client?.summary ?? "cofferd", action]
+        var words = [Timestamp.text(time), client?.shortWords ?? "cofferd", action]
         for (index, item) in items.enumerated() {
             words.append(item.name.map { quotedForDisplay($0) } ?? item.reference?.hexadecimal ?? "")
             // Once for those that follow each other.

@@ -73,7 +73,7 @@ struct ListEntitlements: ParsableCommand {
 
 extension Entitlement: Printable {
     var text: [Line] {
-        let who: [(String, Line?)] = [("who", "\(clients.map(\.description).joined(separator: " and "))")]
+        let who: [(String, Line?)] = [("who", "\(clients.map(\.words).joined(separator: " and "))")]
         return ["\(place)"]
             + [Line](width: 13, indentation: 4, who + fields(groups, verbs, protection, limits))
     }
@@ -151,18 +151,4 @@ private func fields(
         ("connections", limits.connections.map { "\($0) at once, at most" }),
         ("requests", limits.requestsPerSecond.map { "\($0) a second, over time" }),
     ]
-}
-
-extension ClientIdentity {
-    /// The identity as text.
-    fileprivate var words: String {
-        let others = supplementaryGroupIDs.subtracting([groupID]).sorted().map { ", \($0)" }.joined()
-        var parts = ["user \(userID)", (others.isEmpty ? "group " : "groups ") + "\(groupID)" + others]
-        if let processID { parts.insert("process \(processID)", at: 0) }
-        if let unit { parts.append("in \(ClientPattern.unit(unit))") }
-        if let userUnit { parts.append("in \(ClientPattern.userUnit(userUnit))") }
-        if let containment { parts.append("in \(containment)") }
-        if let executablePath { parts.append("running \(quotedForDisplay(executablePath))") }
-        return parts.joined(separator: "; ")
-    }
 }

@@ -16,7 +16,7 @@ struct Grant: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Who may read it, such as unit:ci.service, user-unit:mail.service or uid:1000.",
+            "Who may read it, such as unit:ci.service, user-unit:mail.service or user:anna.",
             valueName: "client"
         )
     )
@@ -40,7 +40,7 @@ struct Grant: ParsableCommand {
 
     func run() throws {
         let itemName = try ItemName(argument: name)
-        let client = try ClientPattern(to)
+        let client = try ClientPattern(argument: to)
         let seconds = try Self.seconds(duration)
         let params = LeaseGrantParameters(
             name: itemName,

@@ -43,7 +43,7 @@ extension LeaseInfo: Printable {
         let reason = reason.map { "  \(quotedForDisplay($0))" } ?? ""
         let end = durationForDisplay(seconds: Int(seconds))
         let place = group == AccessGroup.owners ? "" : " of \(group)"
-        return ["\(number)  \(name: name)\(place)  to \(client)  for \(end)\(uses)\(reason)"]
+        return ["\(number)  \(name: name)\(place)  to \(client.words)  for \(end)\(uses)\(reason)"]
     }
 }
 
