@@ -26,7 +26,8 @@ package struct CofferCommand: ParsableCommand {
             CommandGroup(
                 name: "The vault",
                 subcommands: [
-                    Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self, Watch.self,
+                    Setup.self, Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self,
+                    Watch.self,
                     Wait.self,
                     Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self, Grant.self,
                     LeaseVerb.self,

@@ -6,6 +6,9 @@ internal import Glibc
 ///
 /// The file has the vault's ID, so that the password is never sent to another vault.
 struct LoginMark {
+    /// Whether the module that unlocks at login is installed.
+    static var isModuleInstalled: Bool { unsafe access("/usr/share/pam-configs/coffer", F_OK) == 0 }
+
     private let folder: String
     private var path: String { folder + "/login-vault" }
 

@@ -52,7 +52,7 @@ extension SystemdTests {
             #expect(
                 commands == [
                     "packaging/deb", "sudo apt install ./coffer_0.1.0_amd64.deb",
-                    "coffer init",
+                    "coffer setup",
                 ]
             )
         }
@@ -73,7 +73,7 @@ extension SystemdTests {
             let commands = try #require(blocks.first { $0.hasPrefix("sh\n") }).split(separator: "\n").dropFirst()
             for line in commands {
                 let command = line.split(separator: "#")[0].trimmingCharacters(in: .whitespaces)
-                    .replacing("sudo -u coffer ", with: "runuser -u coffer -- ").replacing("sudo ", with: "")
+                    .replacing("sudo ", with: "")
                 let result = try machine.run(["sh", "-c", "printf s3cret | \(command)"])
                 #expect(result.status == 0, "\(command): \(result.text)\(result.errors)")
             }
