@@ -190,6 +190,22 @@ import Testing
         #expect(letter.text.contains("it stays readable while locked (--protection complete changes that)"))
     }
 
+    @Test func `a put that changes the protection of what is there says so, and one that keeps it does not`() throws {
+        let daemon = try Self.vault()
+        func put(_ options: String...) throws -> String {
+            let answer = try daemon.coffer(["put", "changing"] + options, input: [1])
+            #expect(answer.status == 0, "\(answer.errors)")
+            return answer.errors
+        }
+        #expect(try put("--accessible", "WhenUnlocked") == "")
+        #expect(try put() == "")
+        let changed = try put("--accessible", "AfterFirstUnlock")
+        #expect(changed == "warning: it was WhenUnlocked before, and is AfterFirstUnlock now\n")
+        #expect(try put("--store", "file") == "")
+        let back = try put("--protection", "complete")
+        #expect(back.contains("warning: it was completeUntilFirstUserAuthentication before, and is WhenUnlocked now\n"))
+    }
+
     // MARK: Dates
 
     @Test func `dates are read in the zone in which they are shown`() throws {

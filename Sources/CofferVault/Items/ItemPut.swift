@@ -111,10 +111,10 @@ extension Vault {
             let context = call.caller.context
             if let replaced {
                 try replaceSecret(of: replaced, by: intake.prefix, params, accessibility, context)
-                return .done(Reply(Placement(verdict)))
+                return .done(Reply(Placement(verdict, replacing: before?.protection)))
             }
             try putInKeychain(params, intake.prefix, accessibility, verdict.decision, group, over: before, context)
-            return .done(Reply(Placement(verdict)))
+            return .done(Reply(Placement(verdict, replacing: before?.protection)))
         case .file(let protectionClass):
             if let replaced { throw CofferError.noFile(replaced) }
             guard params.attributes.isEmpty && params.user.isEmpty else { throw CofferError.noAttributes(params.name) }
@@ -126,7 +126,7 @@ extension Vault {
                 replacing: before?.protection
             )
             return try putInFileStore(target, intake, protectionClass, params.wantsProgress, call) {
-                Reply(Placement(verdict))
+                Reply(Placement(verdict, replacing: before?.protection))
             }
         }
     }
@@ -412,16 +412,25 @@ extension Protection {
 }
 
 extension Placement {
-    init(_ verdict: Verdict) {
+    /// Describes what was decided.
+    ///
+    /// - Parameters:
+    ///   - verdict: The decision.
+    ///   - former: The protection of the item that is replaced, if there is one.
+    init(_ verdict: Verdict, replacing former: Protection? = nil) {
         // What the caller has not named does not surprise it.
         let isNamed = verdict.protectionSource == .caller
+        var warnings = isNamed ? verdict.protection.warnings(convertedFrom: verdict.convertedFrom) : []
+        if let former, former != verdict.protection, former.converted(to: verdict.store) != verdict.protection {
+            warnings.append("it was \(former.name) before, and is \(verdict.protection.name) now")
+        }
         self.init(
             protection: verdict.protection,
             rule: verdict.rule.rawValue,
             reason: verdict.reason,
             protectionSource: verdict.protectionSource.rawValue,
             signature: verdict.signature?.rawValue,
-            warnings: isNamed ? verdict.protection.warnings(convertedFrom: verdict.convertedFrom) : []
+            warnings: warnings
         )
     }
 }
