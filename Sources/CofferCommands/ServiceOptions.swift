@@ -51,7 +51,7 @@ struct ServiceOptions: ParsableArguments {
     /// Says how the service gets the item, and when it will not.
     func tell(_ name: ItemName, _ protection: Protection, _ client: BlockingClient, _ format: FormatOptions) throws {
         guard let service else { return }
-        if try client.status().state != .noPasscode, let condition = protection.condition {
+        if try client.status().state != .noPasscode, let condition = protection.conditionForServices {
             Output.warn(["\(service) gets \(name.quoted) only \(condition)"])
         }
         let id = name.path.replacing("/", with: "--")
@@ -66,7 +66,7 @@ struct ServiceOptions: ParsableArguments {
 
 extension Protection {
     /// When a service gets an item in a vault with a passcode, if not always.
-    fileprivate var condition: String? {
+    var conditionForServices: String? {
         if isReadable(in: .beforeFirstUnlock) { return nil }
         return isReadableWhileLocked
             ? "after 'coffer unlock': once after each start of the machine" : "while the vault is unlocked"

@@ -174,7 +174,7 @@ extension SystemdTests {
             let name = whom.isEmpty ? "coffer-killed-all" : "coffer-killed-main"
             let provider = try Provider(
                 name,
-                options: ["--credential-wait", "600"],
+                options: ["--credential-wait", "600", "--no-carry-over"],
                 ["Restart=on-failure", "FileDescriptorStoreMax=512"]
             )
             try provider.put("token", "x", in: "web.service", "--accessible", "AfterFirstUnlock")
@@ -263,10 +263,10 @@ extension SystemdTests {
                 to: "\(folder)/told.service"
             )
             try provider.service.control("daemon-reload")
-            func told(_ unit: String = "told.service") throws -> CommandResult {
+            func told(_ unit: String = "told.service", _ format: String = "--json") throws -> CommandResult {
                 let verb = person == nil ? ["unit", unit] : ["unit", unit, "--user"]
                 return try provider.service.run(
-                    ["\(Machine.programs)/coffer"] + verb + ["--credential-socket", path, "--json"]
+                    ["\(Machine.programs)/coffer"] + verb + ["--credential-socket", path, format]
                 )
             }
             let group = person == nil ? "unit:told.service" : "user-unit:told.service"
@@ -278,6 +278,8 @@ extension SystemdTests {
             #expect(lines[1].contains(#""id":"web--token","group":"\#(group)""#), "\(lines)")
             #expect(!lines[1].contains("refusal"))
             #expect(open.status == 66)
+            let words = try told("told.service", "--timeout=9").text
+            #expect(words.contains("only:  after 'coffer unlock': once after each start of the machine"), "\(words)")
             try provider.service.control("restart", "\(provider.service.name).service")
             #expect(try told().text.contains(#""refusal":{"code":"interactionNotAllowed""#))
             #expect(try told("nobody.service").status == 66)

@@ -36,6 +36,7 @@ struct UnitVerb: ParsableCommand {
             return Output.standardError.line("\(unit) loads no credential from \(socket)")
         }
         let client = try connection.connect()
+        let hasPasscode = try client.status().state != .noPasscode
         var first: AuditedRefusal?
         for source in ours.sorted(by: { $0.id < $1.id }) {
             let subject: AccessSubject = user ? .userUnit(unit) : .unit(unit)
@@ -48,7 +49,9 @@ struct UnitVerb: ParsableCommand {
                 )
             }
             first = first ?? answer.refusal
-            format.show(CredentialReport(id: source.id, answer: answer, group: explained.groups.first))
+            let condition = hasPasscode ? answer.protection?.conditionForServices : nil
+            let group = explained.groups.first
+            format.show(CredentialReport(id: source.id, answer: answer, group: group, condition: condition))
         }
         if let first { throw ExitStatus(first.code) }
     }
@@ -59,6 +62,8 @@ private struct CredentialReport: Printable {
     let id: String
     let answer: CredentialAnswer
     let group: String?
+    /// When the unit gets it, if not at each start of the machine.
+    let condition: String?
 
     var json: JSONObject {
         var line = answer.json
@@ -76,6 +81,7 @@ private struct CredentialReport: Printable {
                 [
                     ("item", "\(item.compactMap(\.self).joined(separator: ", "))"),
                     ("why", answer.refusal.map { "\($0.message)" }),
+                    ("only", condition.map { "\($0)" }),
                 ]
             )
     }
