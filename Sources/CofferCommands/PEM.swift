@@ -91,46 +91,48 @@ struct PEM {
         of label: String,
         in text: RawSpan
     ) throws(CofferError) -> SecretBytes {
-        let characters = lines.reduce(0) { $0 + $1.range.count }
-        guard characters > 0 else { throw refusal("the block of the \(label) is empty") }
-        var der: SecretBytes
-        do { der = try SecretBytes(zeros: characters / 4 * 3) } catch { throw .noSecretMemory }
-        guard characters % 4 == 0 else {
-            throw refusal("the base64 in line \(lines[0].number) and on is cut off: it has \(characters) characters")
+        let joined = try join(lines, of: label, in: text)
+        do throws(Base64.DecodingError) {
+            return try joined.withBytes { (text) throws(Base64.DecodingError) in try Base64.decode(text) }
+        } catch {
+            switch error {
+            case .noMemory: throw .noSecretMemory
+            case .malformed(let place): throw malformed(lines, at: place)
+            }
         }
-        var bits: UInt32 = 0
-        var done = 0
-        var padding = 0
+    }
+
+    /// The lines of a block without their ends.
+    private func join(
+        _ lines: [(number: Int, range: Range<Int>)],
+        of label: String,
+        in text: RawSpan
+    ) throws(CofferError) -> SecretBytes {
+        guard !lines.isEmpty else { throw refusal("the block of the \(label) is empty") }
+        var joined: SecretBytes
+        do { joined = try SecretBytes(zeros: lines.reduce(0) { $0 + $1.range.count }) } catch { throw .noSecretMemory }
+        var place = 0
         for line in lines {
             guard !line.range.isEmpty, line.range.count <= Self.lineCharacters else {
                 let reason = line.range.isEmpty ? "is empty" : "has more than \(Self.lineCharacters) characters"
                 throw refusal("line \(line.number), inside the block of the \(label), \(reason)")
             }
-            for place in line.range {
-                let isPadding = text.byte(at: place) == UInt8(ascii: "=") && done >= characters - 2
-                padding += isPadding ? 1 : 0
-                guard let value = isPadding ? 0 : Base64.value(of: text.byte(at: place)), isPadding || padding == 0
-                else {
-                    throw refusal(
-                        "line \(line.number) is not base64, at character \(place - line.range.lowerBound + 1)"
-                    )
-                }
-                bits = bits << 6 | value
-                done += 1
-                guard done % 4 == 0 else { continue }
-                let group = bits
-                unsafe der.withUnsafeMutableBytes { buffer in
-                    for index in 0..<3 {
-                        unsafe buffer[(done / 4 - 1) * 3 + index] = UInt8(truncatingIfNeeded: group >> (16 - 8 * index))
-                    }
-                }
+            joined.copy(text.extracting(line.range), to: place)
+            place += line.range.count
+        }
+        return joined
+    }
+
+    /// The lines are not base64 from a character on.
+    private func malformed(_ lines: [(number: Int, range: Range<Int>)], at place: Int) -> CofferError {
+        var before = 0
+        for line in lines {
+            if place - before < line.range.count {
+                return refusal("line \(line.number) is not base64, at character \(place - before + 1)")
             }
+            before += line.range.count
         }
-        guard bits & (padding == 0 ? 0 : padding == 1 ? 0xFF : 0xFFFF) == 0 else {
-            throw refusal("line \(lines[lines.count - 1].number) is not base64: bits are left over at its end")
-        }
-        der.truncate(to: der.count - padding)
-        return der
+        return refusal("the base64 in line \(lines[0].number) and on is cut off: it has \(before) characters")
     }
 
     /// The next line, without its end.

@@ -56,19 +56,3 @@ package enum RandomText {
     /// A number below a bound, without bias.
     private static func choice(below bound: Int) -> Int { Int(randombytes_uniform(UInt32(bound))) }
 }
-
-/// Base64 of RFC 4648, section 4, padded, in locked memory and constant time.
-package func base64(_ bytes: RawSpan) throws(CryptoError) -> SecretBytes {
-    let variant = sodium_base64_VARIANT_ORIGINAL
-    var text = try allocateSecret(sodium_base64_encoded_len(bytes.byteCount, variant))
-    let capacity = text.count
-    unsafe text.withUnsafeMutableBytes { buffer in
-        unsafe bytes.withPointer { input in
-            guard let output = unsafe buffer.assumingMemoryBound(to: CChar.self).baseAddress else { return }
-            _ = unsafe sodium_bin2base64(output, capacity, input, bytes.byteCount, variant)
-        }
-    }
-    // Without the NUL that C ends it with.
-    text.truncate(to: capacity - 1)
-    return text
-}

@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferMemory
 
 /// Appends members whose keys the object does not have. A member without a value is omitted.
 extension JSONObject {

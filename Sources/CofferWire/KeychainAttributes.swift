@@ -1,4 +1,5 @@
 internal import CofferCore
+internal import CofferMemory
 
 extension AttributeValue {
     /// The value on the wire: bytes as base64, a date as a number of milliseconds.

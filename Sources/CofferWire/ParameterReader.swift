@@ -1,4 +1,5 @@
 package import CofferCore
+internal import CofferMemory
 
 /// Reads the parameters of a request by name and type, and records which were read, so that ``finish()`` can refuse
 /// unknown ones: a misspelt parameter must not seem to have been obeyed.

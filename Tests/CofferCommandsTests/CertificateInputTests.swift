@@ -75,13 +75,13 @@ private func refusal(_ input: String) -> String? {
             ),
             ("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", "the block of the CERTIFICATE is empty"),
             ("-----BEGIN CERTIFICATE-----\nMAA\n-----END CERTIFICATE-----\n", "cut off: it has 3 characters"),
-            ("-----BEGIN CERTIFICATE-----\nMAB=\n-----END CERTIFICATE-----\n", "bits are left over"),
-            ("-----BEGIN CERTIFICATE-----\nMR==\n-----END CERTIFICATE-----\n", "bits are left over"),
+            ("-----BEGIN CERTIFICATE-----\nMAB=\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 4"),
+            ("-----BEGIN CERTIFICATE-----\nMR==\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 3"),
             ("-----BEGIN CERTIFICATE-----\nM===\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 2"),
             ("-----BEGIN CERTIFICATE-----\nMA=A\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 4"),
             (
                 "-----BEGIN CERTIFICATE-----\nMAA=\nMAAA\n-----END CERTIFICATE-----\n",
-                "line 2 is not base64, at character 4"
+                "line 3 is not base64, at character 1"
             ),
             ("-----BEGIN CERTIFICATE-----\nM AA\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 2"),
             ("-----BEGIN CERTIFICATE-----\nMA-_\n-----END CERTIFICATE-----\n", "line 2 is not base64, at character 3"),

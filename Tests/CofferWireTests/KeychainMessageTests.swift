@@ -1,4 +1,5 @@
 import CofferCore
+import CofferMemory
 import CofferWire
 import Testing
 

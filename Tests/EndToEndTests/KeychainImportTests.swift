@@ -1,5 +1,6 @@
 import CofferClient
 import CofferCore
+import CofferMemory
 import CofferTestSupport
 import CofferWire
 import Foundation

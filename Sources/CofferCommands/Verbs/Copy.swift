@@ -85,9 +85,9 @@ struct Copy: ParsableCommand {
     private static func copyByTerminal(_ secret: Secret) throws(CofferError) {
         let terminal = try SecretInput.openTerminal(orElse: "leave out --osc52")
         let text: Secret
-        do { text = try secret.withBytes { (bytes) throws(CryptoError) in Secret(try base64(bytes)) } } catch {
-            throw .noSecretMemory
-        }
+        do {
+            text = try secret.withBytes { (bytes) throws(SecretMemoryError) in Secret(try Base64.encode(bytes)) }
+        } catch { throw .noSecretMemory }
         let sequence = try Secret(capacity: text.count + 16) { (output) throws(CofferError) in
             output.append(Array("\u{1B}]52;c;".utf8))
             text.withBytes { output.append($0) }

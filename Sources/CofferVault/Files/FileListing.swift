@@ -1,6 +1,7 @@
 internal import CofferCore
 internal import CofferFiles
 internal import CofferKeys
+internal import CofferMemory
 internal import CofferWire
 
 /// One page of a listing of files and directories, in the order in which the tree is walked.

@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
+internal import CofferMemory
 internal import CofferSystem
 package import CofferWire
 

@@ -2,6 +2,7 @@ internal import CofferCore
 internal import CofferFiles
 internal import CofferKeychain
 internal import CofferKeys
+internal import CofferMemory
 internal import CofferWire
 
 /// One page of a listing of both stores: the secrets in the order of their rows, then the files in the order of the

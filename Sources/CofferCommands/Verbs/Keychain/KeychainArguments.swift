@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferCore
+internal import CofferMemory
 internal import CofferWire
 
 /// A class as an argument: `generic-password` for `genericPassword`.

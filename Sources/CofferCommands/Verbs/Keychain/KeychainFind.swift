@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferMemory
 
 struct FindKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(

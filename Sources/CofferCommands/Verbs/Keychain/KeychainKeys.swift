@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferMemory
 
 extension KeychainQueryOptions {
     /// The query of a verb that uses keys: of class `key` if nothing is said.
