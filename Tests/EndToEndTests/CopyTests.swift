@@ -53,6 +53,18 @@ import Testing
         #expect(copied.text.hasSuffix("[other]\n"), "\(copied.text)")
     }
 
+    @Test func `a key of OpenSSH is in the clipboard as OpenSSH writes it`() throws {
+        let copied = try runWithScreen(
+            """
+            ssh-keygen -q -t ed25519 -N '' -C me -f key; coffer keychain add key --class key --label k >/dev/null
+            coffer copy key:k --for 0s; umask 077
+            for i in {1..100}; do xclip -selection clipboard -out >copy 2>/dev/null && break; sleep 0.05; done
+            ssh-keygen -y -f copy | cmp - key.pub && echo same
+            """
+        )
+        #expect(copied.text.hasSuffix("and stays there\nsame\n"), "\(copied.text)")
+    }
+
     @Test func `without a time, it stays, and no process waits`() throws {
         let copied = try runWithScreen("coffer copy a/b --for 0s --json; pasted; pgrep -f '[c]lear-clipboard xclip 0'")
         #expect(copied.text == #"{"name":"a/b","clearedAfter":null}"# + "\n[hunter2\nuser: me]\n")

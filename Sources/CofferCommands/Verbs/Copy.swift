@@ -49,7 +49,7 @@ struct Copy: ParsableCommand {
         let session = try authentication.connect()
         try waiting.untilReadable(itemName, in: access.group, session.client)
         let stored = try session.secret(itemName, in: access.group)
-        let secret = try field.map { (field) throws(CofferError) in try stored.value(of: field) } ?? stored.content
+        let secret = try field.map { (field) throws(CofferError) in try stored.value(of: field) } ?? stored.formatted()
         guard secret.count > 0 else { throw CofferError(.param, "\(itemName.quoted) is empty, and nothing was copied") }
         if let clipboard {
             try clipboard.copy(secret)

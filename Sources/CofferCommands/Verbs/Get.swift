@@ -24,8 +24,15 @@ struct Get: ParsableCommand {
     @Option(help: ArgumentHelp("That part of the content only, in bytes.", valueName: "offset:length"))
     var range: String?
 
+    @OptionGroup var key: KeyFormatOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
+
+    func validate() throws {
+        if key.keyFormat != nil && (range != nil || field != nil) {
+            throw ValidationError("--format is for the whole key, without --field and --range")
+        }
+    }
 
     func run() throws {
         let itemName = try ItemName(argument: name)
@@ -60,14 +67,18 @@ struct Get: ParsableCommand {
     }
 
     private func write(_ params: ItemGetParameters, _ session: Session) throws(CofferError) {
+        // A part is one of the stored bytes.
+        let found = range == nil ? try key.key(of: params.name, in: access.group, session.client) : nil
         try output.write(
             { (number) throws(CofferError) in
-                try session.satisfy { () throws(CofferError) in try fetch(params, from: session.client, to: number) }
+                try session.satisfy { () throws(CofferError) in
+                    try fetch(params, of: found, from: session.client, to: number)
+                }
             },
             orShow: { () throws(CofferError) in
                 let returned = try session.call(params)
                 warn(of: returned.value)
-                try BytesOutputOptions.show(returned.payload, params.name.quoted)
+                try BytesOutputOptions.show(key.format(returned.payload, of: found), params.name.quoted)
             }
         )
     }
@@ -75,6 +86,7 @@ struct Get: ParsableCommand {
     /// The daemon writes a file to the descriptor; a secret is in the answer.
     private func fetch(
         _ params: ItemGetParameters,
+        of found: PrivateKey?,
         from client: BlockingClient,
         to descriptor: Int32
     ) throws(CofferError) {
@@ -86,7 +98,7 @@ struct Get: ParsableCommand {
             progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         )
         warn(of: returned.value)
-        if returned.value.delivery == .payload { try returned.payload.write(to: descriptor) }
+        if returned.value.delivery == .payload { try key.format(returned.payload, of: found).write(to: descriptor) }
     }
 
     private func warn(of item: ItemGetResult) {

@@ -31,6 +31,7 @@ struct FindKeychainItems: ParsableCommand {
     var sort: KeychainOrder?
 
     @OptionGroup var output: BytesOutputOptions
+    @OptionGroup var key: KeyFormatOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
     @OptionGroup var format: FormatOptions
@@ -46,6 +47,7 @@ struct FindKeychainItems: ParsableCommand {
         if all && limit != nil { throw ValidationError("give either --all or --limit") }
         if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
         if try lists && output.output != nil { throw ValidationError("--output is for the secret of one item") }
+        if try lists && key.keyFormat != nil { throw ValidationError("--format is for the secret of one item") }
     }
 
     func run() throws {
@@ -55,10 +57,23 @@ struct FindKeychainItems: ParsableCommand {
         let lists = try lists
         let session = try authentication.connect()
         if lists { return try list(try listsAll ? queries : [wanted], session.client) }
-        let found = try waiting.repeating(on: session.client) { () throws(CofferError) in
-            try session.call(KeychainFindParameters(wanted, order: sort))
+        let secret = try waiting.repeating(on: session.client) { () throws(CofferError) in
+            try self.secret(wanted, session)
         }
-        try output.write(found.secrets().compactMap(\.self).first ?? Secret(nil), "the secret")
+        try output.write(secret, "the secret")
+    }
+
+    /// The secret of the first item; a key in its format.
+    private func secret(_ wanted: KeychainQuery, _ session: Session) throws(CofferError) -> Secret {
+        func find(_ returns: Set<KeychainReturn>) throws(CofferError) -> (item: KeychainItemInfo?, secret: Secret?) {
+            let found = try session.call(KeychainFindParameters(wanted, order: sort, returns: returns))
+            return (found.value.items.first, try found.secrets().compactMap(\.self).first)
+        }
+        guard case (let item?, let secret?) = try find([.attributes, .data]) else {
+            // What is not extractable is returned without its data: the daemon says why if it is asked for that alone.
+            return try find([.data]).secret ?? Secret(nil)
+        }
+        return try key.format(secret, of: key.key(of: item))
     }
 
     private var listsAll: Bool {
