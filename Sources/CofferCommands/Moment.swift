@@ -62,7 +62,7 @@ enum Moment {
     }
 
     /// The time of the wall clock, in milliseconds since 1970.
-    private static var now: Int64 { Int64(time(nil)) * 1000 }
+    static var now: Int64 { Int64(time(nil)) * 1000 }
 
     /// Reads a duration such as `90s`, `10m`, `2h`, `30d` or `4w`.
     ///
@@ -73,6 +73,17 @@ enum Moment {
             (0...99_999).contains(count)
         else { return nil }
         return count * unit
+    }
+
+    /// Reads 14 digits, `20270131120000`, of the Gregorian calendar in UTC.
+    ///
+    /// - Returns: Seconds since 1970; `nil` where there is no such day or time.
+    static func secondsInUTC(_ digits: String) -> Int64? {
+        guard let match = digits.wholeMatch(of: /([0-9]{4})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{2})/) else {
+            return nil
+        }
+        let parts = [match.1, match.2, match.3, match.4, match.5, match.6].compactMap { Int32($0) }
+        return secondsSince1970(parts, inUTC: true)
     }
 
     /// - Returns: `nil` where there is no such day or time.

@@ -98,9 +98,12 @@ extension KeyType {
 /// - Parameter publicKey: The public key as in a certificate, in the BIT STRING of the SubjectPublicKeyInfo: the 32 raw
 ///   bytes of an Ed25519 or X25519 key.
 /// - Returns: 32 bytes.
-package func publicKeyHash(of publicKey: [UInt8]) -> [UInt8] {
+package func publicKeyHash(of publicKey: [UInt8]) -> [UInt8] { sha256(publicKey) }
+
+/// The SHA-256 of bytes that are not secret: 32 bytes.
+package func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
-    let code = unsafe crypto_hash_sha256(&hash, publicKey, UInt64(publicKey.count))
+    let code = unsafe crypto_hash_sha256(&hash, bytes, UInt64(bytes.count))
     precondition(code == 0, "hashing has no way to fail")
     return hash
 }

@@ -27,13 +27,14 @@ struct Show: ParsableCommand {
         let item = try client.call(params).value
         if format.json { return Output.standardOutput.line(item.json) }
         let readers = try Readers.words(of: item, client)
-        Output.standardOutput.lines([Line](width: 16, item.fields + [("who reads it", readers)]))
+        let certificate = try CertificateLines(of: item, named: params.name, client)
+        Output.standardOutput.lines([Line](width: 16, item.fields(certificate) + [("who reads it", readers)]))
     }
 }
 
 extension ItemInfo {
     /// What is known of the item, by labels for people.
-    fileprivate var fields: [(label: String, value: Line?)] {
+    fileprivate func fields(_ certificate: CertificateLines?) -> [(label: String, value: Line?)] {
         [
             ("name", "\(name: name)"),
             ("what", "\(kindWord)\(kind.map { " (\($0.rawValue))" } ?? "")"),
@@ -41,6 +42,7 @@ extension ItemInfo {
             ("protection", "\(protection.name)"),
             ("asks for", accessControl?.need(after: []).map { "\($0.words)" }),
         ]
+            + (certificate?.lines ?? [])
             + ownAttributes
             + [
                 ("size", byteCount == 1 ? "1 byte" : "\(byteCount) bytes"),
@@ -69,6 +71,8 @@ extension ItemInfo {
     private func hasOwnLine(_ attribute: KeychainAttribute) -> Bool {
         switch attribute {
         case .accessGroup, .accessible, .creationDate, .modificationDate, .expiryDate: true
+        // Their lines are in words.
+        case .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash: itemClass == .certificate
         // They are the name of a secret that has a path.
         case .service, .account: itemClass == .genericPassword && QualifiedName(argument: name) == nil
         default: false
