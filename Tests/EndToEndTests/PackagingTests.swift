@@ -72,4 +72,42 @@ import Testing
         #expect(try run("packaging/deb --output").status == 64)
         #expect(try run("packaging/deb --help").status == 0)
     }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/lintian")))
+    func `lintian finds nothing in the packages, and each program is in its own`() throws {
+        let directory = try TemporaryDirectory()
+        let made = try run("packaging/deb --programs \"$1\" --output \"$2\"", Project.binaries, directory.path)
+        #expect(made.status == 0, "\(made.errors)")
+        let packages = made.text.split(separator: "\n").map { String($0) }
+        #expect(packages.count == 3)
+        // The programs under test find the libraries of Swift where it is installed; those that are released need none.
+        let found = try run(
+            "cd \"$1\"; lintian --allow-root --fail-on error,warning --suppress-tags custom-library-search-path *.deb",
+            directory.path
+        )
+        #expect(found.status == 0 && found.text.isEmpty, "\(found.text)\(found.errors)")
+        let files = [
+            "coffer": [
+                "/usr/bin/coffer", "/usr/share/bash-completion/completions/coffer",
+                "/usr/share/zsh/vendor-completions/_coffer", "/usr/share/fish/vendor_completions.d/coffer.fish",
+                "/usr/share/man/man1/coffer.1.gz", "/usr/share/doc/coffer/CLI.md",
+            ],
+            "cofferd": [
+                "/usr/bin/cofferd", "/usr/lib/systemd/system/cofferd.service", "/usr/lib/systemd/user/cofferd.socket",
+                "/usr/lib/sysusers.d/coffer.conf", "/usr/lib/tmpfiles.d/coffer.conf",
+                "/etc/coffer/entitlements.d/administrator.conf",
+                "/usr/share/man/man8/cofferd.8.gz", "/usr/share/man/man5/cofferd.conf.5.gz",
+                "/usr/share/apparmor/extra-profiles/usr.bin.cofferd",
+            ],
+            "libpam-coffer": [
+                "/usr/share/pam-configs/coffer", "/usr/share/man/man8/pam_coffer.8.gz",
+            ],
+        ]
+        for (package, paths) in files {
+            let path = try #require(packages.first { $0.contains("/\(package)_") })
+            let contents = try run("dpkg-deb --contents \"$1\"", path).text
+            for path in paths { #expect(contents.contains(" .\(path)\n"), "\(path) in \(package)") }
+            #expect(contents.contains("/security/pam_coffer.so\n") == (package == "libpam-coffer"))
+        }
+    }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension SystemdTests {
-    /// The package of `packaging/deb`, as it is: installed, used in its sandbox, upgraded, removed and purged.
+    /// The packages of `packaging/deb`, as they are: installed, used in its sandbox, upgraded, removed and purged.
     @Suite struct PackageTests {
         private let machine: Machine
         private let service: Service
@@ -13,15 +13,28 @@ extension SystemdTests {
             service = try Service(installedFor: nil)
         }
 
-        /// The package of the programs under test, in two versions that differ in nothing else; made once.
+        /// The packages of the programs under test, in two versions that differ in nothing else, and the one package that
+        /// they once were, with the same files; made once.
         private static let packages: Result<TemporaryDirectory, any Error> = Result {
             let directory = try TemporaryDirectory()
             let script = """
-                made=$("$0"/packaging/deb --programs "$1" --version 0.1.0 --output .)
-                dpkg-deb --raw-extract "$made" tree
-                sed -i 's/^Version: .*/Version: 0.1.1/' tree/DEBIAN/control
-                dpkg-deb --root-owner-group -Znone --build tree 0.1.1.deb
-                mv "$made" 0.1.0.deb
+                mkdir 0.1.0 0.1.0-2 0.1.0-3
+                "$0"/packaging/deb --programs "$1" --version 0.1.0-2 --output 0.1.0-2
+                for package in 0.1.0-2/*.deb; do
+                    dpkg-deb --raw-extract "$package" tree
+                    sed -i 's/^Version: .*/Version: 0.1.0-3/; s/(= 0.1.0-2)/(= 0.1.0-3)/g' tree/DEBIAN/control
+                    dpkg-deb --root-owner-group -Znone --build tree 0.1.0-3
+                    rm -r tree
+                    dpkg-deb --extract "$package" single
+                done
+                dpkg-deb --control 0.1.0-2/cofferd_*.deb single/DEBIAN
+                cd single/DEBIAN
+                sed -i 's/cofferd.remove-secrets/coffer\\/remove-secrets/' *
+                sed -i '2i pam-auth-update --package' postinst
+                sed -i '/^Breaks:/d; /^Replaces:/d; /^Source:/d
+                    s/^Package: .*/Package: coffer/; s/^Version: .*/Version: 0.1.0/; s/^Recommends: .*//' control
+                sed -i '/^$/d' control
+                dpkg-deb --root-owner-group -Znone --build .. ../../0.1.0
                 """
             let made = try runCommand(
                 "/bin/bash",
@@ -33,10 +46,12 @@ extension SystemdTests {
             return directory
         }
 
+        private static let names = "coffer cofferd libpam-coffer"
+
         /// Installs a version over what is there.
         private func install(_ version: String) throws {
-            try machine.copy(Self.packages.get().appending("\(version).deb"), to: "/var/cache/coffer.deb")
-            try machine.succeed(["apt-get", "install", "--yes", "--allow-downgrades", "/var/cache/coffer.deb"])
+            try machine.copy(Self.packages.get().appending(version), to: "/var/cache/coffer-\(version)")
+            try shell("apt-get install --yes --allow-downgrades /var/cache/coffer-\(version)/*.deb")
         }
 
         /// Runs a command of the machine's shell.
@@ -51,14 +66,13 @@ extension SystemdTests {
             let commands = lines.map { $0.split(separator: "#")[0].trimmingCharacters(in: .whitespaces) }
             #expect(
                 commands == [
-                    "packaging/deb", "sudo apt install ./coffer_0.1.0_amd64.deb",
-                    "coffer setup",
+                    "packaging/deb", "sudo apt install ./*coffer*_amd64.deb", "coffer setup",
                 ]
             )
         }
 
         @Test func `a service gets what the README stores for it, also after a restart`() throws {
-            try install("0.1.0")
+            try install("0.1.0-2")
             let readme = try String(contentsOfFile: "\(Project.root)/README.md", encoding: .utf8)
             let services = try #require(readme.components(separatedBy: "## For services\n").last)
             let blocks = services.components(separatedBy: "```")
@@ -84,41 +98,61 @@ extension SystemdTests {
                 """
                 rm -r /etc/systemd/system/backup.service* /run/given /etc/credstore.encrypted/coffer.device-key
                 systemctl daemon-reload
-                echo 'coffer coffer/remove-secrets boolean true' | debconf-set-selections
-                dpkg --purge coffer
                 """
             )
+            try purge()
         }
 
         @Test func `installed, used, upgraded with an unlocked daemon, removed and purged`() throws {
-            try install("0.1.0")
+            try install("0.1.0-2")
             #expect(try shell("systemctl is-active cofferd.socket") == "active")
             #expect(!(try service.isActive))
             #expect(try shell("stat --format '%U %a' /run/coffer /run/coffer/coffer.sock") == "root 755\nroot 666")
             try use(service)
             let process = try service.property("MainPID")
 
-            try install("0.1.1")
-            #expect(try shell("dpkg --status coffer | grep ^Version") == "Version: 0.1.1")
+            try install("0.1.0-3")
+            #expect(try shell("dpkg --status cofferd | grep ^Version") == "Version: 0.1.0-3")
             #expect(try service.property("MainPID") != process)
             #expect(try service.state() == "lockedExpired")
             #expect(try service.get("background") == "carried over")
             #expect(try service.get("bank/pin") == nil)
 
-            try machine.succeed(["apt-get", "remove", "--yes", "coffer"])
+            try shell("apt-get remove --yes \(Self.names)")
             #expect(try shell("ls /run/coffer; ls /var/lib/coffer | grep keybag") == "keybag")
             #expect(try machine.run(["systemctl", "is-active", "cofferd.socket"]).text == "inactive\n")
-            let purged = try machine.run(["dpkg", "--purge", "coffer"])
+            let purged = try machine.run(["sh", "-c", "dpkg --purge \(Self.names)"])
             #expect(purged.status == 0 && purged.errors.contains("the vault in /var/lib/coffer stays"))
 
-            try install("0.1.1")
+            try install("0.1.0-3")
             #expect(try service.state() == "beforeFirstUnlock")
             try service.unlock()
             #expect(try service.get("bank/pin") == "1234")
-            try shell("echo 'coffer coffer/remove-secrets boolean true' | debconf-set-selections")
-            try machine.succeed(["dpkg", "--purge", "coffer"])
+            try purge()
             #expect(try machine.run(["test", "-e", "/var/lib/coffer"]).status == 1)
             #expect(try machine.run(["ls", "/usr/bin/cofferd", "/etc/coffer/entitlements.d"]).text == "")
+        }
+
+        @Test func `the one package that it was before is divided by an upgrade, and the daemon keeps its keys`() throws
+        {
+            try install("0.1.0")
+            try service.makeVault()
+            try service.put("background", "carried over", "AfterFirstUnlock")
+            let process = try service.property("MainPID")
+
+            try install("0.1.0-2")
+            #expect(try service.property("MainPID") != process)
+            #expect(try service.state() == "lockedExpired")
+            #expect(try service.get("background") == "carried over")
+            let owners = try shell(
+                "dpkg --search bin/coffer bin/cofferd pam_coffer.so | cut -d: -f1 | sort -u | paste -sd' '"
+            )
+            #expect(owners == "coffer cofferd libpam-coffer")
+            #expect(try shell("dpkg --audit; grep -c pam_coffer /etc/pam.d/common-auth") == "1")
+            #expect(try shell("dpkg --verify \(Self.names)") == "")
+            try shell("apt-get remove --yes libpam-coffer")
+            #expect(try machine.run(["grep", "pam_coffer", "/etc/pam.d/common-auth"]).status == 1)
+            try purge()
         }
 
         /// The story of a vault, in the sandbox of the units.
@@ -151,7 +185,7 @@ extension SystemdTests {
         }
 
         @Test func `another service is distinguished in the sandbox, and has what an entitlement grants`() throws {
-            try install("0.1.0")
+            try install("0.1.0-2")
             try service.makeVault()
             try service.put("mine", "owner's", "WhenUnlocked")
             let file = "/etc/coffer/entitlements.d/reader.conf"
@@ -172,7 +206,7 @@ extension SystemdTests {
         }
 
         @Test func `root administers the machine's vault, stores for a service, and reads nothing`() throws {
-            try install("0.1.0")
+            try install("0.1.0-2")
             func root(_ arguments: String..., input: String = "") throws -> CommandResult {
                 try machine.run(["coffer"] + arguments, input: Array(input.utf8))
             }
@@ -209,7 +243,7 @@ extension SystemdTests {
         }
 
         @Test func `systemd finds nothing to say of the units, and their sandbox is as tight as it is meant`() throws {
-            try install("0.1.0")
+            try install("0.1.0-2")
             for (manager, person) in [("system", nil), ("user", Machine.person)] {
                 let units = ["cofferd.socket", "cofferd-credentials.socket", "cofferd.service"].map {
                     "/usr/lib/systemd/\(manager)/\($0)"
@@ -236,7 +270,7 @@ extension SystemdTests {
         }
 
         @Test func `a user has a vault of his own, in the sandbox of the user's units`() throws {
-            try install("0.1.0")
+            try install("0.1.0-2")
             let own = try Service(installedFor: Machine.person)
             #expect(try own.control("is-enabled", "cofferd.socket") == "enabled")
             try own.control("enable", "--now", "cofferd.socket")
@@ -247,8 +281,8 @@ extension SystemdTests {
         }
 
         private func purge() throws {
-            try shell("echo 'coffer coffer/remove-secrets boolean true' | debconf-set-selections")
-            try machine.succeed(["dpkg", "--purge", "coffer"])
+            try shell("echo 'cofferd cofferd/remove-secrets boolean true' | debconf-set-selections")
+            try shell("dpkg --purge \(Self.names)")
         }
     }
 }
