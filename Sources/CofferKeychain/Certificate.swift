@@ -4,7 +4,7 @@ internal import CofferCrypto
 /// The fields of an X.509 certificate by which the keychain finds it.
 ///
 /// Neither the validity of the certificate nor its issuer is checked. The parser is the daemon's own, and strict:
-/// swift-asn1 links Foundation, which would add megabytes to the daemon.
+/// swift-asn1 links FoundationEssentials, which would add 7.4 MB to the daemon.
 package struct Certificate: Sendable {
     /// The encoding of every certificate here, as in `kSecAttrCertificateEncoding`: `CSSM_CERT_ENCODING_DER`.
     package static let encoding: Int64 = 3
