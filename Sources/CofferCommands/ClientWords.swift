@@ -16,14 +16,9 @@ extension ClientPattern {
                 throw CofferError(.param, error.message, hint: "'uid:NUMBER' names a user without a name")
             }
         case ("group", 2):
-            guard let number = UserDatabase.groupID(named: parts[1]) else {
-                throw CofferError(
-                    .param,
-                    "there is no group \(quotedForDisplay(parts[1]))",
-                    hint: "'gid:NUMBER' names a group without a name"
-                )
+            do { self = .group(try UserDatabase.groupID(named: parts[1])) } catch {
+                throw CofferError(.param, error.message, hint: "'gid:NUMBER' names a group without a name")
             }
-            self = .group(number)
         default: try self.init(text)
         }
     }

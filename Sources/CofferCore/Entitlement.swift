@@ -28,10 +28,10 @@ extension Entitlement {
 }
 
 extension Entitlement {
-    /// The settings of a section: the first five, of which at least one is required, identify the client; the others
+    /// The settings of a section: the first six, of which at least one is required, identify the client; the others
     /// say what it may do.
     package static let settings = [
-        "Unit", "UserUnit", "User", "UID", "GID", "Executable", "Service", "VaultOwner", "Groups", "Verbs",
+        "Unit", "UserUnit", "User", "UID", "Group", "GID", "Executable", "Service", "VaultOwner", "Groups", "Verbs",
         "DefaultProtection", "MaxConnections", "MaxRequestsPerSecond",
     ]
 
@@ -49,11 +49,13 @@ extension Entitlement {
     ///   - files: The files, and their bytes.
     ///   - owner: The user whose vault they are for; a section that names another one is left out. `nil` for all.
     ///   - userID: Looks up a user by name.
+    ///   - groupID: Looks up a group by name.
     /// - Throws: `param` with the line of the error.
     package static func all(
         in files: [(path: String, bytes: [UInt8])],
         ofVaultOf owner: UInt32? = nil,
-        userID: (String) throws(CofferError) -> UInt32
+        userID: (String) throws(CofferError) -> UInt32,
+        groupID: (String) throws(CofferError) -> UInt32
     ) throws(CofferError) -> [Entitlement] {
         var all: [Entitlement] = []
         for (path, bytes) in files {
@@ -67,7 +69,7 @@ extension Entitlement {
                     )
                 }
                 var draft = EntitlementDraft()
-                for entry in section.entries { try draft.take(entry, in: section, of: file, userID) }
+                for entry in section.entries { try draft.take(entry, in: section, of: file, userID, groupID) }
                 let entitlement = try draft.finished(at: section.line, of: file)
                 if draft.isForVault(of: owner) { all.append(entitlement) }
             }
@@ -86,13 +88,14 @@ private struct EntitlementDraft {
     private var protection: Protection?
     private var limits = ClientLimits()
 
-    private static let identifying = Entitlement.settings.prefix(5)
+    private static let identifying = Entitlement.settings.prefix(6)
 
     mutating func take(
         _ entry: ConfigurationFile.Entry,
         in section: ConfigurationFile.Section,
         of file: ConfigurationFile,
-        _ userID: (String) throws(CofferError) -> UInt32
+        _ userID: (String) throws(CofferError) -> UInt32,
+        _ groupID: (String) throws(CofferError) -> UInt32
     ) throws(CofferError) {
         guard seen.insert(entry.key).inserted else { throw file.wrong(entry.line, "\(entry.key) is there twice") }
         guard Entitlement.settings.contains(entry.key) else {
@@ -104,6 +107,7 @@ private struct EntitlementDraft {
             case "UserUnit": clients.append(.userUnit(try Entitlement.unitOrPattern(text)))
             case "User": clients.append(.user(try userID(text)))
             case "UID": clients.append(.user(try Self.number(text)))
+            case "Group": clients.append(.group(try groupID(text)))
             case "GID": clients.append(.group(try Self.number(text)))
             case "Executable": clients.append(.executable(try Self.path(text)))
             case "Service": clients.append(try Self.outsideServices(text))
@@ -127,8 +131,8 @@ private struct EntitlementDraft {
                 hint: "one of \(Self.identifying.joined(separator: ", ")); a program alone can be made to do anything"
             )
         }
-        guard !seen.isSuperset(of: ["User", "UID"]) else {
-            throw file.wrong(line, "User and UID exclude each other: give one of them")
+        for (name, number) in [("User", "UID"), ("Group", "GID")] where seen.isSuperset(of: [name, number]) {
+            throw file.wrong(line, "\(name) and \(number) exclude each other: give one of them")
         }
         guard seen.contains("Verbs") else {
             throw file.wrong(line, "a [Client] needs Verbs: what it may do", hint: "'Verbs=' alone refuses it")

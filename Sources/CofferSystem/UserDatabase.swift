@@ -30,13 +30,18 @@ package enum UserDatabase {
         return unsafe String(cString: entry.pw_name)
     }
 
-    /// The number of a group; `nil` if there is no such group.
-    package static func groupID(named name: String) -> UInt32? {
+    /// The number of a group.
+    ///
+    /// - Parameter name: The group's name.
+    /// - Throws: `param` if there is no such group.
+    package static func groupID(named name: String) throws(CofferError) -> UInt32 {
         var entry = unsafe group()
         var found: UnsafeMutablePointer<group>?
         var buffer = [CChar](repeating: 0, count: entryBytes)
         let code = unsafe getgrnam_r(name, &entry, &buffer, buffer.count, &found)
-        guard code == 0, unsafe found != nil else { return nil }
+        guard code == 0, unsafe found != nil else {
+            throw CofferError(.param, "there is no group \(quotedForDisplay(name))", hint: "'GID=' takes a number")
+        }
         return unsafe entry.gr_gid
     }
 

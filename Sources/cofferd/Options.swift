@@ -97,7 +97,12 @@ struct Options {
         let usual = Entitlement.directories(home: Self.configurationHome())
         let directories = entitlementPath.map { [$0] } ?? usual
         let files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: Limits.configurationBytes)
-        return try Entitlement.all(in: files, ofVaultOf: geteuid(), userID: UserDatabase.userID)
+        return try Entitlement.all(
+            in: files,
+            ofVaultOf: geteuid(),
+            userID: UserDatabase.userID,
+            groupID: UserDatabase.groupID
+        )
     }
 
     private mutating func take(_ file: ConfigurationFile) throws(CofferError) {

@@ -7,7 +7,11 @@ import Testing
 
     private func policy(_ sections: String...) throws -> AccessPolicy {
         let text = sections.map { "[Client]\n\($0)\n" }.joined()
-        let entitlements = try Entitlement.all(in: [("a.conf", Array(text.utf8))]) { (_) throws(CofferError) in 34 }
+        let entitlements = try Entitlement.all(in: [("a.conf", Array(text.utf8))]) { (_) throws(CofferError) in
+            34
+        } groupID: { (_) throws(CofferError) in
+            35
+        }
         return AccessPolicy(daemon: Self.daemon, entitlements: entitlements)
     }
 

@@ -8,6 +8,9 @@ import Testing
         return try Entitlement.all(in: files) { (name) throws(CofferError) in
             guard name == "anna" else { throw CofferError(.param, "there is no user '\(name)'") }
             return 1000
+        } groupID: { (name) throws(CofferError) in
+            guard name == "staff" else { throw CofferError(.param, "there is no group '\(name)'") }
+            return 50
         }
     }
 
@@ -55,10 +58,22 @@ import Testing
         #expect(file.first?.protection == .file(.complete))
     }
 
+    @Test func `a group is named, or given by its number, and not both`() throws {
+        #expect(try Self.read("[Client]\nGroup=staff\nVerbs=lock").first?.clients == [.group(50)])
+        for wrong in ["Group=staff\nGID=50", "Group=nobody's"] {
+            #expect(throws: CofferError.self) { try Self.read("[Client]\n\(wrong)\nVerbs=lock") }
+        }
+    }
+
     @Test func `a section for one user's vault says nothing about another's`() throws {
         let text = Array("[Client]\nVaultOwner=anna\nUID=0\nVerbs=lock\n[Client]\nUID=1\nVerbs=lock".utf8)
         func lines(ofVaultOf owner: UInt32?) throws -> [Int] {
-            try Entitlement.all(in: [("a", text)], ofVaultOf: owner) { (_) throws(CofferError) in 1000 }.map(\.line)
+            try Entitlement.all(in: [("a", text)], ofVaultOf: owner) { (_) throws(CofferError) in
+                1000
+            } groupID: { (_) throws(CofferError) in
+                35
+            }
+            .map(\.line)
         }
         #expect(try lines(ofVaultOf: 1000) == [1, 5])
         #expect(try lines(ofVaultOf: 1001) == [5])
@@ -209,7 +224,11 @@ import Testing
         #expect(throws: CofferError(.param, "")) { try Self.read(comment + "a") }
         let bytes: [UInt8] = [UInt8(ascii: "#"), 0xff]
         #expect(throws: CofferError(.param, "")) {
-            try Entitlement.all(in: [("a", bytes)]) { (_) throws(CofferError) in 0 }
+            try Entitlement.all(in: [("a", bytes)]) { (_) throws(CofferError) in
+                0
+            } groupID: { (_) throws(CofferError) in
+                0
+            }
         }
     }
 

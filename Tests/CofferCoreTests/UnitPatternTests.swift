@@ -5,7 +5,11 @@ import Testing
 @Suite struct UnitPatternTests {
     private static func entitlements(_ unit: String) throws(CofferError) -> [Entitlement] {
         let text = "[Client]\nUnit=\(unit)\nGroups=default\nVerbs=read\n"
-        return try Entitlement.all(in: [("a.conf", Array(text.utf8))]) { (_) throws(CofferError) in 0 }
+        return try Entitlement.all(in: [("a.conf", Array(text.utf8))]) { (_) throws(CofferError) in
+            0
+        } groupID: { (_) throws(CofferError) in
+            35
+        }
     }
 
     @Test(

@@ -19,7 +19,11 @@ import Testing
         let rows = try page.table(["setting", "what"], below: "## Entitlements")
         #expect(rows.map { $0[0].quotedWords } == Entitlement.settings.map { [$0] })
         let example = try #require(page.blocks("").first).joined(separator: "\n")
-        let found = try Entitlement.all(in: [("example", Array(example.utf8))]) { (_) throws(CofferError) in 34 }
+        let found = try Entitlement.all(in: [("example", Array(example.utf8))]) { (_) throws(CofferError) in
+            34
+        } groupID: { (_) throws(CofferError) in
+            35
+        }
         #expect(found.map(\.clients) == [[.unit("backup.service"), .user(34)]])
         #expect(found.map(\.verbs) == [[.read]])
     }

@@ -37,7 +37,7 @@ struct CheckEntitlements: ParsableCommand {
             let directories = Entitlement.directories(home: configurationHome)
             files = try TrustedFiles.read(inAll: directories, suffix: ".conf", upTo: limit)
         }
-        _ = try Entitlement.all(in: files, userID: UserDatabase.userID)
+        _ = try Entitlement.all(in: files, userID: UserDatabase.userID, groupID: UserDatabase.groupID)
     }
 }
 
