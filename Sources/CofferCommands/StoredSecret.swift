@@ -54,9 +54,7 @@ extension Session {
             )
         }
         let returned = try call(ItemGetParameters(name: name, group: group))
-        if returned.value.isExpired, let date = returned.value.expiryDate {
-            Output.warn(["\(name.quoted) has expired: it was valid until \(Timestamp.text(date))"])
-        }
+        Output.warnOfExpiry(of: name, returned.value)
         return StoredSecret(name: name, info: info, content: returned.payload)
     }
 
@@ -112,6 +110,14 @@ extension Session {
         }
         let params = ItemPutParameters(name: name, wishes: wishes, isIfAbsent: isIfAbsent)
         Output.warn(try call(params, payload: content).value.warnings)
+    }
+}
+
+extension Output {
+    /// Warns if what was read has expired.
+    static func warnOfExpiry(of name: ItemName, _ item: ItemGetResult) {
+        guard item.isExpired, let date = item.expiryDate else { return }
+        warn(["\(name.quoted) has expired: it was valid until \(Timestamp.text(date))"])
     }
 }
 

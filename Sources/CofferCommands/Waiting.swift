@@ -10,9 +10,17 @@ struct WaitOptions: ParsableArguments {
     ///
     /// The caller reads once, afterwards: what was written to a pipe before a lock could not be taken back.
     func untilReadable(_ name: ItemName, in group: String?, _ client: BlockingClient) throws(CofferError) {
+        try untilReadable([name], in: group, client)
+    }
+
+    /// Waits until several items can be read.
+    func untilReadable(_ names: [ItemName], in group: String?, _ client: BlockingClient) throws(CofferError) {
         guard let wait else { return }
-        try Waiting(client, for: .seconds(wait.count)).until("\(name.quoted) is locked") { () throws(CofferError) in
-            try client.canRead(name, in: group)
+        let waiting = Waiting(client, for: .seconds(wait.count))
+        for name in names {
+            try waiting.until("\(name.quoted) is locked") { () throws(CofferError) in
+                try client.canRead(name, in: group)
+            }
         }
     }
 

@@ -77,7 +77,7 @@ struct Get: ParsableCommand {
             },
             orShow: { () throws(CofferError) in
                 let returned = try session.call(params)
-                warn(of: returned.value)
+                Output.warnOfExpiry(of: params.name, returned.value)
                 try BytesOutputOptions.show(key.format(returned.payload, of: found), params.name.quoted)
             }
         )
@@ -97,13 +97,8 @@ struct Get: ParsableCommand {
             passing: descriptor,
             progress: bar.map { bar in { bar.update($0.done, of: $0.total) } }
         )
-        warn(of: returned.value)
+        Output.warnOfExpiry(of: params.name, returned.value)
         if returned.value.delivery == .payload { try key.format(returned.payload, of: found).write(to: descriptor) }
-    }
-
-    private func warn(of item: ItemGetResult) {
-        guard item.isExpired, let date = item.expiryDate else { return }
-        Output.warn(["\(quotedForDisplay(name)) has expired: it was valid until \(Timestamp.text(date))"])
     }
 
     private static func parse(_ range: String?) throws(CofferError) -> (offset: Int64, length: Int64)? {
