@@ -329,6 +329,8 @@ pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int
     return code == 0 ? child : -1;
 }
 
+char **coffer_environment(void) { return environ; }
+
 int coffer_is_in_memory(const char *path) {
     struct statfs facts;
     if (statfs(path, &facts) != 0) return 0;

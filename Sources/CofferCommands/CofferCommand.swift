@@ -23,6 +23,7 @@ package struct CofferCommand: ParsableCommand {
                 name: "Passwords",
                 subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self]
             ),
+            CommandGroup(name: "Programs", subcommands: [Run.self, Inject.self]),
             CommandGroup(
                 name: "The vault",
                 subcommands: [

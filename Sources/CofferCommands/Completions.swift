@@ -8,6 +8,15 @@ extension CompletionKind {
     /// The names of items, as far as they can be read in the state of the vault.
     static var itemName: CompletionKind { .custom { words, _, start in Completions(words).names(start) } }
 
+    /// The names of items behind `VAR=`, which some shells take for a word of its own.
+    static var assignedItemName: CompletionKind {
+        .custom { words, _, start in
+            let parts = start.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return words.contains("=") ? Completions(words).names(start) : [] }
+            return Completions(words).names(String(parts[1])).map { "\(parts[0])=\($0)" }
+        }
+    }
+
     /// The access groups of the items that the caller may name.
     static var group: CompletionKind { .custom { words, _, _ in Completions(words).groups() } }
 

@@ -25,6 +25,10 @@ package enum ExitStatus: Int32, CaseIterable, Error {
     case `protocol` = 76
     /// Denied: wrong passcode, missing entitlement, or authentication required.
     case denied = 77
+    /// The program that `run` was to start can't be started.
+    case cannotRun = 126
+    /// There is no such program.
+    case noProgram = 127
 
     /// The exit code for an error.
     ///

@@ -33,7 +33,8 @@ enum UnknownVerb {
         "rename": "coffer move", "tree": "coffer list --tree", "grep": "coffer search", "info": "coffer show",
         "describe": "coffer show", "versions": "coffer history", "log": "coffer audit", "fsck": "coffer doctor",
         "version": "coffer --version", "signin": "coffer unlock", "share": "coffer grant", "why": "coffer explain",
-        "mkdir": "coffer file mkdir", "passwd": "coffer passcode change",
+        "mkdir": "coffer file mkdir", "passwd": "coffer passcode change", "exec": "coffer run", "env": "coffer run",
+        "template": "coffer inject", "render": "coffer inject",
     ]
 
     private static func unknown(_ word: String, of path: String, _ verbs: [String]) -> CofferError {

@@ -179,6 +179,11 @@ public enum Limits {
     /// The longest time that a unit waits for a credential: a service manager itself does not end such a wait.
     public static let maximumCredentialWaitSeconds = 3600
 
+    /// The bytes of a file of variables: more than the kernel gives a program in an environment of usual size.
+    package static let environmentFileBytes = 128 << 10
+    /// The bytes of a template: it is in locked memory, as it may have secrets of its own.
+    package static let templateBytes = 256 << 10
+
     // MARK: The daemon's turns
 
     /// How long a turn of the daemon carries out what changes something, and how long one step of it may last, while

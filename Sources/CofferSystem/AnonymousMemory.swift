@@ -22,4 +22,16 @@ package struct AnonymousMemory: ~Copyable {
         let number = memory.number
         _ = try retrying("lseek") { Int32(truncatingIfNeeded: lseek(number, 0, SEEK_SET)) }
     }
+
+    /// Ends the writing for good, for every process that gets the descriptor.
+    ///
+    /// - Returns: The descriptor, at the first byte, of a file that only its owner can open, and only to read.
+    package consuming func sealed() throws(SystemError) -> OwnedDescriptor {
+        let number = memory.number
+        // Programs such as ssh and psql refuse a file that others may read.
+        _ = try retrying("fchmod") { fchmod(number, 0o400) }
+        _ = try retrying("fcntl") { coffer_memory_seal(number) }
+        try rewind()
+        return memory
+    }
 }

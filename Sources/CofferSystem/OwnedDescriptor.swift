@@ -182,6 +182,16 @@ extension OwnedDescriptor {
     /// Syncs the content of a file, or the entries of a directory.
     borrowing func synchronize() throws(SystemError) { _ = try retrying("fsync") { fsync(number) } }
 
+    /// Whether it is the regular file at a path, under whatever name, or without a path that of another descriptor.
+    package borrowing func isFile(at path: String?, orOpenAs other: Int32) throws(SystemError) -> Bool {
+        var found = stat()
+        let code = unsafe path.map { unsafe stat($0, &found) } ?? fstat(other, &found)
+        if code != 0 && errno == ENOENT { return false }
+        if code != 0 { throw SystemError("stat") }
+        let own = try status()
+        return own.st_mode & S_IFMT == S_IFREG && own.st_dev == found.st_dev && own.st_ino == found.st_ino
+    }
+
     package borrowing func status() throws(SystemError) -> stat {
         var result = stat()
         _ = try retrying("fstat") { unsafe fstat(number, &result) }

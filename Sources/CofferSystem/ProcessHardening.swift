@@ -1,5 +1,6 @@
 internal import CCofferShims
 internal import Glibc
+internal import Synchronization
 
 /// Restricts a process before it holds secrets.
 package enum ProcessHardening {
@@ -17,8 +18,21 @@ package enum ProcessHardening {
     ///
     /// A write to a broken pipe fails with `EPIPE`, and one beyond the file-size limit with `EFBIG`.
     package static func ignoreWriteSignals() {
-        signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)
+        for number in [SIGPIPE, SIGXFSZ] where coffer_signal_is_ignored(number) == 0 {
+            signal(number, SIG_IGN)
+            ignored.withLock { $0.append(number) }
+        }
+    }
+
+    /// The signals that this type has ignored; the others were ignored by whatever started the process.
+    private static let ignored = Mutex<[Int32]>([])
+
+    /// Undoes ``ignoreWriteSignals()``, for a program that replaces this one: it would inherit what is ignored.
+    package static func restoreWriteSignals() {
+        ignored.withLock { numbers in
+            for number in numbers { signal(number, SIG_DFL) }
+            numbers.removeAll()
+        }
     }
 
     /// Ends the process as the signal of a write to a broken pipe does by default.

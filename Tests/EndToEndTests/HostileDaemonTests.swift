@@ -38,7 +38,8 @@ import Testing
         var apart: Set = ["device-key check", "device-key seal", "entitlement check", "login disable", "help"]
         apart.insert("clear-clipboard")
         // Their requests depend on what the daemon answers: they are those of show, get, put and keychain update.
-        apart.formUnion(["copy", "duplicate", "edit", "generate", "login add", "otp add", "otp code", "setup"])
+        apart.formUnion(["copy", "duplicate", "edit", "generate", "login add", "otp add", "otp code"])
+        apart.formUnion(["setup", "run", "inject"])
         for verb in HostileCase.verbs(of: command) where !apart.contains(verb) {
             #expect(tried.contains(verb), "\(verb)")
         }

@@ -120,6 +120,9 @@ void coffer_heap_trim(void);
 // descriptors. Its pid, or -1.
 pid_t coffer_spawn_detached(const char *path, char *const *arguments);
 
+// The environment of this process, up to a null pointer: a variable that Swift does not let touch.
+char **coffer_environment(void);
+
 // Starts a program, found in PATH, with the descriptors given as its streams and without any other of ours, and with
 // no signal blocked. Its pid, or -1.
 pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors);
