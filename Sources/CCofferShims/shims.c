@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 #include "CCofferShims.h"
 
+#include <stdlib.h>
+#include <termios.h>
+#include <sys/ioctl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -327,6 +330,82 @@ pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int
     posix_spawnattr_destroy(&attributes);
     errno = code;
     return code == 0 ? child : -1;
+}
+
+pid_t coffer_spawn_relayed(const char *path, char *const *arguments, char *const *environment, int output, int errors,
+                           const int *held, int held_count) {
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    sigset_t mask;
+    pid_t child = -1;
+    if (sigprocmask(SIG_SETMASK, NULL, &mask) != 0) return -1;
+    for (int index = 0; index < held_count; index++) sigdelset(&mask, held[index]);
+    if ((errno = posix_spawnattr_init(&attributes)) != 0) return -1;
+    if ((errno = posix_spawn_file_actions_init(&actions)) != 0) {
+        posix_spawnattr_destroy(&attributes);
+        return -1;
+    }
+    int code = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    if (code == 0) code = posix_spawnattr_setsigmask(&attributes, &mask);
+    if (code == 0) code = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    if (code == 0) code = posix_spawn_file_actions_adddup2(&actions, errors, 2);
+    if (code == 0) code = posix_spawn(&child, path, &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    errno = code;
+    return code == 0 ? child : -1;
+}
+
+void coffer_copy_window_size(int from, int to) {
+    struct winsize size;
+    if (ioctl(from, TIOCGWINSZ, &size) == 0) ioctl(to, TIOCSWINSZ, &size);
+}
+
+static int open_terminal(int like, int ends[2]) {
+    struct termios settings;
+    char name[64];
+    if ((ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) return -1;
+    ends[1] = -1;
+    if (grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0 && ptsname_r(ends[0], name, sizeof name) == 0)
+        ends[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (ends[1] < 0) {
+        int code = errno;
+        close(ends[0]);
+        errno = code;
+        return -1;
+    }
+    if (tcgetattr(like, &settings) == 0) {
+        // The terminal behind it changes line ends.
+        settings.c_oflag &= ~(tcflag_t)OPOST;
+        settings.c_lflag &= ~(tcflag_t)ECHO;
+        tcsetattr(ends[1], TCSANOW, &settings);
+    }
+    coffer_copy_window_size(like, ends[0]);
+    return 0;
+}
+
+int coffer_open_relay(int stream, int ends[2]) {
+    if ((isatty(stream) ? open_terminal(stream, ends) : pipe2(ends, O_CLOEXEC)) < 0) return -1;
+    return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+
+int coffer_signalfd_take(int fd, int *is_from_kernel) {
+    struct signalfd_siginfo info;
+    if (read(fd, &info, sizeof info) != (ssize_t)sizeof info) return 0;
+    *is_from_kernel = info.ssi_code > 0;
+    return (int)info.ssi_signo;
+}
+
+void coffer_end_by_signal(int number) {
+    const struct rlimit none = {0, 0};
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    setrlimit(RLIMIT_CORE, &none);
+    signal(number, SIG_DFL);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    raise(number);
+    _exit(128 + number);
 }
 
 char **coffer_environment(void) { return environ; }

@@ -7,6 +7,8 @@ internal import Glibc
 package struct HeldSignals: ~Copyable {
     private let descriptor: OwnedDescriptor
     private let mask: sigset_t
+    /// Those that were neither blocked nor ignored before.
+    package let numbers: [Int32]
 
     /// Blocks signals.
     ///
@@ -26,6 +28,7 @@ package struct HeldSignals: ~Copyable {
             throw error
         }
         self.mask = mask
+        numbers = signals
     }
 
     deinit {
@@ -40,5 +43,17 @@ package struct HeldSignals: ~Copyable {
     package borrowing func wait(for number: Int32) throws(SystemError) -> Int32? {
         let outcome = try retrying("poll") { coffer_wait_ready(number, Int16(POLLIN), descriptor.number) }
         return outcome == 0 ? coffer_signalfd_read(descriptor.number) : nil
+    }
+
+    /// A descriptor that is readable when one of the signals has arrived.
+    package var number: Int32 { descriptor.number }
+
+    /// The next signal that has arrived.
+    ///
+    /// - Returns: Its number, and whether the kernel has sent it, as for the keys of a terminal.
+    package borrowing func next() -> (number: Int32, isFromKernel: Bool)? {
+        var isFromKernel: Int32 = 0
+        let number = unsafe coffer_signalfd_take(descriptor.number, &isFromKernel)
+        return number == 0 ? nil : (number, isFromKernel != 0)
     }
 }

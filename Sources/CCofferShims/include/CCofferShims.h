@@ -127,6 +127,23 @@ char **coffer_environment(void);
 // no signal blocked. Its pid, or -1.
 pid_t coffer_spawn_tool(const char *path, char *const *arguments, int input, int output, int errors);
 
+// Starts a program with an environment of its own, with the streams given and all descriptors that are not close-on-exec.
+// Signals are blocked and ignored as here, except that those given are not blocked. Its pid, or -1.
+pid_t coffer_spawn_relayed(const char *path, char *const *arguments, char *const *environment, int output, int errors,
+                           const int *held, int held_count);
+
+// Makes a pipe, close-on-exec, whose reading end does not block. If a stream is a terminal, a terminal with its settings and
+// its size takes the place of the pipe; it changes nothing of what is written, and controls no process.
+int coffer_open_relay(int stream, int ends[2]);
+// Gives one terminal the size of another.
+void coffer_copy_window_size(int from, int to);
+
+// The next signal of a signalfd, or 0; and whether the kernel has sent it, as for the keys of a terminal.
+int coffer_signalfd_take(int fd, int *is_from_kernel);
+
+// Ends the process as a signal does by default, without a core dump.
+void coffer_end_by_signal(int signal);
+
 // How many columns of a terminal a character takes; -1 for one that is not printed, or that the locale does not know.
 int coffer_column_count(uint32_t character);
 

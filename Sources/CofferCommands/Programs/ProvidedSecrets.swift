@@ -8,25 +8,51 @@ struct ProvidedSecrets {
     /// Memory behind a descriptor, which a program inherits.
     final class Content {
         let descriptor: OwnedDescriptor
-        init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+
+        /// Makes sealed memory, and fills it.
+        fileprivate init(
+            of reference: SecretReference,
+            _ fill: (Int32) throws(CofferError) -> Void
+        ) throws(CofferError) {
+            let memory: AnonymousMemory
+            do { memory = try AnonymousMemory("coffer") } catch { throw Self.failure(error, reference) }
+            try fill(memory.number)
+            do { descriptor = try memory.sealed() } catch { throw Self.failure(error, reference) }
+        }
+
+        private static func failure(_ error: SystemError, _ reference: SecretReference) -> CofferError {
+            error.cofferError("can't make a file of \(reference.quoted)")
+        }
     }
 
     private(set) var variables: [(name: String, value: Secret)] = []
     private(set) var files: [Content] = []
     private(set) var input: Content?
+    /// The secrets that are masked in what the program prints; none unless that was asked for.
+    private(set) var masked: [Secret] = []
 
     /// Reads all of them, or fails.
-    init(_ provisions: Provisions, _ reader: SecretReader) throws(CofferError) {
+    ///
+    /// - Parameter isMasked: Whether they are to be masked; then a file has at most the size of a secret.
+    init(_ provisions: Provisions, _ reader: SecretReader, isMasked: Bool) throws(CofferError) {
         var reader = reader
         for (name, source) in provisions.variables {
-            variables.append((name, try Self.value(of: source, for: name, &reader)))
+            let value = try Self.value(of: source, for: name, &reader)
+            if isMasked, case .secret = source { masked.append(value) }
+            variables.append((name, value))
+        }
+        func memory(_ reference: SecretReference) throws(CofferError) -> Content {
+            guard isMasked else { return try reader.memory(reference) }
+            let content = try reader.content(reference)
+            masked.append(content)
+            return try Content(of: reference) { (number) throws(CofferError) in try content.write(to: number) }
         }
         for (variable, reference) in provisions.files {
-            let file = try reader.memory(reference)
+            let file = try memory(reference)
             variables.append((variable, try Secret(exposed: "/proc/self/fd/\(file.descriptor.number)")))
             files.append(file)
         }
-        if let reference = provisions.input { input = try reader.memory(reference) }
+        if let reference = provisions.input { input = try memory(reference) }
     }
 
     private static func value(
@@ -52,6 +78,12 @@ struct ProvidedSecrets {
         return value
     }
 
+    /// Says which secrets can't be masked, as they are too short.
+    func warnOfShort() {
+        guard masked.contains(where: { (1..<Masker.leastBytes).contains($0.count) }) else { return }
+        Output.warn(["a secret has fewer than \(Masker.leastBytes) bytes, and is not masked"])
+    }
+
     /// Has the program inherit the contents.
     func inherit() throws(CofferError) {
         do throws(SystemError) {
@@ -65,9 +97,9 @@ struct ProvidedSecrets {
     /// Calls a closure with an environment: what this process was started with, and the variables.
     ///
     /// Their values are in locked memory only, and never in the environment of this process.
-    func withEnvironment<Result>(
-        _ body: ([UnsafeMutablePointer<CChar>?]) throws(CofferError) -> Result
-    ) throws(CofferError) -> Result {
+    func withEnvironment<Value: ~Copyable>(
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Value
+    ) throws(CofferError) -> Value {
         let names = variables.map { Array("\($0.name)=".utf8) }
         let sizes = zip(names, variables).map { $0.count + $1.value.count + 1 }
         var block: SecretBytes
@@ -79,13 +111,13 @@ struct ProvidedSecrets {
             place += size
         }
         let inherited = unsafe InheritedEnvironment.variables(except: Set(variables.map(\.name)))
-        return try unsafe block.withUnsafeMutableBytes { (buffer) throws(CofferError) in
+        return unsafe block.withUnsafeMutableBytes { buffer in
             var (pointers, place) = unsafe (inherited, 0)
             for size in sizes {
                 unsafe pointers.append(buffer.baseAddress?.advanced(by: place).assumingMemoryBound(to: CChar.self))
                 place += size
             }
-            return unsafe try body(pointers + [nil])
+            return unsafe body(pointers + [nil])
         }
     }
 }
@@ -93,19 +125,17 @@ struct ProvidedSecrets {
 extension SecretReader {
     /// The secret in sealed memory; without a field, it may have any size.
     fileprivate mutating func memory(_ reference: SecretReference) throws(CofferError) -> ProvidedSecrets.Content {
-        let memory: AnonymousMemory
-        do { memory = try AnonymousMemory("coffer") } catch { throw error.cofferError(Self.failure(reference)) }
-        if reference.field == nil {
-            try session.fetch(reference.name, in: group, to: memory.number)
-        } else {
-            try content(reference).write(to: memory.number)
+        guard reference.field == nil else {
+            let value = try content(reference)
+            return try ProvidedSecrets.Content(of: reference) { (number) throws(CofferError) in
+                try value.write(to: number)
+            }
         }
-        do { return ProvidedSecrets.Content(try memory.sealed()) } catch {
-            throw error.cofferError(Self.failure(reference))
+        let (session, group) = (session, group)
+        return try ProvidedSecrets.Content(of: reference) { (number) throws(CofferError) in
+            try session.fetch(reference.name, in: group, to: number)
         }
     }
-
-    private static func failure(_ reference: SecretReference) -> String { "can't make a file of \(reference.quoted)" }
 }
 
 extension Session {

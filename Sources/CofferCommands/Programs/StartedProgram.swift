@@ -21,10 +21,33 @@ struct StartedProgram {
 
     /// Replaces this process by the program; it returns only by an error.
     func start(with secrets: ProvidedSecrets) throws -> Never {
-        let failure = try unsafe secrets.withEnvironment { (variables) throws(CofferError) in
+        let failure = try unsafe secrets.withEnvironment { variables in
             unsafe file.execute(Self.arguments, variables)
         }
         throw Self.refusal(name, failure, wasFound: true)
+    }
+
+    /// Runs the program with its output masked, and waits for its end.
+    func runMasked(with secrets: ProvidedSecrets) throws -> ProcessEnding {
+        secrets.warnOfShort()
+        let program = try MaskedProgram(masking: secrets.masked) { (output, errors, signals) in
+            let started = try unsafe secrets.withEnvironment { variables in
+                Result { () throws(SystemError) in
+                    unsafe try RelayedProcess(
+                        file,
+                        Self.arguments,
+                        variables,
+                        output: output,
+                        errors: errors,
+                        notHolding: signals
+                    )
+                }
+            }
+            do throws(SystemError) { return try started.get() } catch {
+                throw Self.refusal(name, error, wasFound: true)
+            }
+        }
+        return try program.finish()
     }
 
     /// The words behind `--` as they were given: they need not be UTF-8.

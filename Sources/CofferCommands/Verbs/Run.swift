@@ -48,6 +48,9 @@ struct Run: ParsableCommand {
     )
     var input: String?
 
+    @Flag(help: "Mask the secrets in what the program prints.")
+    var mask = false
+
     @OptionGroup var access: GroupOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var authentication: AuthenticationOptions
@@ -66,12 +69,13 @@ struct Run: ParsableCommand {
         // What was read from them does not concern the program.
         for number in [authentication.passcodeFd, authentication.applicationPasswordFd].compactMap(\.self)
         where number > STDERR_FILENO { OwnedDescriptor.closeOnExecute(number) }
-        try program.start(with: secrets)
+        guard mask else { try program.start(with: secrets) }
+        try program.runMasked(with: secrets).follow()
     }
 
     private func secrets(_ provisions: Provisions) throws(CofferError) -> ProvidedSecrets {
         let session = try authentication.connect()
         try waiting.untilReadable(provisions.items, in: access.group, session.client)
-        return try ProvidedSecrets(provisions, SecretReader(session, in: access.group))
+        return try ProvidedSecrets(provisions, SecretReader(session, in: access.group), isMasked: mask)
     }
 }
