@@ -6,9 +6,9 @@ internal import CofferCore
 /// The argument parser would print the help of the verb above it.
 enum UnknownVerb {
     /// - Throws: `param` if a word where a verb is expected is none.
-    static func refuse(in words: ArraySlice<String>) throws(CofferError) {
-        var command: any ParsableCommand.Type = CofferCommand.self
-        var path = "coffer"
+    static func refuse(in words: ArraySlice<String>, of root: any ParsableCommand.Type) throws(CofferError) {
+        var command = root
+        var path = root.configuration.commandName ?? ""
         var rest = words
         // The parser itself has this verb, which names others.
         if rest.first == "help" { rest = rest.dropFirst() }

@@ -1,3 +1,3 @@
 import CofferCommands
 
-CofferCommand.run()
+Executables.run()
