@@ -36,7 +36,8 @@ import Testing
         ("KEYCHAIN.md", 175), ("ACCESS-CONTROL.md", 90), ("ACCESS.md", 200), ("DOCTOR.md", 120),
         ("PERFORMANCE.md", 150), ("FILES.md", 165), ("AUDIT.md", 120), ("LEASES.md", 80), ("PASSWORDS.md", 80),
         ("SESSIONS.md", 80), ("TASKS.md", 60), ("PROGRAMS.md", 140),
-        ("CREDENTIALS.md", 90), ("EVENTS.md", 80), ("ORDER.md", 80), ("FOUNDATION.md", 205), ("README.md", 43),
+        ("CREDENTIAL-HELPERS.md", 70),
+        ("CREDENTIALS.md", 90), ("EVENTS.md", 80), ("ORDER.md", 80), ("FOUNDATION.md", 205), ("README.md", 50),
         ("GLOSSARY.md", 50), ("EXCHANGES.md", 595),
     ])
     func `a page is short enough to be read`(name: String, limit: Int) throws {

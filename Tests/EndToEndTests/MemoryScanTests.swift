@@ -286,7 +286,7 @@ extension SecretBytes? {
 }
 
 /// Random letters: the tests' own constants are in memory where they are not looked for.
-private func randomText(_ count: Int) -> String {
+func randomText(_ count: Int) -> String {
     String(
         (0..<count).compactMap { _ in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ23456789".randomElement() }
     )
