@@ -16,7 +16,7 @@ protocol Executable: ParsableCommand {
 
 /// The programs that are links to `coffer`.
 package enum Executables {
-    private static let links: [any Executable.Type] = [GitCredentialHelper.self]
+    private static let links: [any Executable.Type] = [DockerCredentialHelper.self, GitCredentialHelper.self]
 
     /// Runs the program that has the name of this process, and exits with the code of the result.
     package static func run() -> Never {
