@@ -21,7 +21,9 @@ import Testing
         let made = try run("packaging/man \"$1\" \"$2\"", Project.binaries, directory.path)
         #expect(made.status == 0, "\(made.errors)")
         var pages: [String: String] = [:]
-        for page in ["coffer.1", "cofferd.8", "cofferd.conf.5"] {
+        for page in [
+            "coffer.1", "docker-credential-coffer.1", "git-credential-coffer.1", "cofferd.8", "cofferd.conf.5",
+        ] {
             let shown = try run("man --warnings --local-file \"$1\"", directory.appending(page))
             #expect(shown.status == 0 && shown.errors.isEmpty, "\(page): \(shown.errors)")
             pages[page] = shown.text
@@ -34,6 +36,9 @@ import Testing
         #expect(settings.count == 17)
         for setting in settings + ["SmallBytes=", "Client=", "Class="] {
             #expect(pages["cofferd.conf.5"]?.contains("\n       \(setting)") == true, "\(setting)")
+        }
+        for page in ["docker-credential-coffer.1", "git-credential-coffer.1"] {
+            #expect(pages[page]?.contains("\n       --group GROUP") == true, "\(page)")
         }
         for verb in ["put NAME [FILE]", "slot remove SLOT", "keychain add", "file truncate"] {
             #expect(pages["coffer.1"]?.contains("\n   \(verb)") == true, "\(verb)")
