@@ -69,4 +69,12 @@ extension Secret {
         if self.count == count { return self }
         throw CofferError(.protocolViolation, "the daemon's answer has no \(what) of \(count) bytes")
     }
+
+    /// Checks the size of a signature, which depends on the type of the key.
+    ///
+    /// - Throws: `protocolViolation` if no signature has this size.
+    package func ofSignatureSize() throws(CofferError) -> Secret {
+        if 8...Limits.rsaBits / 8 ~= count { return self }
+        throw CofferError(.protocolViolation, "the daemon's answer has no signature")
+    }
 }

@@ -32,11 +32,13 @@ extension SymmetricKey {
 /// Calls into libsodium, and clears what it leaves: key schedules, states of hashes and plaintext on the stack, where
 /// later calls may not overwrite them for days, and in registers, which the dynamic linker saves on the stack when a
 /// function is first used.
-func clearingUp<Result>(_ body: () -> Result) -> Result {
+///
+/// - Parameter stackBytes: The stack that is cleared. Of libsodium, Argon2 uses most, seven kilobytes; the rest is for
+///   the frames in between.
+func clearingUp<Result>(stackBytes: Int = 12 << 10, _ body: () -> Result) -> Result {
     defer {
         coffer_clear_registers()
-        // Argon2 uses most stack, seven kilobytes; the rest is for the frames in between.
-        sodium_stackzero(12 << 10)
+        sodium_stackzero(stackBytes)
     }
     return body()
 }

@@ -123,7 +123,7 @@ private func annaAnd(_ others: JSONObject) -> JSONObject {
         #expect(daemon.requests == expected.flatMap { $0 })
     }
 
-    @Test(arguments: [0, 63, 65])
+    @Test(arguments: [0, 7, 1025])
     func `refuses a signature that is none`(count: Int) throws {
         let daemon = try ScriptedDaemon([answer(1, [:], [UInt8](repeating: 7, count: count))])
         let error = #expect(throws: CofferError.self) {

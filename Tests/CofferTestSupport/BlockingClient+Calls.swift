@@ -289,9 +289,13 @@ extension BlockingClient {
         return try sign(payload, with: query)
     }
 
-    package func sign(_ message: borrowing SecretBytes?, with query: KeychainQuery) throws(CofferError) -> [UInt8] {
-        let returned = try call(KeychainSignParameters(query), payload: message)
-        return try returned.payload.ofSize(64, "signature").exposeBytes()
+    package func sign(
+        _ message: borrowing SecretBytes?,
+        with query: KeychainQuery,
+        _ digest: SignatureDigest? = nil
+    ) throws(CofferError) -> [UInt8] {
+        let returned = try call(KeychainSignParameters(query, digest: digest), payload: message)
+        return try returned.payload.ofSignatureSize().exposeBytes()
     }
 
     package func agree(with peer: [UInt8], by query: KeychainQuery) throws(CofferError) -> Secret {

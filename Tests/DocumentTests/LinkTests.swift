@@ -32,8 +32,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("PROTOCOL.md", 445), ("KEYS.md", 235), ("FORMATS.md", 375), ("CLI.md", 250), ("THREATS.md", 130),
-        ("KEYCHAIN.md", 175), ("ACCESS-CONTROL.md", 90), ("ACCESS.md", 200), ("DOCTOR.md", 120),
+        ("PROTOCOL.md", 445), ("KEYS.md", 235), ("FORMATS.md", 375), ("CLI.md", 260), ("THREATS.md", 130),
+        ("KEYCHAIN.md", 180), ("ACCESS-CONTROL.md", 90), ("ACCESS.md", 215), ("DOCTOR.md", 120),
         ("PERFORMANCE.md", 150), ("FILES.md", 165), ("AUDIT.md", 120), ("LEASES.md", 80), ("PASSWORDS.md", 80),
         ("SESSIONS.md", 80), ("TASKS.md", 60), ("PROGRAMS.md", 140),
         ("CREDENTIAL-HELPERS.md", 70),

@@ -10,6 +10,7 @@ extension Accessibility: ExpressibleByArgument {}
 extension StoreName: ExpressibleByArgument {}
 extension VaultState: ExpressibleByArgument {}
 extension KeyType: ExpressibleByArgument {}
+extension SignatureDigest: ExpressibleByArgument {}
 extension KeychainOrder: ExpressibleByArgument {}
 
 /// The options that describe an item.

@@ -319,6 +319,16 @@ public enum Scenario: String, CaseIterable, Sendable {
     case backgroundToken
 }
 
+/// The hash that a signature is made of.
+public enum SignatureDigest: String, CaseIterable, Sendable {
+    /// SHA-256: FIPS 180-4.
+    case sha256
+    /// SHA-384: FIPS 180-4.
+    case sha384
+    /// SHA-512: FIPS 180-4.
+    case sha512
+}
+
 /// A stage of a check.
 public enum CheckStage: String, CaseIterable, Sendable {
     /// The database file: each table with its indices, then the file as a whole.

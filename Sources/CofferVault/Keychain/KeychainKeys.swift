@@ -13,7 +13,12 @@ extension Vault {
     package func keychainSign(_ params: KeychainSignParameters, _ call: Call) throws -> Step {
         let message = try call.attachments.takePayload().orEmpty()
         return try withItem(of: params.query, call, to: "sign", for: .read) { item, catalog in
-            let signature = try catalog.keychain.signature(of: message, by: item, with: call.caller.context)
+            let signature = try catalog.keychain.signature(
+                of: message,
+                params.digest,
+                by: item,
+                with: call.caller.context
+            )
             return Reply(Empty(), payload: signature)
         }
     }

@@ -500,7 +500,8 @@ extension KeychainRestoreParameters: WireObject {
 
 /// The parameters of `keychain.sign`.
 ///
-/// Signs the payload with a private key. The signature is the payload of the answer.
+/// Signs the payload with a private key. The signature is the payload of the answer: 64 bytes of
+/// Ed25519, PKCS #1 v1.5 of RSA, DER of ECDSA.
 ///
 /// - Throws: `authFailed`, `dataTooLarge`, `decode`, `interactionNotAllowed`, `interactionRequired`,
 ///   `internal`, `io`, `itemNotFound`, `missingEntitlement`, `notAvailable`, `param`, `userCanceled`.
@@ -511,21 +512,28 @@ public struct KeychainSignParameters: MethodParameters {
     public static var coding: MethodCoding<Self> { MethodCoding(.keychainSign) }
     /// What is searched for.
     public let query: KeychainQuery
+    /// The hash of the message: any of RSA, that of the curve's size of ECDSA, none of Ed25519.
+    ///
+    /// Absent means: sha256 of RSA, that of the curve's size of ECDSA.
+    public let digest: SignatureDigest?
 
     /// Makes the parameters.
-    public init(_ query: KeychainQuery) {
+    public init(_ query: KeychainQuery, digest: SignatureDigest? = nil) {
         self.query = query
+        self.digest = digest
     }
 }
 
 extension KeychainSignParameters: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         query = try KeychainQuery(reading: &reader)
+        digest = try reader.value("digest", as: SignatureDigest.self)
     }
 
     package var json: JSONObject {
         var object = JSONObject()
         object.append(query.json)
+        object.append("digest", digest)
         return object
     }
 }

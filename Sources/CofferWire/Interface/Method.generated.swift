@@ -108,7 +108,7 @@ package enum Method: String, CaseIterable, Sendable {
     case keychainRestore = "keychain.restore"
     /// Signs the payload with a private key.
     ///
-    /// The signature is the payload of the answer.
+    /// The signature is the payload of the answer: 64 bytes of Ed25519, PKCS #1 v1.5 of RSA, DER of ECDSA.
     case keychainSign = "keychain.sign"
     /// Changes every item that the query finds.
     ///
@@ -318,7 +318,7 @@ extension Method {
         case .fileRead, .itemGet, .keychainFind: PayloadRule(bytes: 0...Limits.framePayloadBytes, isRequired: false)
         case .keychainAdd, .keychainHistory: PayloadRule(bytes: 0...Limits.secretBytes, isRequired: false)
         case .keychainAgree: PayloadRule(bytes: 32...32, isRequired: true)
-        case .keychainSign: PayloadRule(bytes: 64...64, isRequired: true)
+        case .keychainSign: PayloadRule(bytes: 8...1024, isRequired: true)
         case .slotAdd: PayloadRule(bytes: 44...44, isRequired: true)
         case .vaultInit: PayloadRule(bytes: 44...44, isRequired: false)
         default: nil

@@ -164,7 +164,8 @@ package protocol MethodHandler {
     func keychainRestore(_ parameters: KeychainRestoreParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.sign`.
     ///
-    /// Signs the payload with a private key. The signature is the payload of the answer.
+    /// Signs the payload with a private key. The signature is the payload of the answer: 64 bytes of
+    /// Ed25519, PKCS #1 v1.5 of RSA, DER of ECDSA.
     func keychainSign(_ parameters: KeychainSignParameters, _ context: consuming Context) throws -> Answer
     /// Answers `keychain.update`.
     ///

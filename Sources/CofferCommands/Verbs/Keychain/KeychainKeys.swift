@@ -14,12 +14,23 @@ extension KeychainQueryOptions {
 struct SignWithKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
-        abstract: "Sign FILE, or standard input, with a private key of ed25519.",
-        discussion: "Writes the signature, 64 bytes, to standard output as it is."
+        abstract: "Sign FILE, or standard input, with a private key of ed25519, RSA or ECDSA.",
+        discussion: """
+            Writes the signature to standard output as it is: 64 bytes of ed25519, PKCS #1 v1.5 of RSA, DER of \
+            ECDSA.
+            """
     )
 
     @Argument(help: ArgumentHelp("The file to sign.", valueName: "file"), completion: .file())
     var file: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The hash: any of RSA, that of the curve's size of ECDSA. (default: sha256 of RSA)",
+            valueName: "digest"
+        )
+    )
+    var digest: SignatureDigest?
 
     @OptionGroup var query: KeychainQueryOptions
     @OptionGroup var output: BytesOutputOptions
@@ -33,9 +44,9 @@ struct SignWithKey: ParsableCommand {
         )
         let session = try authentication.connect()
         let answer = try waiting.repeating(on: session.client) { () throws(CofferError) in
-            try session.call(KeychainSignParameters(wanted), payload: message)
+            try session.call(KeychainSignParameters(wanted, digest: digest), payload: message)
         }
-        try output.write(try answer.payload.ofSize(64, "signature"), "the signature")
+        try output.write(try answer.payload.ofSignatureSize(), "the signature")
     }
 }
 

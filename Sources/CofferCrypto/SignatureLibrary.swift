@@ -1,0 +1,115 @@
+internal import CofferCore
+internal import CofferMemory
+internal import Glibc
+
+/// libcrypto's signatures of RSA and ECDSA.
+///
+/// It is loaded for the first such signature, so that neither the start of the daemon nor its idle memory pays for it.
+/// Its library context is its own, which no configuration file has changed.
+@safe
+struct SignatureLibrary: Sendable {
+    typealias Object = OpaquePointer?
+    typealias Bytes = UnsafePointer<UInt8>
+    private typealias Name = UnsafePointer<CChar>
+    private typealias Make = @Sendable @convention(c) () -> Object
+    private typealias Free = @Sendable @convention(c) (Object) -> Void
+    private typealias Initialize = @Sendable @convention(c) (UInt64, Object) -> CInt
+    private typealias Decode =
+        @Sendable @convention(c) (
+            Object, UnsafeMutablePointer<Bytes?>, CLong, Object, Name?
+        ) -> Object
+    private typealias Begin =
+        @Sendable @convention(c) (
+            Object, Object, Name, Object, Name?, Object, Object
+        ) -> CInt
+    private typealias Sign =
+        @Sendable @convention(c) (
+            Object, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<Int>, Bytes, Int
+        ) -> CInt
+    private typealias Verify = @Sendable @convention(c) (Object, Bytes, Int, Bytes, Int) -> CInt
+
+    /// No strings of errors, no tables of algorithms, no configuration file, nothing at the exit of the process.
+    private static let options: UInt64 = 0x1 | 0x10 | 0x20 | 0x80 | 0x8_0000
+
+    /// The library; `nil` if it can't be loaded.
+    static let loaded = SignatureLibrary()
+
+    // libcrypto lets any thread use it.
+    private nonisolated(unsafe) let library: OpaquePointer
+    private let decode: Decode
+    private let freeKey: Free
+    private let makeContext: Make
+    private let freeContext: Free
+    private let beginSigning: Begin
+    private let sign: Sign
+    private let beginVerifying: Begin
+    private let verify: Verify
+
+    private init?() {
+        // All its symbols are bound now: later, that would save registers with keys on the stack.
+        guard LockedAllocator.isInstalled, let handle = unsafe dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) else {
+            return nil
+        }
+        func find<Function>(_ name: String) -> Function? {
+            unsafe dlsym(handle, name).map { unsafe unsafeBitCast($0, to: Function.self) }
+        }
+        guard let initialize: Initialize = unsafe find("OPENSSL_init_crypto"),
+            let makeLibrary: Make = unsafe find("OSSL_LIB_CTX_new"),
+            let decode: Decode = unsafe find("d2i_AutoPrivateKey_ex"),
+            let freeKey: Free = unsafe find("EVP_PKEY_free"),
+            let makeContext: Make = unsafe find("EVP_MD_CTX_new"),
+            let freeContext: Free = unsafe find("EVP_MD_CTX_free"),
+            let beginSigning: Begin = unsafe find("EVP_DigestSignInit_ex"),
+            let sign: Sign = unsafe find("EVP_DigestSign"),
+            let beginVerifying: Begin = unsafe find("EVP_DigestVerifyInit_ex"),
+            let verify: Verify = unsafe find("EVP_DigestVerify"),
+            initialize(Self.options, nil) == 1,
+            let library = unsafe makeLibrary()
+        else { return nil }
+        LockedAllocator.lockFromNowOn()
+        unsafe self.library = library
+        unsafe (self.decode, self.freeKey) = (decode, freeKey)
+        unsafe (self.makeContext, self.freeContext) = (makeContext, freeContext)
+        unsafe (self.beginSigning, self.sign) = (beginSigning, sign)
+        unsafe (self.beginVerifying, self.verify) = (beginVerifying, verify)
+    }
+
+    /// Signs a message, and verifies the signature.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - key: The key, as PKCS#8 in DER.
+    ///   - digest: libcrypto's name of the hash.
+    /// - Returns: The signature; `nil` if the key can't be used, or its halves do not belong together.
+    func signature(of message: RawSpan, by key: RawSpan, _ digest: String) -> [UInt8]? {
+        guard let key = unsafe decoded(key) else { return nil }
+        defer { unsafe freeKey(key) }
+        var signature = [UInt8](repeating: 0, count: Limits.rsaBits / 8)
+        var count = signature.count
+        return unsafe message.withPointer { start in
+            let isSigned = unsafe withContext { context in
+                unsafe beginSigning(context, nil, digest, library, nil, key, nil) == 1
+                    && sign(context, &signature, &count, start, message.byteCount) == 1
+            }
+            guard isSigned else { return nil }
+            let isValid = unsafe withContext { context in
+                unsafe beginVerifying(context, nil, digest, library, nil, key, nil) == 1
+                    && verify(context, signature, count, start, message.byteCount) == 1
+            }
+            return isValid ? Array(signature.prefix(count)) : nil
+        }
+    }
+
+    private func decoded(_ key: RawSpan) -> OpaquePointer? {
+        unsafe key.withPointer { start in
+            var place: Bytes? = unsafe start
+            return unsafe decode(nil, &place, key.byteCount, library, nil)
+        }
+    }
+
+    private func withContext(_ body: (OpaquePointer) -> Bool) -> Bool {
+        guard let context = unsafe makeContext() else { return false }
+        defer { unsafe freeContext(context) }
+        return unsafe body(context)
+    }
+}
