@@ -76,9 +76,34 @@ struct OpenSSHKey {
     private func read(_ inside: RawSpan, _ blockBytes: Int, _ bytes: RawSpan) throws(CofferError) -> KeyInput {
         var fields = KeyCursor(0..<inside.byteCount)
         guard try fields.number(4, in: inside) == fields.number(4, in: inside) else { throw .malformedKey }
-        let type = inside.words(at: try fields.string(in: inside))
-        var numbers: [Range<Int>] = []
-        // The private fields, and which of them are public, in the order of the public key.
+        let key = try PrivateFields(&fields, in: inside)
+        let comment = try fields.text(in: inside)
+        try fields.finishPadding(of: blockBytes, in: inside)
+        var outside = KeyCursor(published)
+        guard try outside.text(in: bytes) == key.type else { throw .malformedKey }
+        for number in key.published {
+            guard inside.has(bytes.copy(try outside.string(in: bytes)), at: number) else { throw .malformedKey }
+        }
+        try outside.finish()
+        return try key.input(comment, in: inside)
+    }
+
+    /// Reads a private key and its comment, as the agent protocol has them, which is as the encrypted part has them.
+    static func key(_ fields: inout KeyCursor, in bytes: RawSpan) throws(CofferError) -> KeyInput {
+        let key = try PrivateFields(&fields, in: bytes)
+        return try key.input(try fields.text(in: bytes), in: bytes)
+    }
+}
+
+/// The fields of a private key.
+private struct PrivateFields {
+    let type: String
+    private let numbers: [Range<Int>]
+    /// Those that are public, in the order of the public key.
+    let published: [Range<Int>]
+
+    init(_ fields: inout KeyCursor, in bytes: RawSpan) throws(CofferError) {
+        type = try fields.text(in: bytes)
         let form: (count: Int, published: [Int])
         switch type {
         case "ssh-ed25519": form = (2, [0])
@@ -86,19 +111,15 @@ struct OpenSSHKey {
         case "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384": form = (3, [0, 1])
         default: throw .otherKey
         }
-        for _ in 0..<form.count { numbers.append(try fields.string(in: inside)) }
-        let comment = inside.words(at: try fields.string(in: inside))
-        try fields.finishPadding(of: blockBytes, in: inside)
-        var outside = KeyCursor(published)
-        guard bytes.words(at: try outside.string(in: bytes)) == type else { throw .malformedKey }
-        for number in form.published {
-            guard inside.has(bytes.copy(try outside.string(in: bytes)), at: numbers[number]) else {
-                throw .malformedKey
-            }
-        }
-        try outside.finish()
+        var numbers: [Range<Int>] = []
+        for _ in 0..<form.count { numbers.append(try fields.string(in: bytes)) }
+        self.numbers = numbers
+        published = form.published.map { numbers[$0] }
+    }
+
+    func input(_ comment: String, in bytes: RawSpan) throws(CofferError) -> KeyInput {
         let stored: StoredKeyType = type == "ssh-ed25519" ? .ed25519 : type == "ssh-rsa" ? .rsa : .ecdsa
-        let key = try Self.encoded(type, numbers, inside)
+        let key = try Self.encoded(type, numbers, bytes)
         return KeyInput(bytes: key, kind: KeyInput.Kind(type: stored, isPrivate: true), comment: comment)
     }
 
@@ -158,6 +179,8 @@ struct KeyCursor {
         end = range.upperBound
     }
 
+    var isAtEnd: Bool { place == end }
+
     mutating func take(_ count: Int) throws(CofferError) -> Range<Int> {
         guard count <= end - place else { throw .malformedKey }
         defer { place += count }
@@ -168,6 +191,9 @@ struct KeyCursor {
     mutating func number(_ byteCount: Int, in bytes: RawSpan) throws(CofferError) -> Int {
         try take(byteCount).reduce(0) { $0 << 8 | Int(bytes.byte(at: $1)) }
     }
+
+    /// A text of SSH.
+    mutating func text(in bytes: RawSpan) throws(CofferError) -> String { bytes.words(at: try string(in: bytes)) }
 
     /// A string of SSH.
     mutating func string(in bytes: RawSpan) throws(CofferError) -> Range<Int> { try take(number(4, in: bytes)) }
