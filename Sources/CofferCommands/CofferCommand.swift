@@ -19,7 +19,7 @@ package struct CofferCommand: Executable {
             ),
             CommandGroup(
                 name: "Passwords",
-                subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self]
+                subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self, SSHAgent.self]
             ),
             CommandGroup(name: "Programs", subcommands: [Run.self, Inject.self]),
             CommandGroup(

@@ -45,6 +45,26 @@ extension EncodedKey {
     }
 }
 
+extension EncodedKey {
+    /// Verifies a signature by a public key.
+    ///
+    /// - Parameters:
+    ///   - signature: The signature, in the form of ``signature(of:_:by:)``.
+    ///   - message: The message.
+    ///   - digest: One of ``digests``.
+    ///   - bytes: The bytes that this was parsed from, of a public key.
+    /// - Returns: Whether it is valid; `false` if libcrypto can't be loaded.
+    package func isValid(
+        _ signature: [UInt8],
+        of message: RawSpan,
+        _ digest: SignatureDigest,
+        by bytes: RawSpan
+    ) -> Bool {
+        guard !isPrivate, digests.contains(digest), let library = SignatureLibrary.loaded else { return false }
+        return library.isValid(signature, of: message, by: bytes, digest.libraryName)
+    }
+}
+
 extension SignatureDigest {
     fileprivate var libraryName: String {
         switch self {

@@ -37,6 +37,7 @@ struct SignatureLibrary: Sendable {
     // libcrypto lets any thread use it.
     private nonisolated(unsafe) let library: OpaquePointer
     private let decode: Decode
+    private let decodePublic: Decode
     private let freeKey: Free
     private let makeContext: Make
     private let freeContext: Free
@@ -56,6 +57,7 @@ struct SignatureLibrary: Sendable {
         guard let initialize: Initialize = unsafe find("OPENSSL_init_crypto"),
             let makeLibrary: Make = unsafe find("OSSL_LIB_CTX_new"),
             let decode: Decode = unsafe find("d2i_AutoPrivateKey_ex"),
+            let decodePublic: Decode = unsafe find("d2i_PUBKEY_ex"),
             let freeKey: Free = unsafe find("EVP_PKEY_free"),
             let makeContext: Make = unsafe find("EVP_MD_CTX_new"),
             let freeContext: Free = unsafe find("EVP_MD_CTX_free"),
@@ -68,7 +70,7 @@ struct SignatureLibrary: Sendable {
         else { return nil }
         LockedAllocator.lockFromNowOn()
         unsafe self.library = library
-        unsafe (self.decode, self.freeKey) = (decode, freeKey)
+        unsafe (self.decode, self.decodePublic, self.freeKey) = (decode, decodePublic, freeKey)
         unsafe (self.makeContext, self.freeContext) = (makeContext, freeContext)
         unsafe (self.beginSigning, self.sign) = (beginSigning, sign)
         unsafe (self.beginVerifying, self.verify) = (beginVerifying, verify)
@@ -82,7 +84,7 @@ struct SignatureLibrary: Sendable {
     ///   - digest: libcrypto's name of the hash.
     /// - Returns: The signature; `nil` if the key can't be used, or its halves do not belong together.
     func signature(of message: RawSpan, by key: RawSpan, _ digest: String) -> [UInt8]? {
-        guard let key = unsafe decoded(key) else { return nil }
+        guard let key = unsafe decoded(key, by: decode) else { return nil }
         defer { unsafe freeKey(key) }
         var signature = [UInt8](repeating: 0, count: Limits.rsaBits / 8)
         var count = signature.count
@@ -92,15 +94,39 @@ struct SignatureLibrary: Sendable {
                     && sign(context, &signature, &count, start, message.byteCount) == 1
             }
             guard isSigned else { return nil }
-            let isValid = unsafe withContext { context in
-                unsafe beginVerifying(context, nil, digest, library, nil, key, nil) == 1
-                    && verify(context, signature, count, start, message.byteCount) == 1
-            }
-            return isValid ? Array(signature.prefix(count)) : nil
+            signature.removeLast(signature.count - count)
+            return unsafe isValid(signature, of: message, by: key, digest) ? signature : nil
         }
     }
 
-    private func decoded(_ key: RawSpan) -> OpaquePointer? {
+    /// Verifies a signature.
+    ///
+    /// - Parameters:
+    ///   - signature: The signature.
+    ///   - message: The message.
+    ///   - publicKey: The key, as SubjectPublicKeyInfo in DER.
+    ///   - digest: libcrypto's name of the hash.
+    func isValid(_ signature: [UInt8], of message: RawSpan, by publicKey: RawSpan, _ digest: String) -> Bool {
+        guard let key = unsafe decoded(publicKey, by: decodePublic) else { return false }
+        defer { unsafe freeKey(key) }
+        return unsafe isValid(signature, of: message, by: key, digest)
+    }
+
+    private func isValid(
+        _ signature: [UInt8],
+        of message: RawSpan,
+        by key: OpaquePointer,
+        _ digest: String
+    ) -> Bool {
+        unsafe message.withPointer { start in
+            unsafe withContext { context in
+                unsafe beginVerifying(context, nil, digest, library, nil, key, nil) == 1
+                    && verify(context, signature, signature.count, start, message.byteCount) == 1
+            }
+        }
+    }
+
+    private func decoded(_ key: RawSpan, by decode: Decode) -> OpaquePointer? {
         unsafe key.withPointer { start in
             var place: Bytes? = unsafe start
             return unsafe decode(nil, &place, key.byteCount, library, nil)

@@ -10,6 +10,7 @@ import Testing
     private let filesPage: Page
     private let passwordsPage: Page
     private let sessionsPage: Page
+    private let agentPage: Page
 
     init() throws {
         page = try Page("CLI.md")
@@ -17,6 +18,7 @@ import Testing
         filesPage = try Page("FILES.md")
         passwordsPage = try Page("PASSWORDS.md")
         sessionsPage = try Page("SESSIONS.md")
+        agentPage = try Page("SSH-AGENT.md")
     }
 
     @Test func `every exit code is in the table`() throws {
@@ -49,7 +51,8 @@ import Testing
     }
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
-        for verb in ["device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp"] {
+        let parents = ["device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp"]
+        for verb in parents + ["ssh-agent"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
             let below = lines.compactMap {
@@ -94,7 +97,7 @@ import Testing
         var found: [String: String] = [:]
         var meanings: [(word: String, meaning: String)] = []
         var verb: String?
-        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage]
+        let pages = [page, keychainPage, filesPage, passwordsPage, sessionsPage, agentPage]
         for line in pages.flatMap({ $0.blocks("").joined() }) {
             if let match = line.wholeMatch(of: /([A-Z]+): +(.+)/) {
                 meanings.append(("[\(match.1)]", String(match.2)))

@@ -153,7 +153,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         HostileCase("audit", "--follow", ["vault.watch", "audit.list"], requestCount: 3),
         HostileCase("entitlement list", "", ["entitlement.list"]),
         HostileCase("entitlement explain", "", ["entitlement.explain"]),
-        HostileCase("unit", "ci.service", ["entitlement.explain"]),
+        HostileCase("unit", "ci.service", ["vault.status", "entitlement.explain"]),
         HostileCase("grant", "a --to uid:1 --for 10m", ["lease.grant"]),
         HostileCase("lease list", "", ["lease.list"]),
         HostileCase("lease revoke", "1", ["lease.revoke"], json: false),

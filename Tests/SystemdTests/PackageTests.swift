@@ -245,9 +245,9 @@ extension SystemdTests {
         @Test func `systemd finds nothing to say of the units, and their sandbox is as tight as it is meant`() throws {
             try install("0.1.0-2")
             for (manager, person) in [("system", nil), ("user", Machine.person)] {
-                let units = ["cofferd.socket", "cofferd-credentials.socket", "cofferd.service"].map {
-                    "/usr/lib/systemd/\(manager)/\($0)"
-                }
+                let agent = person == nil ? [] : ["coffer-ssh-agent.socket", "coffer-ssh-agent.service"]
+                let names = ["cofferd.socket", "cofferd-credentials.socket", "cofferd.service"] + agent
+                let units = names.map { "/usr/lib/systemd/\(manager)/\($0)" }
                 let found = try machine.run(
                     ["systemd-analyze", "verify", "--\(manager)", "--man=no"] + units,
                     as: person

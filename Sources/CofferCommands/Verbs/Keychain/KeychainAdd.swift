@@ -120,8 +120,8 @@ extension KeyInput {
             attributes[attribute] = .text(text)
         }
         guard let comment else { return }
-        for (name, text) in [("format", "openssh"), ("comment", comment)] where !text.isEmpty {
-            user[AttributeName(name)] = user[AttributeName(name)] ?? text
-        }
+        var marks = [AgentAttribute.format.name: AgentAttribute.format.value, AgentAttribute.comment: comment]
+        if kind.isPrivate { marks[AgentAttribute.publicKey] = try sshPublicKey().text }
+        for (name, text) in marks where !text.isEmpty { user[name] = user[name] ?? text }
     }
 }

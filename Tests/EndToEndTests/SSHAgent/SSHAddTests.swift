@@ -1,0 +1,112 @@
+import CofferTestSupport
+import Foundation
+import Testing
+
+/// `ssh-add`, which adds and removes keys, limits their use, and locks the agent.
+@Suite struct SSHAddTests {
+    private let agent: AgentProcess
+
+    init() throws {
+        agent = try AgentProcess()
+        try agent.succeed("ssh-keygen -q -t ed25519 -N '' -C kept -f kept; coffer ssh-agent import kept")
+    }
+
+    private func comments() throws -> [String] {
+        try agent.run("ssh-add -L").text.split(separator: "\n").compactMap {
+            $0.split(separator: " ").last.map(String.init)
+        }
+    }
+
+    private var sign: String { "ssh-keygen -q -Y sign -n file -f key.pub key.pub 2>/dev/null" }
+
+    @Test(arguments: AgentKeyKind.allCases)
+    func `a key that ssh-add adds is in the vault, signs, and is removed by it`(kind: AgentKeyKind) throws {
+        try agent.succeed("\(kind.making); ssh-add -q key && mv key gone; \(sign)")
+        agent.stop()
+        try agent.start()
+        #expect(try comments() == ["kept", "it"])
+        #expect(try agent.run("coffer keychain find --class key --label it").status == 77)
+        // The same key again is no error.
+        try agent.succeed("ssh-add -q gone")
+        #expect(try comments() == ["kept", "it"])
+        try agent.succeed("ssh-add -q -d key.pub")
+        #expect(try comments() == ["kept"])
+        #expect(try agent.run("coffer keychain find --class key --label it").status == 66)
+    }
+
+    @Test func `ssh-add removes nothing that it has not added`() throws {
+        try agent.succeed("\(AgentKeyKind.p384.making); ssh-add -q key")
+        #expect(try agent.run("ssh-add -d kept.pub").status != 0)
+        #expect(agent.errors.contains("was not added by ssh-add"))
+        try agent.succeed("ssh-add -D")
+        #expect(try comments() == ["kept"])
+        #expect(agent.errors.contains("1 of the vault's keys stays"), "\(agent.errors)")
+        // What the vault keeps is not given constraints that it did not have, nor are they left out.
+        try agent.succeed("ssh-add -q kept")
+        #expect(try agent.run("ssh-add -q -t 60 kept").status != 0)
+        #expect(try comments() == ["kept"])
+    }
+
+    @Test func `a key with a lifetime is removed from the vault at its end`() throws {
+        try agent.succeed("\(AgentKeyKind.ed25519.making); ssh-add -q -t 3 key; \(sign)")
+        #expect(try comments() == ["kept", "it"])
+        var left = 100
+        while left > 0, try agent.run("coffer keychain find --class key --label it").status != 66 {
+            usleep(100_000)
+            left -= 1
+        }
+        #expect(left > 0)
+        #expect(try comments() == ["kept"])
+        // One that ended while no agent ran is removed by the next one, and not listed.
+        try agent.succeed("ssh-add -q -t 1 key")
+        agent.stop()
+        usleep(1_100_000)
+        try agent.start()
+        #expect(try comments() == ["kept"])
+        #expect(try agent.run("coffer keychain find --class key --label it").status == 66)
+        // Without -t, a lifetime that was given before is gone.
+        try agent.succeed("ssh-add -q -t 600 key; ssh-add -q key")
+        #expect(try !agent.succeed("coffer keychain find --class key --label it --attributes").contains("expiryDate"))
+    }
+
+    @Test func `each use of a key with -c is confirmed by a person`() throws {
+        try agent.succeed("\(AgentKeyKind.p256.making); coffer ssh-agent import key --confirm")
+        for (answer, isSigned) in [("exit 0", true), ("echo yes", true), ("exit 1", false), ("echo no", false)] {
+            let script =
+                "#!/bin/sh\necho \"$SSH_ASKPASS_PROMPT: $1\" >\(agent.daemon.directory.appending("asked"))\n\(answer)\n"
+            let path = try agent.daemon.directory.write(Array(script.utf8), to: "askpass")
+            chmod(path, 0o700)
+            agent.stop()
+            try agent.start(["SSH_ASKPASS": path])
+            #expect((try agent.run("rm -f key.pub.sig; \(sign)").status == 0) == isSigned, "\(answer)")
+            #expect(try agent.succeed("head -1 asked") == "confirm: Allow use of key it?\n")
+        }
+        agent.stop()
+        try agent.start(["SSH_ASKPASS": "/nonexistent"])
+        #expect(try agent.run(sign).status != 0)
+        #expect(agent.errors.contains("can't ask by '/nonexistent'"), "\(agent.errors)")
+        // ssh-add says so itself.
+        try agent.succeed("\(AgentKeyKind.ed25519.making.replacing("-f key", with: "-f other")); ssh-add -q -c other")
+        #expect(try agent.run("ssh-keygen -q -Y sign -n file -f other.pub key.pub").status != 0)
+    }
+
+    @Test func `a locked agent lists nothing and does nothing, until its passphrase is given`() throws {
+        // ssh-add asks on a terminal only.
+        func lock(_ option: String, _ phrase: String) throws -> CommandResult {
+            try agent.run(
+                "printf '#!/bin/sh\\necho %s\\n' '\(phrase)' >ask; chmod 700 ask; SSH_ASKPASS=$PWD/ask SSH_ASKPASS_REQUIRE=force ssh-add \(option)"
+            )
+        }
+        #expect(try lock("-X", "phrase").status != 0)
+        #expect(try lock("-x", "phrase").status == 0)
+        #expect(try agent.run("ssh-add -l").text == "The agent has no identities.\n")
+        for line in ["ssh-add -q kept", "ssh-add -D", "ssh-keygen -Y sign -n file -f kept.pub kept.pub"] {
+            // Beside kept.pub is the private key, which ssh-keygen would use instead.
+            #expect(try agent.run("mv kept gone; \(line.replacing("-q kept", with: "-q gone"))").status != 0, "\(line)")
+        }
+        #expect(try lock("-x", "phrase").status != 0)
+        #expect(try lock("-X", "other").status != 0)
+        #expect(try lock("-X", "phrase").status == 0)
+        #expect(try comments() == ["kept"])
+    }
+}
