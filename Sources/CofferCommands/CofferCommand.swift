@@ -29,7 +29,7 @@ package struct CofferCommand: Executable {
                     Watch.self,
                     Wait.self,
                     Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self, Grant.self,
-                    LeaseVerb.self,
+                    LeaseVerb.self, Allow.self, Deny.self, Access.self,
                 ]
             ),
         ]

@@ -26,6 +26,9 @@ extension CompletionKind {
     /// The numbers of the leases.
     static var lease: CompletionKind { .custom { words, _, _ in Completions(words).leases() } }
 
+    /// The numbers of the access rules.
+    static var rule: CompletionKind { .custom { words, _, _ in Completions(words).rules() } }
+
     /// The services that the service managers know.
     static var unit: CompletionKind {
         .shellCommand(
@@ -69,6 +72,12 @@ private struct Completions {
 
     func slots() -> [String] {
         ask { (client) throws(CofferError) in try client.call(SlotListParameters()).value.slots.map { "\($0.number)" } }
+    }
+
+    func rules() -> [String] {
+        ask { (client) throws(CofferError) in
+            try client.call(AccessListParameters()).value.rules.map { "\($0.number)" }
+        }
     }
 
     func leases() -> [String] {

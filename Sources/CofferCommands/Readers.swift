@@ -2,12 +2,12 @@ internal import CofferClient
 
 /// Who may read an item, in words.
 enum Readers {
-    /// The clients that may read an item, and the leases on it.
+    /// The clients that may read an item, the leases on it, and the rules that allow it.
     ///
     /// - Returns: `nil` if the caller may not ask.
     static func words(of item: ItemInfo, _ client: BlockingClient) throws(CofferError) -> Line? {
         do throws(CofferError) {
-            let readers = try entitled(to: item.group, client) + leases(on: item, client)
+            let readers = try entitled(to: item.group, client) + leases(on: item, client) + ruled(item, client)
             return readers.isEmpty ? "nobody: no entitlement names its group" : readers.joined(separator: ", ")
         } catch  where error.code == .missingEntitlement {
             return nil
@@ -42,6 +42,25 @@ enum Readers {
             return page.next
         }
         return readers
+    }
+}
+
+extension Readers {
+    /// The clients to which a rule allows an item, unless another rule makes an exception for them.
+    private static func ruled(_ item: ItemInfo, _ client: BlockingClient) throws(CofferError) -> [Line] {
+        var rules: [AccessRule] = []
+        try forEachPage { (after: Int64?) throws(CofferError) in
+            let page = try client.call(AccessListParameters(after: after)).value
+            rules += page.rules
+            return page.next
+        }
+        return rules.compactMap { rule in
+            let same = rules.filter { $0.client == rule.client }
+            guard case .allowed(rule) = same.verdict(on: .read, item.name, askedAs: item.name, in: item.group) else {
+                return nil
+            }
+            return "\(rule.client) by rule \(rule.number)"
+        }
     }
 }
 

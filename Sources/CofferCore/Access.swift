@@ -64,12 +64,12 @@ package struct AccessPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - client: The client that connects.
-    ///   - hasLease: Whether a lease matches the client: a client that no entitlement matches is then admitted, without
-    ///     any rights.
+    ///   - hasPermit: Whether a lease or an access rule matches the client: a client that no entitlement matches is
+    ///     then admitted, without any rights.
     /// - Throws: `missingEntitlement` for a client without any rights.
     package func rights(
         of client: ClientIdentity,
-        hasLease: @autoclosure () -> Bool = false
+        hasPermit: @autoclosure () -> Bool = false
     ) throws(CofferError) -> AccessRights {
         if let entitlement = entitlement(of: client) {
             if entitlement.verbs.isEmpty {
@@ -104,7 +104,13 @@ package struct AccessPolicy: Sendable {
                 reason: "it is the vault's owner"
             )
         }
-        if hasLease() { return AccessRights(groups: [], verbs: [], reason: "it has a lease, and no rights of its own") }
+        if hasPermit() {
+            return AccessRights(
+                groups: [],
+                verbs: [],
+                reason: "it has a lease or an access rule, and no rights of its own"
+            )
+        }
         if isOwner, let containment = client.containment {
             throw CofferError(
                 .missingEntitlement,

@@ -185,7 +185,7 @@ private struct EntitlementDraft {
         return number
     }
 
-    private static func path(_ text: String) throws(CofferError) -> String {
+    fileprivate static func path(_ text: String) throws(CofferError) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         guard text.hasPrefix("/"), !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
             throw CofferError(
@@ -262,7 +262,7 @@ extension Entitlement {
     /// Checks the full name of a unit, or a pattern of such names.
     ///
     /// - Throws: `param` if no service or scope can have such a name.
-    fileprivate static func unitOrPattern(_ text: String) throws(CofferError) -> String {
+    static func unitOrPattern(_ text: String) throws(CofferError) -> String {
         guard UnitPattern.isPattern(text) else { return try unit(text) }
         let isWellFormed = UnitPattern(text) != nil && (text.hasSuffix(".service") || text.hasSuffix(".scope"))
         guard isWellFormed, text.utf8.count <= Limits.groupBytes else {
@@ -274,6 +274,13 @@ extension Entitlement {
         }
         return text
     }
+}
+
+extension Entitlement {
+    /// Checks the path of a program.
+    ///
+    /// - Throws: `param` if the kernel reports no program by such a path.
+    static func program(_ text: String) throws(CofferError) -> String { try EntitlementDraft.path(text) }
 }
 
 extension ClientPattern {

@@ -163,6 +163,8 @@ public enum Limits {
     public static let auditedTextBytes = 256
     /// The clients that the summary of the oldest records distinguishes.
     public static let auditTallies = 64
+    /// Access rules: those of a client are searched for what its own rights don't cover.
+    public static let accessRules = 256
     /// Concurrent leases: all of them are searched for a client without rights of its own.
     public static let leases = 256
     /// The longest lease: use an entitlement for more than thirty days.

@@ -47,6 +47,9 @@ public struct NamePattern: Sendable {
         }
     }
 
+    /// Whether it has no wildcard, and so matches one name only.
+    public var isOneName: Bool { characters.isEmpty && starsWithin.isEmpty && starsAcross.isEmpty }
+
     private static func tokens(_ text: String) -> [Token] {
         var tokens: [Token] = []
         for byte in text.utf8 {

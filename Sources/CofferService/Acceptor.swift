@@ -118,7 +118,8 @@ final class Acceptor: ServerPart {
             audit.noteRefused(identity, error)
             throw error
         }
-        let program = rights.restOnProgram ? HeldProgram(process, identity.executableFile) : nil
+        let restsOnProgram = rights.restOnProgram || vault.hasProgramRule(for: identity)
+        let program = restsOnProgram ? HeldProgram(process, identity.executableFile) : nil
         let tenant = connections.tenant(of: identity, rights)
         try connections.checkRoom(for: tenant)
         return (Caller(identity, rights, of: tenant.number, program: program), tenant, peer.credentials)

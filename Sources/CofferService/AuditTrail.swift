@@ -152,19 +152,43 @@ extension AuditRecord {
 }
 
 extension PendingRequest {
-    /// The lease that permitted it, or the reason for a lease that it grants.
+    /// The lease or the rule that permitted it, the reason for a lease that it grants, or the rule that it adds.
     fileprivate var auditedReason: String? {
-        if let lease { return "lease \(lease.number)" + (lease.terms.reason.isEmpty ? "" : ": \(lease.terms.reason)") }
-        return method == .leaseGrant ? params["reason"]?.stringValue : nil
+        switch permit {
+        case .lease(let lease):
+            return "lease \(lease.number)" + (lease.terms.reason.isEmpty ? "" : ": \(lease.terms.reason)")
+        case .rule(let number, _): return "rule \(number)"
+        case .none: break
+        }
+        switch method {
+        case .leaseGrant: return params["reason"]?.stringValue
+        case .accessAllow, .accessDeny: return auditedRule
+        case .accessRemove: return params["rule"]?.integerValue.map { "removes rule \($0)" }
+        default: return nil
+        }
+    }
+
+    /// The rule that it adds; its parameters are not validated.
+    private var auditedRule: String? {
+        guard let client = params["client"]?.stringValue, let pattern = params["pattern"]?.stringValue else {
+            return nil
+        }
+        let verbs = (params["verbs"]?.arrayValue ?? []).prefix(AccessRule.possibleVerbs.count).compactMap(\.stringValue)
+        return "\(method == .accessAllow ? "allows" : "denies") \(client) "
+            + "\(verbs.joined(separator: ", ")) \(quotedForDisplay(pattern))"
     }
 }
 
 extension AuditedItem {
     /// The items that a request names; its parameters are not validated.
     fileprivate static func all(of request: PendingRequest, from caller: Caller) -> [AuditedItem] {
-        if let terms = request.lease?.terms { return [AuditedItem(name: terms.name.path, group: terms.group)] }
+        if let terms = request.permit?.lease?.terms {
+            return [AuditedItem(name: terms.name.path, group: terms.group)]
+        }
         let params = request.params
-        let said = params["group"]?.stringValue ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
+        let said =
+            request.permit?.group ?? params["group"]?.stringValue
+            ?? params["attributes"]?.objectValue?["accessGroup"]?.stringValue
         let group = said == AccessGroup.ownProgram ? caller.rights.programGroup ?? said : said
         var named: [AuditedItem] = []
         for key in request.method.auditedNames {

@@ -154,16 +154,16 @@ final class Intake: ServerPart {
 
     /// Asks the gate whether a client may make a request now.
     ///
-    /// - Returns: The lease that permits it, if one does.
+    /// - Returns: What permits it, if the client's own rights don't.
     @discardableResult
-    func admit(_ request: PendingRequest, _ caller: Caller) throws(CofferError) -> Lease? {
-        let cover = vault.leaseCover(of: request.method, request.params, from: caller)
-        let lease: Lease? = if case .item(let lease) = cover { lease } else { nil }
-        request.lease = request.lease ?? lease
+    func admit(_ request: PendingRequest, _ caller: Caller) throws(CofferError) -> Permit? {
+        let cover = vault.cover(of: request.method, request.params, from: caller)
+        let permit: Permit? = if case .item(let permit) = cover { permit } else { nil }
+        request.permit = request.permit ?? permit
         try Gate.check(request.method, request.params, for: caller.rights, and: cover) { () throws(CofferError) in
             try locks.state(for: request.method)
         }
-        return lease
+        return permit
     }
 }
 

@@ -16,8 +16,8 @@ final class PendingRequest {
     let byteCount: Int
     /// The time of its arrival.
     let arrival: UInt64
-    /// The lease that permits it, if the client's own rights don't.
-    var lease: Lease?
+    /// What permits it, if the client's own rights don't.
+    var permit: Permit?
     private(set) var scope: RequestScope
     /// The handler's view of it, once it has started.
     private var call: Call?

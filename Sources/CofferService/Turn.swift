@@ -176,16 +176,16 @@ final class Turn: ServerPart {
             progress: TransferProgress(token, mailbox, clock),
             isConnected: { [weak connection] in connection?.hasHungUp == false }
         )
-        call.lease = request.lease
+        call.permit = request.permit
         let context = call.caller.context
         let kind: Scheduler.Kind = request.scope.changes || call.lease != nil ? .changing : .reading
         if request.usesContext { context.beginRequest(at: clock.now) }
         request.start(call, isAlone: context.isForThisRequest)
         let begun = Running(token, (request, connection), call, kind, of: connection.tenant.number) { [unowned self] in
             if call.isCancelled { throw CofferError.cancelled }
-            // While it waited, the state may have changed, or the uses of its lease may have been used up.
-            if call.lease != nil {
-                call.lease = try intake.admit(request, call.caller)
+            // While it waited, the state may have changed, or what permits it may have ended.
+            if call.permit != nil {
+                call.permit = try intake.admit(request, call.caller)
             } else if let refusal = Gate.refusal(of: request.method, in: try locks.state(for: request.method)) {
                 throw refusal
             }

@@ -114,9 +114,9 @@ final class UnitCredentials: ServerPart {
         var protection: Protection?
         do throws(CofferError) {
             let caller = Caller(client, try vault.rights(of: client))
-            let lease = try turn.intake.admit(PendingRequest(credential.request), caller)
+            let permit = try turn.intake.admit(PendingRequest(credential.request), caller)
             let name = try ItemName(address.itemName)
-            let group = if let lease { lease.terms.group } else { try caller.group(nil) }
+            let group = if let permit { permit.group } else { try caller.group(nil) }
             let info = try vault.info(of: name, in: group)
             protection = info.protection
             let state = try vault.keys.state

@@ -7,8 +7,10 @@ internal import Synchronization
 package final class Call {
     package let caller: Caller
     package let attachments: Attachments
+    /// What permits the request, if the caller's own rights don't.
+    package var permit: Permit?
     /// The lease that permits the request, if one does.
-    package var lease: Lease?
+    package var lease: Lease? { permit?.lease }
     /// The operation, for errors that don't name one.
     package var subject = "can't carry out the request"
     /// Receives progress, if the client asked for it.
@@ -39,9 +41,9 @@ package final class Call {
         self.isConnected = isConnected
     }
 
-    /// The access group of the request: that of its lease, or the one that it names, or the caller's default.
+    /// The access group of the request: that of its permit, or the one that it names, or the caller's default.
     func group(_ named: String?) throws(CofferError) -> String {
-        if let lease { return lease.terms.group }
+        if let permit { return permit.group }
         return try caller.group(named)
     }
 

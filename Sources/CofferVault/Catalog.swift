@@ -8,7 +8,7 @@ internal import CofferMemory
 internal import CofferSystem
 internal import Glibc
 
-/// The database of a vault, with both stores, the audit and the leases.
+/// The database of a vault, with both stores, the audit, the leases and the access rules.
 ///
 /// All changes of one turn share a transaction and one sync of the disk. Their answers wait for it.
 package final class Catalog {
@@ -26,6 +26,7 @@ package final class Catalog {
     package let files: FileStore
     package let audit: AuditLog
     let leases: LeaseStore
+    let rules: AccessRuleStore
     private let connection: Connection
     private let log: CatalogLog
     /// Whether there were commits since ``takeCommits()``.
@@ -54,6 +55,7 @@ package final class Catalog {
             reserve = DiskReserve(Self.reserveName, of: Limits.diskReserveBytes, in: directory)
             keychain = KeychainStore(connection: connection, keys: keys)
             leases = LeaseStore(connection: connection, keys: keys)
+            rules = AccessRuleStore(connection: connection, keys: keys)
             files = FileStore(connection: connection, keys: keys, contents: try ContentDirectory(in: directory))
             audit = try Self.openAudit(connection, keys)
             openingFaults += audit.faults
@@ -128,7 +130,8 @@ package final class Catalog {
         if !isNew && mark == 0 { throw missing }
         try connection.migrate(
             // The sort is stable: it keeps the order within one generation.
-            (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations)
+            (migrations + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations + LeaseStore.migrations
+                + AccessRuleStore.migrations)
                 .sorted { $0.generation < $1.generation },
             applicationID: applicationID
         )
@@ -259,6 +262,7 @@ package final class Catalog {
         } catch {
             changes.forget(since: mark)
             leases.reread()
+            rules.reread()
             throw error
         }
     }
@@ -321,6 +325,7 @@ package final class Catalog {
         files.abandon(isCertain: isCertain)
         damage.settle(isDone: false)
         leases.reread()
+        rules.reread()
         _ = changes.takeEvents()
         audit.undo(because: error)
         return error

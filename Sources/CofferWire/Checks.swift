@@ -89,6 +89,20 @@ extension LeaseGrantParameters {
     }
 }
 
+extension AccessAllowParameters {
+    func check() throws(CofferError) { try checkRule(client, pattern) }
+}
+
+extension AccessDenyParameters {
+    func check() throws(CofferError) { try checkRule(client, pattern) }
+}
+
+/// Refuses a rule that could never apply.
+private func checkRule(_ client: ClientPattern, _ pattern: NamePattern) throws(CofferError) {
+    try client.checkRuled()
+    if pattern.isOneName { _ = try ItemName(pattern.text) }
+}
+
 extension ItemProtectParameters {
     package init(name: ItemName, protection: Protection, group: String? = nil) {
         switch protection {

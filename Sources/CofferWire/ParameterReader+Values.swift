@@ -41,6 +41,8 @@ extension ParameterReader {
         try optionalString(key).map { (text) throws(CofferError) in try NamePattern(text) }
     }
 
+    mutating func pattern(_ key: String) throws(CofferError) -> NamePattern { try NamePattern(try string(key)) }
+
     mutating func client(_ key: String) throws(CofferError) -> ClientPattern { try ClientPattern(try string(key)) }
 
     mutating func optionalClient(_ key: String) throws(CofferError) -> ClientPattern? {
@@ -54,6 +56,21 @@ extension ParameterReader {
     mutating func verbs(_ key: String) throws(CofferError) -> Set<Verb> {
         // An unknown verb of a newer daemon is ignored.
         Set(try strings(key).compactMap(Verb.init))
+    }
+
+    /// Reads verbs that may be absent, which means that there are none.
+    mutating func verbsIfAny(_ key: String) throws(CofferError) -> Set<Verb> {
+        Set((try optionalStrings(key) ?? []).compactMap(Verb.init))
+    }
+
+    /// Reads what an access rule is about.
+    mutating func itemVerbs(_ key: String) throws(CofferError) -> Set<Verb> {
+        let expected = "an array of \(Verb.allCases.filter(AccessRule.possibleVerbs.contains).quoted), one at least"
+        let verbs = try optional(key, expected) { json in
+            json.elements { $0.stringValue.flatMap(Verb.init) }
+                .flatMap { !$0.isEmpty && AccessRule.possibleVerbs.isSuperset(of: $0) ? Set($0) : nil }
+        }
+        return try required(key, verbs, expected)
     }
 
     mutating func protection(_ key: String) throws(CofferError) -> Protection? {

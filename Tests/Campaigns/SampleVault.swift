@@ -174,6 +174,7 @@ extension SampleVault {
             _ = try client.auditRecords()
         }
         try note("leases", found) { _ = try client.leases() }
+        try note("access rules", found) { _ = try client.rules() }
         try note("quarantine", found) { _ = try client.quarantine() }
     }
 

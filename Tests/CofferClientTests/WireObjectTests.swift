@@ -55,6 +55,21 @@ private struct Sample: CustomStringConvertible {
         let lent = """
             {"leases":[{"lease":5,"name":"a","group":"g","to":"unit:b","seconds":9,"granted":-1}],"next":5,"damaged":[4]}
             """
+        let rules = [
+            AccessRule(number: 3, kind: .deny, client: .unit("a@*.service"), verbs: [.write, .read], group: "g"),
+            AccessRule(
+                number: 4,
+                kind: .allow,
+                client: .user(1),
+                verbs: [.delete],
+                group: "g",
+                pattern: try NamePattern("a/*")
+            ),
+        ]
+        let ruled = """
+            {"rules":[{"rule":3,"kind":"deny","client":"unit:a@*.service","verbs":["read","write"],"group":"g"},\
+            {"rule":4,"kind":"allow","client":"uid:1","verbs":["delete"],"group":"g","pattern":"a/*"}],"next":4,"damaged":[2]}
+            """
         let wished = """
             "kind":"token","scenario":"backgroundToken","protection":"completeUnlessOpen",\
             "accessible":"AfterFirstUnlockThisDeviceOnly","store":"keychain","structured":true,"asFile":true,\
@@ -208,6 +223,24 @@ private struct Sample: CustomStringConvertible {
                 LeaseGrantParameters(name: try name("a"), client: .user(1), seconds: 9, uses: 2, reason: "b"),
                 #"{"name":"a","to":"uid:1","seconds":9,"uses":2,"reason":"b"}"#
             ),
+            Sample(
+                AccessAllowParameters(
+                    client: .user(1),
+                    verbs: [.delete, .read],
+                    pattern: try NamePattern("a"),
+                    group: "g"
+                ),
+                #"{"client":"uid:1","verbs":["read","delete"],"pattern":"a","group":"g"}"#
+            ),
+            Sample(
+                AccessDenyParameters(client: .executable("/a"), verbs: [.write], pattern: try NamePattern("a/**")),
+                #"{"client":"exe:/a","verbs":["write"],"pattern":"a/**"}"#
+            ),
+            Sample(AccessRuleResult(number: 3), #"{"rule":3}"#),
+            Sample(AccessRuleResult(number: 3, held: [.read]), #"{"rule":3,"held":["read"]}"#),
+            Sample(AccessListParameters(after: 3), #"{"after":3}"#),
+            Sample(AccessRemoveParameters(number: 3), #"{"rule":3}"#),
+            Sample(AccessRulePage(rules: rules, next: 4, damaged: [2]), ruled),
             Sample(LeaseListParameters(after: 3), #"{"after":3}"#),
             Sample(LeasePage(leases: [lease], next: 5, damaged: [4]), lent),
             Sample(

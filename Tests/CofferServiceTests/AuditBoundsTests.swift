@@ -15,6 +15,7 @@ import Testing
         let requests: [(CofferWire.Method, JSONObject)] = [
             (.itemGet, ["name": .string(long)]), (.itemPut, ["name": "a", "group": .string(long)]),
             (.leaseGrant, grant),
+            (.accessAllow, ["client": .string(long), "verbs": .array([.string(long)]), "pattern": .string(long)]),
         ]
         var connection = try RawConnection(server)
         for (method, params) in requests {

@@ -14,6 +14,10 @@ import Testing
     /// `p` no passcode, `d` no device key.
     private static let table: [Method: String] = [
         .hello: "++++++++",
+        .accessAllow: "v++++++d",
+        .accessDeny: "v++++++d",
+        .accessList: "v++++++d",
+        .accessRemove: "v++++++d",
         .auditList: "v++++++d",
         .auditVerify: "v++++++d",
         .entitlementExplain: "++++++++",
@@ -92,6 +96,10 @@ import Testing
     /// The entitlements that a method without parameters requires.
     static let verbs: [Method: Set<Verb>] = [
         .hello: [],
+        .accessAllow: [.admin, .read, .write, .delete],
+        .accessDeny: [.admin],
+        .accessList: [.admin],
+        .accessRemove: [.admin],
         .auditList: [.audit],
         .auditVerify: [.audit],
         .entitlementExplain: [],
@@ -154,6 +162,11 @@ import Testing
 
     /// The entitlements that differ because of parameters.
     static let exceptions: [(method: Method, params: JSONObject, verbs: Set<Verb>)] = [
+        (.accessAllow, ["verbs": .array(["read"])], [.admin, .read]),
+        (.accessAllow, ["verbs": .array(["write", "delete"])], [.admin, .write, .delete]),
+        (.accessAllow, ["verbs": .array(["read", "something"])], [.admin, .read, .write, .delete]),
+        (.accessAllow, ["verbs": .array([])], [.admin, .read, .write, .delete]),
+        (.accessAllow, ["verbs": "read"], [.admin, .read, .write, .delete]),
         (.entitlementExplain, ["pid": 1], [.admin]),
         (.entitlementExplain, ["unit": "a.service"], [.admin]),
         (.entitlementExplain, ["userUnit": "a.service"], [.admin]),
@@ -226,15 +239,36 @@ import Testing
         let lease = Lease(number: 1, terms: terms, usesLeft: nil, isNamedInEveryState: true)
         for held in Self.everySet {
             let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
-            func isRefused(_ cover: LeaseCover) -> Bool {
+            func isRefused(_ cover: Cover) -> Bool {
                 Gate.refusal(of: method, [:], to: rights, and: cover)?.code == .missingEntitlement
             }
             let isMissing = !wanted.isSubset(of: held)
-            let (nothing, other, item) = (isRefused(.nothing), isRefused(.somethingElse), isRefused(.item(lease)))
+            let (nothing, other, item) = (
+                isRefused(.nothing), isRefused(.somethingElse), isRefused(.item(.lease(lease)))
+            )
             #expect(nothing == isMissing || held.isEmpty, "\(held)")
             #expect(other == isMissing, "\(held)")
             #expect(item == (isMissing && ![.itemGet, .itemShow].contains(method)), "\(held)")
             if held.isEmpty { #expect(nothing) }
+        }
+    }
+
+    @Test(arguments: Method.allCases)
+    func `an access rule lets its item be fetched, shown, stored and removed, and nothing else`(method: Method) throws {
+        let wanted = try #require(Self.verbs[method])
+        let ruled: Set<Method> = [.itemGet, .itemShow, .itemPut, .itemRemove]
+        let locked = CofferError(.interactionNotAllowed, "locked")
+        for held in Self.everySet {
+            let rights = AccessRights(groups: ["g"], verbs: held, reason: "it is a test")
+            func refusal(_ cover: Cover) -> CofferError? { Gate.refusal(of: method, [:], to: rights, and: cover) }
+            let isMissing = !wanted.isSubset(of: held)
+            let isRefused = refusal(.item(.rule(1, group: "g"))) != nil
+            #expect(isRefused == (isMissing && !ruled.contains(method)), "\(held)")
+            let sealed = refusal(.sealed(locked))?.code
+            #expect(
+                sealed == (ruled.contains(method) ? .interactionNotAllowed : isMissing ? .missingEntitlement : nil),
+                "\(held)"
+            )
         }
     }
 

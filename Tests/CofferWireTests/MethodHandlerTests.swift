@@ -30,6 +30,18 @@ private struct Box: ~Copyable {
 }
 
 private struct Handler: MethodHandler {
+    func accessAllow(_ parameters: AccessAllowParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func accessDeny(_ parameters: AccessDenyParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func accessList(_ parameters: AccessListParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
+    func accessRemove(_ parameters: AccessRemoveParameters, _ context: consuming Box) -> Box {
+        context.taken(by: parameters)
+    }
     func auditList(_ parameters: AuditListParameters, _ context: consuming Box) -> Box { context.taken(by: parameters) }
     func auditVerify(_ parameters: AuditVerifyParameters, _ context: consuming Box) -> Box {
         context.taken(by: parameters)
@@ -173,8 +185,11 @@ private let handle: JSONObject = ["handle": 1]
 private let range: JSONObject = ["handle": 1, "offset": 0, "length": 1]
 private let key: JSONObject = ["class": "key"]
 
+private let rule: JSONObject = ["client": "uid:1", "verbs": .array(["read"]), "pattern": "a"]
+
 /// What the methods can't do without.
 private let required: [Method: JSONObject] = [
+    .accessAllow: rule, .accessDeny: rule, .accessRemove: ["rule": 1],
     .fileAllocate: range, .fileClose: handle, .fileMkdir: name, .fileOpen: name,
     .fileProtect: ["name": "a", "class": "none"], .fileRead: range, .fileRemove: name, .fileRename: pair,
     .fileSalvage: name, .fileStat: name, .fileSync: handle, .fileTruncate: ["handle": 1, "bytes": 0],

@@ -52,7 +52,7 @@ import Testing
 
     @Test func `every verb below another one has a synopsis, and no other`() throws {
         let parents = ["device-key", "entitlement", "lease", "passcode", "slot", "keychain", "file", "login", "otp"]
-        for verb in parents + ["ssh-agent"] {
+        for verb in parents + ["access", "ssh-agent"] {
             let help = try Programs.run(Programs.program("coffer"), [verb, "--help"])
             let lines = help.text.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n") ?? []
             let below = lines.compactMap {

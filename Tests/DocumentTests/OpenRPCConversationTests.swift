@@ -34,6 +34,7 @@ import Testing
         try useKeys(talk)
         try mend(talk)
         try lend(talk)
+        try allow(talk)
         try refuse(talk)
         try lock(talk)
         try changeKeys(talk)

@@ -175,7 +175,7 @@ import Testing
     private static func typesOnPages() throws -> [String: Set<String>] {
         var types: [String: Set<String>] = [:]
         for name in [
-            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "AUDIT.md", "LEASES.md", "ACCESS.md",
+            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "DOCTOR.md", "AUDIT.md", "LEASES.md", "RULES.md", "ACCESS.md",
             "ACCESS-CONTROL.md",
             "EVENTS.md",
             "ORDER.md",

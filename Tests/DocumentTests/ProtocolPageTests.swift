@@ -50,7 +50,8 @@ import Testing
     @Test func `every limit is in the table with its value`() throws {
         let header = ["limit", "value", "of"]
         let rows = try [
-            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md", "LEASES.md", "CREDENTIALS.md",
+            "PROTOCOL.md", "KEYCHAIN.md", "FILES.md", "ACCESS.md", "AUDIT.md", "RULES.md", "LEASES.md",
+            "CREDENTIALS.md",
         ].flatMap {
             try Page($0).table(header)
         }
@@ -158,6 +159,7 @@ import Testing
         "auditReaders": "\(Limits.auditReaders)",
         "auditReadingMilliseconds": "\(Limits.auditReadingMilliseconds)",
         "auditReadingBytes": "\(Limits.auditReadingBytes)",
+        "accessRules": "\(Limits.accessRules)",
         "leases": "\(Limits.leases)",
         "leaseSeconds": "\(Limits.leaseSeconds)",
         "leaseUses": "\(Limits.leaseUses)",

@@ -12,7 +12,7 @@ import Testing
     /// The methods that are on this page: others have pages of their own.
     static let methods = Method.allCases.filter {
         !(KeychainPageTests.methods + AccessControlPageTests.methods + DoctorPageTests.methods + AuditPageTests.methods
-            + AccessPageTests.methods + FilesPageTests.methods + LeasesPageTests.methods
+            + AccessPageTests.methods + FilesPageTests.methods + LeasesPageTests.methods + AccessRulesPageTests.methods
             + [.requestCancel, .vaultWatch])
             .contains($0)
     }
@@ -133,6 +133,10 @@ import Testing
 
     /// What the methods can't do without, where it is not a name.
     static let required: [Method: JSONObject] = [
+        .accessAllow: ["client": "uid:1000", "verbs": .array(["read"]), "pattern": "a"],
+        .accessDeny: ["client": "uid:1000", "verbs": .array(["read"]), "pattern": "a"],
+        .accessList: [:],
+        .accessRemove: ["rule": 1],
         .auditList: [:],
         .auditVerify: [:],
         .entitlementExplain: [:],

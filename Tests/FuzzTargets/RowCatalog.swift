@@ -41,7 +41,7 @@ final class RowCatalog {
         connection = try Connection(path: path + "/vault.sqlite")
         try connection.migrate(
             ([Self.settings] + KeychainStore.migrations + FileStore.migrations + AuditLog.migrations
-                + LeaseStore.migrations)
+                + LeaseStore.migrations + AccessRuleStore.migrations)
                 .sorted { $0.generation < $1.generation },
             applicationID: 1
         )
@@ -102,6 +102,10 @@ final class RowCatalog {
                 reason: "because"
             )
             _ = try leases.add(terms, uses: uses, isNamedInEveryState: true)
+        }
+        let rules = AccessRuleStore(connection: connection, keys: keys)
+        for kind in AccessRuleKind.allCases {
+            _ = try rules.add(kind, .unit("ci@*.service"), [.read], try NamePattern("s/*"), in: Self.group)
         }
         try connection.execute("INSERT INTO keychain_untagged VALUES (1)")
         try connection.execute("INSERT INTO file_dead_contents VALUES (randomblob(16))")

@@ -235,6 +235,11 @@ private struct RowCheck: ~Copyable {
                 for number in try leases.damaged { try leases.remove(number) }
             },
             {
+                let rules = AccessRuleStore(connection: connection, keys: keys)
+                for rule in try rules.all { _ = [rule].verdict(on: .read, "s/a", askedAs: "s/a", in: rule.group) }
+                for number in try rules.damaged { try rules.remove(number) }
+            },
+            {
                 let audit = try AuditLog(connection: connection, keys: keys, isNew: false)
                 var number: Int64? = 0
                 for _ in 0..<8 {

@@ -73,6 +73,11 @@ struct SealedColumn: Sendable {
             update: "UPDATE audit_head SET sealed = ? WHERE only = ?",
             key: .audit
         ) { _, keys in Array("coffer audit head v1".utf8) + keys.vaultID.bytes },
+        SealedColumn(
+            select: "SELECT number, sealed FROM access_rules ORDER BY number LIMIT 1 OFFSET ?",
+            update: "UPDATE access_rules SET sealed = ? WHERE number = ?",
+            key: .leases
+        ) { row, _ in Array("coffer access rule v1".utf8) + bytes(of: try row.integer(0)) },
     ]
 
     private static func bytes(of number: Int64) -> [UInt8] {

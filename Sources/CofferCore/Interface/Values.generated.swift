@@ -1,5 +1,42 @@
 // packaging/interface writes this file from proto-docs/openrpc.json.
 
+/// An access rule: who may read, write or remove the items of a group whose names match a pattern, or
+/// may not.
+public struct AccessRule: Hashable, Sendable {
+    /// The number of the rule.
+    ///
+    /// The vault never uses it again.
+    public let number: Int64
+    /// Whether an access rule allows, or makes an exception.
+    public let kind: AccessRuleKind
+    /// The clients that the rule is for.
+    public let client: ClientPattern
+    /// What the rule is about.
+    public let verbs: Set<Verb>
+    /// The access group of the items.
+    public let group: String
+    /// The pattern that the names of the items match, or one name.
+    ///
+    /// It is absent before the first unlock.
+    public let pattern: NamePattern?
+
+    package init(
+        number: Int64,
+        kind: AccessRuleKind,
+        client: ClientPattern,
+        verbs: Set<Verb>,
+        group: String,
+        pattern: NamePattern? = nil
+    ) {
+        self.number = number
+        self.kind = kind
+        self.client = client
+        self.verbs = verbs
+        self.group = group
+        self.pattern = pattern
+    }
+}
+
 /// A summary of the oldest records, which were dropped.
 public struct AuditSummary: Hashable, Sendable {
     /// The number of the last record that was dropped.

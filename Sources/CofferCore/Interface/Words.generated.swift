@@ -20,6 +20,14 @@ extension AccessControl {
     }
 }
 
+/// Whether an access rule allows, or makes an exception.
+public enum AccessRuleKind: String, CaseIterable, Sendable {
+    /// It allows.
+    case allow
+    /// It makes an exception to the rules that allow.
+    case deny
+}
+
 /// In which states of the vault the key of a keychain item is in memory.
 ///
 /// The names are those of kSecAttrAccessible; WhenUnlockedDeposit is Coffer's.

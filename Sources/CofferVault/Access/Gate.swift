@@ -2,13 +2,15 @@ package import CofferAccess
 package import CofferCore
 package import CofferWire
 
-/// What the leases of a client cover of a request.
-package enum LeaseCover: Sendable {
-    /// The client has no lease, or none that applies.
+/// What the leases and the access rules of a client cover of a request.
+package enum Cover: Sendable {
+    /// The client has no lease and no rule, or none that applies.
     case nothing
-    /// The client has leases, but not for what the request names.
+    /// The client has leases or rules, but not for what the request names.
     case somethingElse
-    case item(Lease)
+    /// The client has rules, of which only an unlock reveals whether they are for what the request names.
+    case sealed(CofferError)
+    case item(Permit)
 }
 
 /// Decides before any handler whether a client may call a method, in the state of the vault.
@@ -24,13 +26,13 @@ package enum Gate {
     ///   - method: The method.
     ///   - params: Its parameters, not validated.
     ///   - rights: The client's rights.
-    ///   - cover: What its leases cover.
+    ///   - cover: What its leases and its access rules cover.
     ///   - state: The state of the vault.
     package static func check(
         _ method: Method,
         _ params: JSONObject,
         for rights: AccessRights,
-        and cover: LeaseCover,
+        and cover: Cover,
         in state: () throws(CofferError) -> VaultState
     ) throws(CofferError) {
         if let refusal = refusal(of: method, params, to: rights, and: cover) { throw refusal }
@@ -43,19 +45,21 @@ package enum Gate {
     ///   - method: The method.
     ///   - params: Its parameters, not validated: invalid ones require more rights, not fewer.
     ///   - rights: The client's rights.
-    ///   - cover: What its leases cover.
+    ///   - cover: What its leases and its access rules cover.
     /// - Returns: Why the client may not; `nil` if it may.
     package static func refusal(
         of method: Method,
         _ params: JSONObject,
         to rights: AccessRights,
-        and cover: LeaseCover
+        and cover: Cover
     ) -> CofferError? {
         switch cover {
-        case .item where method.isLeasable: return nil
-        // The client was admitted only because of a lease.
-        case .nothing where rights.verbs.isEmpty: return leaseHasEnded
-        case .nothing, .somethingElse, .item: break
+        case .item(.lease) where method.isLeasable: return nil
+        case .item(.rule) where method.isRuled: return nil
+        case .sealed(let error) where method.isRuled: return error
+        // The client was admitted only because of a lease or a rule.
+        case .nothing where rights.verbs.isEmpty: return permitHasEnded
+        case .nothing, .somethingElse, .sealed, .item: break
         }
         let missing = verbs(for: method, params).subtracting(rights.verbs)
         guard !missing.isEmpty else { return nil }
@@ -77,12 +81,20 @@ package enum Gate {
         switch method {
         // Wrong passcodes use up attempts that all clients share. An application password concerns one item only.
         case .contextAuthenticate where params["factor"] == .string("applicationPassword"): [.read]
+        case .accessAllow: method.verbs.subtracting(AccessRule.possibleVerbs).union(verbs(toGive: params))
         // A client may always see its own rights.
         case .entitlementExplain where ["pid", "unit", "userUnit"].contains { params[$0] ?? .null != .null }: [.admin]
         case .vaultWatch where params["audit"] ?? .bool(false) != .bool(false): method.verbs.union([.audit])
         case .fileOpen: verbs(forOpening: params)
         default: method.verbs
         }
+    }
+
+    /// Whoever allows something must hold it.
+    private static func verbs(toGive params: JSONObject) -> Set<Verb> {
+        let given = params["verbs"]?.arrayValue?.map { $0.stringValue.flatMap(Verb.init) }
+        guard let given, !given.isEmpty, !given.contains(nil) else { return AccessRule.possibleVerbs }
+        return Set(given.compactMap(\.self))
     }
 
     /// Creating or emptying a file is writing, even if the handle then only reads.
@@ -112,9 +124,9 @@ package enum Gate {
         }
     }
 
-    private static let leaseHasEnded = CofferError(
+    private static let permitHasEnded = CofferError(
         .missingEntitlement,
-        "the lease that let you in has ended",
+        "the lease or the access rule that let you in has ended",
         hint: "ask the owner for another one"
     )
 

@@ -1,5 +1,5 @@
 internal import CofferAccess
-package import CofferCore
+internal import CofferCore
 internal import CofferKeys
 internal import CofferSystem
 package import CofferWire
@@ -9,9 +9,9 @@ package import CofferWire
 extension Vault {
     // MARK: Using
 
-    /// A client's rights: its own, or an empty set if only a lease admits it.
-    package func rights(of client: ClientIdentity) throws(CofferError) -> AccessRights {
-        try access.rights(of: client, hasLease: !leases(for: client).isEmpty || !sealedLeases(for: client).isEmpty)
+    /// Whether a lease matches a client.
+    func hasLease(_ client: ClientIdentity) -> Bool {
+        !leases(for: client).isEmpty || !sealedLeases(for: client).isEmpty
     }
 
     /// The valid leases of a client whose items have no name before the first unlock.
@@ -33,7 +33,7 @@ extension Vault {
     }
 
     /// What the leases of a client cover of a request; an item of its own with that name takes precedence.
-    package func leaseCover(of method: Method, _ params: JSONObject, from caller: Caller) -> LeaseCover {
+    func leaseCover(of method: Method, _ params: JSONObject, from caller: Caller) -> Cover {
         guard caller.rights.verbs.isEmpty || method.isLeasable else { return .nothing }
         let leases = leases(for: caller.identity)
         let sealed = sealedLeases(for: caller.identity)
@@ -49,7 +49,7 @@ extension Vault {
         guard let lease = lease ?? self.lease(among: sealed, for: name, in: group),
             !hasItem(lease.terms.name, in: group, caller)
         else { return .somethingElse }
-        return .item(lease)
+        return .item(.lease(lease))
     }
 
     /// The first lease for a name, which it is told by its tag.
@@ -66,7 +66,8 @@ extension Vault {
         do { return try stored(terms.name, in: terms.group)?.info.created != terms.itemCreated } catch { return false }
     }
 
-    private func hasItem(_ name: ItemName, in group: String?, _ caller: Caller) -> Bool {
+    /// Whether a client can read an item of its own by a name.
+    func hasItem(_ name: ItemName, in group: String?, _ caller: Caller) -> Bool {
         guard caller.rights.verbs.contains(.read), let group = try? caller.group(group) else { return false }
         do { return try stored(name, in: group) != nil } catch { return true }
     }

@@ -4,6 +4,15 @@ package import CofferCore
 
 /// Every method of the protocol, by its name on the wire.
 package enum Method: String, CaseIterable, Sendable {
+    /// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
+    /// pattern, until it is removed.
+    case accessAllow = "access.allow"
+    /// Adds an exception to the rules that allow: it prevails over all of them, and over nothing else.
+    case accessDeny = "access.deny"
+    /// Lists a page of access rules, in the order in which they were added.
+    case accessList = "access.list"
+    /// Removes an access rule.
+    case accessRemove = "access.remove"
     /// Reports a page of audit records, the oldest first.
     case auditList = "audit.list"
     /// Verifies that a part of the audit records is what the daemon wrote.
@@ -178,12 +187,13 @@ extension Method {
     /// What state the vault has to be in.
     package var need: VaultNeed {
         switch self {
-        case .auditList, .auditVerify, .contextAuthenticate, .contextEnd, .fileAllocate, .fileClose, .fileList,
-            .fileMkdir, .fileOpen, .fileProtect, .fileRead, .fileRemove, .fileRename, .fileSalvage, .fileStat,
-            .fileSync, .fileTruncate, .fileWrite, .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut,
-            .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind,
-            .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant,
-            .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultQuarantine:
+        case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .contextAuthenticate,
+            .contextEnd, .fileAllocate, .fileClose, .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRead,
+            .fileRemove, .fileRename, .fileSalvage, .fileStat, .fileSync, .fileTruncate, .fileWrite, .itemExplain,
+            .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd,
+            .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore,
+            .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .slotAdd, .slotRemove, .slotTest,
+            .vaultBlockers, .vaultCheck, .vaultQuarantine:
             .vault
         case .entitlementExplain, .entitlementList, .hello, .requestCancel, .vaultStatus, .vaultWatch: .nothing
         case .passcodeChange: .passcodeToReplace
@@ -197,7 +207,9 @@ extension Method {
     /// What a request has to do with.
     package var claim: MethodClaim {
         switch self {
-        case .auditList, .auditVerify, .itemList, .itemSimulate, .leaseList, .vaultBlockers, .vaultStatus:
+        case .accessAllow, .accessDeny, .accessRemove, .leaseGrant, .leaseRevoke, .vaultCheck, .vaultQuarantine:
+            .changes(.catalog)
+        case .accessList, .auditList, .auditVerify, .itemList, .itemSimulate, .leaseList, .vaultBlockers, .vaultStatus:
             .reads(.catalog)
         case .contextAuthenticate, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd, .slotRemove, .slotTest,
             .vaultErase, .vaultInit, .vaultUnlock:
@@ -212,7 +224,6 @@ extension Method {
         case .fileRename, .itemMove: .changes(.names(["name", "to"]))
         case .keychainAdd, .keychainDelete, .keychainRestore, .keychainUpdate: .changes(.keychain)
         case .keychainAgree, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign: .reads(.keychain)
-        case .leaseGrant, .leaseRevoke, .vaultCheck, .vaultQuarantine: .changes(.catalog)
         }
     }
 
@@ -221,12 +232,14 @@ extension Method {
     /// Some parameters change it, which the gate knows.
     package var verbs: Set<Verb> {
         switch self {
+        case .accessAllow: [.read, .write, .delete, .admin]
+        case .accessDeny, .accessList, .accessRemove, .entitlementList, .leaseList, .leaseRevoke, .passcodeChange,
+            .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck,
+            .vaultErase, .vaultInit, .vaultQuarantine:
+            [.admin]
         case .auditList, .auditVerify: [.audit]
         case .contextAuthenticate, .vaultUnlock: [.unlock]
         case .contextEnd, .entitlementExplain, .fileClose, .fileSync, .hello, .requestCancel, .vaultStatus: []
-        case .entitlementList, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet, .slotAdd,
-            .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit, .vaultQuarantine:
-            [.admin]
         case .fileAllocate, .fileMkdir, .fileProtect, .fileRename, .fileTruncate, .fileWrite, .itemMove, .itemProtect,
             .itemPut, .keychainAdd, .keychainRestore, .keychainUpdate:
             [.write]
@@ -244,6 +257,14 @@ extension Method {
     package var isLeasable: Bool {
         switch self {
         case .itemGet, .itemShow: true
+        default: false
+        }
+    }
+
+    /// Whether an access rule for the named item is enough.
+    package var isRuled: Bool {
+        switch self {
+        case .itemGet, .itemPut, .itemRemove, .itemShow: true
         default: false
         }
     }
@@ -266,13 +287,13 @@ extension Method {
     /// A refused one always is.
     package var isAudited: Bool {
         switch self {
-        case .auditList, .auditVerify, .contextAuthenticate, .fileList, .fileMkdir, .fileOpen, .fileProtect,
-            .fileRemove, .fileRename, .fileSalvage, .fileStat, .itemExplain, .itemGet, .itemList, .itemMove,
-            .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate, .keychainAdd, .keychainAgree,
-            .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey, .keychainRestore, .keychainSign,
-            .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange, .passcodeRemove, .passcodeSet,
-            .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck, .vaultErase, .vaultInit,
-            .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
+        case .accessAllow, .accessDeny, .accessList, .accessRemove, .auditList, .auditVerify, .contextAuthenticate,
+            .fileList, .fileMkdir, .fileOpen, .fileProtect, .fileRemove, .fileRename, .fileSalvage, .fileStat,
+            .itemExplain, .itemGet, .itemList, .itemMove, .itemProtect, .itemPut, .itemRemove, .itemShow, .itemSimulate,
+            .keychainAdd, .keychainAgree, .keychainDelete, .keychainFind, .keychainHistory, .keychainPublicKey,
+            .keychainRestore, .keychainSign, .keychainUpdate, .leaseGrant, .leaseList, .leaseRevoke, .passcodeChange,
+            .passcodeRemove, .passcodeSet, .slotAdd, .slotList, .slotRemove, .slotTest, .vaultBlockers, .vaultCheck,
+            .vaultErase, .vaultInit, .vaultLock, .vaultQuarantine, .vaultUnlock, .vaultWatch:
             true
         default: false
         }
@@ -289,10 +310,10 @@ extension Method {
     /// Whether a client may repeat a request whose answer it lost.
     package var isIdempotent: Bool {
         switch self {
-        case .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileList, .fileRead, .fileStat, .hello,
-            .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree, .keychainFind,
-            .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers, .vaultLock,
-            .vaultStatus, .vaultWatch:
+        case .accessList, .auditList, .auditVerify, .entitlementExplain, .entitlementList, .fileList, .fileRead,
+            .fileStat, .hello, .itemExplain, .itemGet, .itemList, .itemShow, .itemSimulate, .keychainAgree,
+            .keychainFind, .keychainHistory, .keychainPublicKey, .keychainSign, .leaseList, .slotList, .vaultBlockers,
+            .vaultLock, .vaultStatus, .vaultWatch:
             true
         default: false
         }
@@ -352,6 +373,10 @@ extension Method {
     /// How its parameters are read.
     package var parameters: any (MethodParameters & WireObject).Type {
         switch self {
+        case .accessAllow: AccessAllowParameters.self
+        case .accessDeny: AccessDenyParameters.self
+        case .accessList: AccessListParameters.self
+        case .accessRemove: AccessRemoveParameters.self
         case .auditList: AuditListParameters.self
         case .auditVerify: AuditVerifyParameters.self
         case .contextAuthenticate: ContextAuthenticateParameters.self

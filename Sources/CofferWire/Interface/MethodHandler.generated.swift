@@ -9,6 +9,23 @@ package protocol MethodHandler {
     /// What a handler gives.
     associatedtype Answer: ~Copyable
 
+    /// Answers `access.allow`.
+    ///
+    /// Adds a rule that allows clients to read, write or remove the items of a group whose names match a
+    /// pattern, until it is removed.
+    func accessAllow(_ parameters: AccessAllowParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `access.deny`.
+    ///
+    /// Adds an exception to the rules that allow: it prevails over all of them, and over nothing else.
+    func accessDeny(_ parameters: AccessDenyParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `access.list`.
+    ///
+    /// Lists a page of access rules, in the order in which they were added.
+    func accessList(_ parameters: AccessListParameters, _ context: consuming Context) throws -> Answer
+    /// Answers `access.remove`.
+    ///
+    /// Removes an access rule.
+    func accessRemove(_ parameters: AccessRemoveParameters, _ context: consuming Context) throws -> Answer
     /// Answers `audit.list`.
     ///
     /// Reports a page of audit records, the oldest first.
@@ -263,6 +280,10 @@ extension MethodHandler {
     ///   - context: What the handler knows besides.
     package func dispatch(_ method: Method, _ params: JSONObject, _ context: consuming Context) throws -> Answer {
         switch method {
+        case .accessAllow: try accessAllow(AccessAllowParameters(params: params), context)
+        case .accessDeny: try accessDeny(AccessDenyParameters(params: params), context)
+        case .accessList: try accessList(AccessListParameters(params: params), context)
+        case .accessRemove: try accessRemove(AccessRemoveParameters(params: params), context)
         case .auditList: try auditList(AuditListParameters(params: params), context)
         case .auditVerify: try auditVerify(AuditVerifyParameters(params: params), context)
         case .contextAuthenticate: try contextAuthenticate(ContextAuthenticateParameters(params: params), context)

@@ -2,6 +2,59 @@
 
 public import CofferCore
 
+extension AccessRule: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        let number = try reader.integer("rule", in: 1...Int64.max)
+        let kind = try reader.required("kind", as: AccessRuleKind.self)
+        let client = try reader.client("client")
+        let verbs = try reader.verbs("verbs")
+        let group = try reader.string("group")
+        let pattern = try reader.optionalPattern("pattern")
+        self.init(number: number, kind: kind, client: client, verbs: verbs, group: group, pattern: pattern)
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("rule", number)
+        object.append("kind", kind)
+        object.append("client", client)
+        object.append("verbs", verbs)
+        object.append("group", group)
+        object.append("pattern", pattern)
+        return object
+    }
+}
+
+/// An access rule that was added, or that was there already.
+public struct AccessRuleResult: Hashable, Sendable {
+    /// The number of the rule.
+    public let number: Int64
+    /// Those of the verbs that such a client holds in the group without any rule, so that the rule changes
+    /// nothing about them.
+    ///
+    /// Absent means none.
+    public let held: Set<Verb>
+
+    package init(number: Int64, held: Set<Verb> = []) {
+        self.number = number
+        self.held = held
+    }
+}
+
+extension AccessRuleResult: WireObject {
+    package init(reading reader: inout ParameterReader) throws(CofferError) {
+        number = try reader.integer("rule", in: 1...Int64.max)
+        held = try reader.verbsIfAny("held")
+    }
+
+    package var json: JSONObject {
+        var object = JSONObject()
+        object.append("rule", number)
+        if !held.isEmpty { object.append("held", held) }
+        return object
+    }
+}
+
 extension AuditRecord: WireObject {
     package init(reading reader: inout ParameterReader) throws(CofferError) {
         let number = try reader.integer("number", in: 1...Int64.max)

@@ -163,7 +163,8 @@ private let eager = ReconnectPolicy(attempts: 5, firstDelay: .zero)
     @Test(arguments: Method.allCases)
     func `repeats no method that may change something`(method: Method) {
         let asks = [
-            "hello", "audit.list", "audit.verify", "entitlement.explain", "entitlement.list", "file.list", "file.read",
+            "hello", "access.list", "audit.list", "audit.verify", "entitlement.explain", "entitlement.list",
+            "file.list", "file.read",
             "file.stat", "item.explain", "item.get", "item.list", "item.show", "item.simulate",
             "keychain.agree", "keychain.find", "keychain.history", "keychain.publicKey", "keychain.sign", "lease.list",
             "slot.list",
