@@ -59,7 +59,7 @@ extension Readers {
             guard case .allowed(rule) = same.verdict(on: .read, item.name, askedAs: item.name, in: item.group) else {
                 return nil
             }
-            return "\(rule.client) by rule \(rule.number)"
+            return "\(rule.client.words) by rule \(rule.number)"
         }
     }
 }

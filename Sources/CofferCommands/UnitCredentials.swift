@@ -11,7 +11,7 @@ struct UnitCredentials {
     }
 
     private static let answerBytes = 256 << 10
-    private static let manager = "org.freedesktop.systemd1"
+    static let manager = "org.freedesktop.systemd1"
 
     /// Credentials that are loaded unencrypted.
     let loaded: [Source]
@@ -49,7 +49,7 @@ struct UnitCredentials {
     private static let isNotUnderstood = CofferError(.internal, "what 'busctl' has answered is not understood")
 
     /// Sends a query to the service manager.
-    private static func ask(_ arguments: [String]) throws(CofferError) -> JSONValue? {
+    static func ask(_ arguments: [String]) throws(CofferError) -> JSONValue? {
         var answer = [UInt8](repeating: 0, count: answerBytes)
         let outcome = unsafe answer.withUnsafeMutableBytes { buffer in
             Result { () throws(SystemError) in unsafe try Tool.run("busctl", ["--json=short"] + arguments, into: buffer)

@@ -36,6 +36,12 @@ package final class DaemonProcess {
     package var statePath: String { directory.appending("state") }
     /// The socket.
     package var socketPath: String { directory.appending("socket") }
+    /// Lets every user connect, as to the machine's vault, until the daemon makes its socket again.
+    package func openToOthers() {
+        chmod(directory.path, 0o711)
+        chmod(socketPath, 0o666)
+    }
+
     /// The daemon's process.
     package var processID: Int32 { process?.processIdentifier ?? 0 }
     /// Whether the process is running.

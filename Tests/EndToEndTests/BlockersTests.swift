@@ -46,6 +46,7 @@ import Testing
         let client = try daemon.connect()
         let reader = try client.openFile(try ItemName("c/complete"))
         let writer = try client.openFile(try ItemName("c/open"), for: .write)
+        daemon.openToOthers()
         _ = try daemon.coffer(["grant", "a/token", "--to", "uid:12345", "--for", "1h"])
         let process = Process()
         let pipe = Pipe()

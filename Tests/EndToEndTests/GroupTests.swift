@@ -165,6 +165,7 @@ import Testing
         #expect(try daemon.coffer(["keychain", "find", "--account", "anna"]).status == 66)
         #expect(try daemon.coffer(["keychain", "find", "--account", "anna"] + here).output == [5])
         let to = ["--to", "uid:4242", "--for", "1h"]
+        daemon.openToOthers()
         #expect(try daemon.coffer(["grant", "anna"] + to).status == 66)
         #expect(try daemon.coffer(["grant", "anna"] + to + here).status == 0)
         #expect(try daemon.coffer(["lease", "list"]).text == "1  anna of shared  to uid:4242  for 1 h\n")

@@ -44,16 +44,34 @@ import Testing
         (["--to", "exe:/usr/bin/ci", "--for", "10m"], "does not identify a client"),
         (["--to", "ci.service", "--for", "10m"], "unknown client 'ci.service'"),
         (["--to", "unit:ci", "--for", "10m"], "'ci' is no unit"),
-        (["--to", "uid:1", "--for", "10"], "--for '10'"),
+        (["--to", "gid:1", "--for", "10"], "--for '10'"),
         (["--to", "user:no such", "--for", "1h"], "there is no user 'no such'"),
         (["--to", "group:no such", "--for", "1h"], "there is no group 'no such'"),
-        (["--to", "uid:1", "--for", "31d"], "30 d at most"),
-        (["--to", "uid:1", "--for", "1h", "--uses", "0"], "'uses'"),
+        (["--to", "gid:1", "--for", "31d"], "30 d at most"),
+        (["--to", "gid:1", "--for", "1h", "--uses", "0"], "'uses'"),
     ])
     func `invalid arguments are reported`(arguments: [String], words: String) throws {
         let refused = try daemon.coffer(["grant", "deploy/token"] + arguments)
         #expect(refused.status == 64)
         #expect(refused.errors.contains(words), "\(refused.errors)")
+    }
+
+    @Test func `another user, who can't connect, is granted nothing, and the way is said`() throws {
+        let other = geteuid() + 4242
+        let rule = ["allow", "user", "\(other)", "read", "--item", "deploy/token"]
+        let lease = ["grant", "deploy/token", "--to", "uid:\(other)", "--for", "1h"]
+        for words in [rule, lease] {
+            let refused = try daemon.coffer(words)
+            #expect(refused.status == 64)
+            #expect(refused.errors.contains("user \(other) can't connect to this vault"), "\(refused.errors)")
+            #expect(refused.errors.contains("the machine's vault"), "\(refused.errors)")
+        }
+        #expect(try daemon.coffer(["access"]).text + daemon.coffer(["lease", "list"]).text == "")
+        // Only one of the two is open.
+        chmod(daemon.socketPath, 0o666)
+        #expect(try daemon.coffer(lease).status == 64)
+        daemon.openToOthers()
+        for words in [rule, lease] { #expect(try daemon.coffer(words).status == 0) }
     }
 
     @Test func `a use that was answered stays used, although the daemon is killed right after it`() throws {
@@ -86,8 +104,7 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
     func `another user of the machine gets the one item, and is turned away when that has ended`() throws {
         let user: uid_t = 65_534
-        chmod(daemon.directory.path, 0o711)
-        chmod(daemon.socketPath, 0o666)
+        daemon.openToOthers()
         let script = """
             import os, socket, struct, sys
             os.setgroups([]); os.setgid(\(user)); os.setuid(\(user))

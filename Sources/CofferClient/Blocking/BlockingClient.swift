@@ -14,6 +14,8 @@ public final class BlockingClient {
     private var events = EventBuffer()
     /// The error that ended the connection.
     private var end: CofferError?
+    /// The path of the daemon's socket, if the connection was made by one.
+    package private(set) var socketPath: String?
     /// Checks each answer before the caller gets it, and may refuse it; for tests of the protocol.
     package var answerInspector: ((Method, Result<JSONValue, CofferError>) throws(CofferError) -> Void)?
 
@@ -28,6 +30,7 @@ public final class BlockingClient {
         timeout: Duration? = .seconds(Limits.answerSeconds)
     ) throws(CofferError) {
         self.init(try Link(to: socketPath), timeout)
+        self.socketPath = socketPath
     }
 
     /// Connects to the first of several sockets on which a daemon listens.

@@ -24,7 +24,9 @@ struct Allow: ParsableCommand {
             pattern: try rule.pattern(),
             group: access.group
         )
-        let result = try connection.connect().call(params).value
+        let vault = try connection.connect()
+        try SocketReach.requireReachable(by: params.client, vault)
+        let result = try vault.call(params).value
         format.show(result.json, "added rule \(result.number)")
         if result.held.isEmpty { return }
         Output.warn(["\(params.client.ruleWords) may \(result.held.words) there without a rule, too"])

@@ -50,7 +50,9 @@ struct Grant: ParsableCommand {
             reason: reason,
             group: access.group
         )
-        let lease = try connection.connect().call(params).value
+        let vault = try connection.connect()
+        try SocketReach.requireReachable(by: client, vault)
+        let lease = try vault.call(params).value
         format.show(lease.json, "granted lease \(lease.number)")
     }
 
