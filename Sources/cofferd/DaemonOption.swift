@@ -213,7 +213,7 @@ struct DaemonOption: Sendable {
         ),
         DaemonOption(
             "--no-carry-over",
-            "have all keys go with the daemon, as CarryOver=no does",
+            "have all keys go with the daemon: the opposite of --carry-over",
             .flag({ options, _ in options.carriesOver = false })
         ),
         DaemonOption(

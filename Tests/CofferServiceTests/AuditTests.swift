@@ -31,7 +31,11 @@ import Testing
                 configuration.journalHasNames = journalHasNames
                 configuration.journalHasReads = journalHasReads
                 configuration.entitlements =
-                    (try? Entitlement.all(in: [("test", Array(entitlements.utf8))]) { (_) throws(CofferError) in 0 })
+                    (try? Entitlement.all(in: [("test", Array(entitlements.utf8))]) { (_) throws(CofferError) in
+                        0
+                    } groupID: { (_) throws(CofferError) in
+                        0
+                    })
                     ?? []
             }
             owner = try server.connect()

@@ -20,7 +20,10 @@ final class HeldServer: Sendable {
         let next = Shared(Self.owner)
         let hold = Shared<(reached: DispatchSemaphore, release: DispatchSemaphore)?>(nil)
         (self.next, self.hold) = (next, hold)
-        let written = try Entitlement.all(in: [("x.conf", Array(entitlements.utf8))]) { (_) throws(CofferError) in 0
+        let written = try Entitlement.all(in: [("x.conf", Array(entitlements.utf8))]) { (_) throws(CofferError) in
+            0
+        } groupID: { (_) throws(CofferError) in
+            0
         }
         server = try TestServer(in: directory, clock: clock) { configuration in
             configuration.journal = journal

@@ -103,7 +103,11 @@ import Testing
     /// An entitlement of the foreign client.
     private static func entitlement(_ lines: String) throws -> [Entitlement] {
         let text = "[Client]\nUID=\(stranger.userID)\n\(lines)\n"
-        return try Entitlement.all(in: [("test", Array(text.utf8))]) { (_) throws(CofferError) in 0 }
+        return try Entitlement.all(in: [("test", Array(text.utf8))]) { (_) throws(CofferError) in
+            0
+        } groupID: { (_) throws(CofferError) in
+            0
+        }
     }
 
     private static let denied = Outcome.refused(.missingEntitlement)

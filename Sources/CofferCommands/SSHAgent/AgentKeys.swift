@@ -1,4 +1,5 @@
 internal import CofferClient
+internal import CofferMemory
 internal import CofferSystem
 
 /// A key that the agent offers.

@@ -1,3 +1,4 @@
+import CofferMemory
 import CofferSystem
 import CofferTestSupport
 import CofferWire

@@ -22,6 +22,7 @@ struct MaskedProgram: ~Copyable {
         masking secrets: [Secret],
         start: (Int32, Int32, borrowing HeldSignals) throws -> RelayedProcess
     ) throws {
+        let signals: HeldSignals
         do throws(SystemError) { signals = try HeldSignals(Self.signals) } catch {
             throw error.cofferError("can't start the program")
         }
@@ -29,8 +30,9 @@ struct MaskedProgram: ~Copyable {
         let patterns = try Masker.patterns(of: secrets)
         let output = try MaskedStream(STDOUT_FILENO, masking: patterns)
         let errors = isOne ? output : try MaskedStream(STDERR_FILENO, masking: patterns)
-        streams = isOne ? [output] : [output, errors]
         process = try start(output.sinkNumber, errors.sinkNumber, signals)
+        self.signals = signals
+        streams = isOne ? [output] : [output, errors]
         // Where no process has a sink any more, the output has ended.
         streams.forEach { $0.closeSink() }
     }
