@@ -69,7 +69,19 @@ package struct Caller {
         )
     }
 
-    /// Adds to the hint in which groups nothing was found, unless that is the owner's group.
+    /// How the owner gives a service what is not in the service's own group; `nil` for all other clients.
+    private var wayIn: String? {
+        let client: String
+        switch identity.service {
+        case .unit(let name): client = "unit \(name)"
+        case .userUnit(let name): client = "user-unit \(name)"
+        default: return nil
+        }
+        return "for an item of the owner's, the owner runs 'coffer allow \(client) read --item NAME'"
+    }
+
+    /// Adds to the hint in which groups nothing was found, unless that is the owner's group; for a service, what lets it
+    /// in.
     ///
     /// - Parameter named: The group that the request named, if any.
     package func explained(_ error: CofferError, in named: String?) -> CofferError {
@@ -79,8 +91,9 @@ package struct Caller {
             named.map { "it was looked for in the group \(quotedForDisplay($0))" }
             ?? "you see " + groups.map { quotedForDisplay($0) }.joined(separator: ", ") + " only"
             + (groups.count == 1 ? "" : ", and the first of them if you name none")
+        let parts = [error.hint, place, named == nil ? wayIn : nil]
         var explained = error
-        explained.hint = error.hint.map { "\($0); \(place)" } ?? place
+        explained.hint = parts.compactMap(\.self).joined(separator: "; ")
         return explained
     }
 }

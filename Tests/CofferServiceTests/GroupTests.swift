@@ -170,7 +170,8 @@ import Testing
                 hints.append(error.hint)
             }
         }
-        #expect(hints[0]?.hasSuffix("you see 'user-unit:mail.service' only") == true)
+        #expect(hints[0]?.contains("you see 'user-unit:mail.service' only; ") == true)
+        #expect(hints[0]?.hasSuffix("'coffer allow user-unit mail.service read --item NAME'") == true)
         #expect(hints[1]?.contains("you see") == false)
     }
 
