@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("PROTOCOL.md", 445), ("KEYS.md", 235), ("FORMATS.md", 385), ("CLI.md", 260), ("THREATS.md", 130),
+        ("PROTOCOL.md", 445), ("KEYS.md", 235), ("FORMATS.md", 385), ("CLI.md", 270), ("THREATS.md", 130),
         ("KEYCHAIN.md", 180), ("ACCESS-CONTROL.md", 90), ("ACCESS.md", 215), ("DOCTOR.md", 120),
         ("PERFORMANCE.md", 150), ("FILES.md", 165), ("AUDIT.md", 120), ("LEASES.md", 80), ("RULES.md", 80),
         ("PASSWORDS.md", 80),
