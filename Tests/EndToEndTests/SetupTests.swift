@@ -38,6 +38,7 @@ import Testing
         #expect(!made.shown.contains("four words of mine"))
         #expect(made.shown.contains("A number from 0 to"))
         #expect(configuration == "[Service]\nLockAfter=1200\n")
+        #expect(made.shown.contains("This counts from the next start of cofferd."))
         #expect(home.contents(".config/coffer/login-vault") != nil)
         let key = try #require(made.shown.firstMatch(of: /[0-9A-Z]{4}(-[0-9A-Z]{4}){8}/)).0
         #expect(made.shown.contains("█") || made.shown.contains("▄"), "the QR code of \(made.shown)")

@@ -4,9 +4,9 @@ internal import CofferClient
 struct Allow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow",
-        abstract: "Let somebody use the items whose names match a pattern, until the rule is removed.",
+        abstract: "Let a client use the items whose names match a pattern, until the rule is removed.",
         discussion: """
-            Such a rule gives what somebody lacks, and changes nothing about the lock: what is locked is locked for it, too. \
+            Such a rule gives what the client lacks, and changes nothing about the lock: what is locked is locked for it, too. \
             'coffer deny' makes an exception, 'coffer access' lists the rules, and 'coffer access remove' removes one. For \
             a limited time, see 'coffer grant'.
             """

@@ -53,6 +53,7 @@ struct Setup: ParsableCommand {
         screen.line("\n3. The vault locks when the machine sleeps, when its screen is locked, and when you log out.")
         if let minutes = try lockAfter ?? askMinutes(question, screen, settings) {
             try settings.write(minutes: minutes)
+            if !ServiceManager.isUsersRunning { screen.line("   This counts from the next start of cofferd.") }
         }
 
         let (client, recoveryKey) = try makeVault(passcode)
