@@ -1,9 +1,6 @@
 #define _GNU_SOURCE
 #include "CCofferShims.h"
 
-#include <stdlib.h>
-#include <termios.h>
-#include <sys/ioctl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,8 +9,10 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,6 +22,7 @@
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>

@@ -2,7 +2,7 @@ internal import CofferClient
 internal import CofferSystem
 internal import Glibc
 
-/// What the machine's vault needs so that services can use it after each start, with nobody there.
+/// What the machine's vault needs so that services can use it after each start, without a person.
 enum MachineVault {
     private static let unit = "cofferd.service"
 

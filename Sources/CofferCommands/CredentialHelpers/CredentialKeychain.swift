@@ -56,7 +56,7 @@ struct CredentialKeychain {
         _ params: Parameters,
         _ payload: Secret?
     ) throws(CofferError) -> Returned<Parameters.Result> {
-        // Where nobody is to be asked, an item that wants a person to be there is refused.
+        // Without a terminal, an item that wants an authentication is refused.
         canAsk ? try session.call(params, payload: payload) : try session.client.call(params, payload: payload)
     }
 

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The program `docker-credential-coffer`, after the programs of docker-credential-helpers.
 ///
-/// Whoever runs it reads the text of an error on standard output, and knows some of them.
+/// The program that runs it reads the text of an error from standard output, and compares some of them.
 struct DockerCredentialHelper: Executable {
     private static let name = "docker-credential-coffer"
 

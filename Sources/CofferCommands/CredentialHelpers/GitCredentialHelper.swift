@@ -47,7 +47,7 @@ struct GitCredentialHelper: Executable {
             if Output.standardOutput.isTerminal { return try BytesOutputOptions.show(lines, "the credential") }
             try lines.write(to: STDOUT_FILENO, "the credential")
         } catch {
-            // git asks no other helper, and nobody else, for what the vault may have.
+            // Then git asks neither another helper nor the person for what the vault may have.
             if error.code == .interactionNotAllowed || error.code == .authFailed {
                 Output.standardOutput.line("quit=1")
             }

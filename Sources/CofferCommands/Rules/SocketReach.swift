@@ -46,7 +46,7 @@ enum SocketReach {
         switch client {
         case .user(let number): number != 0 && number != owner
         case .unit(let name): UnitUser(of: name)?.isAnother(than: owner) ?? false
-        // Whoever has a group may be the owner; the units of its own manager and its programs run as the owner.
+        // A member of a group may be the owner; the units of its own manager and its programs run as the owner.
         case .group, .userUnit, .executable, .outsideServices: false
         }
     }

@@ -87,7 +87,7 @@ extension Vault {
 
     /// The name by which an item is listed; `nil` if there is none.
     ///
-    /// An item that can't be looked at keeps the name by which it was asked for: the request will fail for that reason.
+    /// An item that can't be opened keeps the name by which it was requested: the request will fail for that reason.
     private func listedName(of name: ItemName, in group: String) -> String? {
         do { return try stored(name, in: group)?.item.path } catch { return name.path }
     }

@@ -90,7 +90,7 @@ package enum Gate {
         }
     }
 
-    /// Whoever allows something must hold it.
+    /// A client may allow only what it holds.
     private static func verbs(toGive params: JSONObject) -> Set<Verb> {
         let given = params["verbs"]?.arrayValue?.map { $0.stringValue.flatMap(Verb.init) }
         guard let given, !given.isEmpty, !given.contains(nil) else { return AccessRule.possibleVerbs }
