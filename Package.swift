@@ -68,14 +68,87 @@ let edges: [Target] = [
     .target(name: "CofferClient", dependencies: ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"]),
     .target(name: "CofferFoundation", dependencies: ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"]),
     .target(
-        name: "CofferCommands",
+        name: "CofferContents",
+        dependencies: ["CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire"]
+    ),
+    .target(
+        name: "CofferTerminal",
         dependencies: [
             "CofferClient",
             "CofferCore",
+            "CofferMemory",
+            "CofferSystem",
+            "CofferWire",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
+        name: "CofferSession",
+        dependencies: [
+            "CofferClient",
+            "CofferContents",
+            "CofferCore",
+            "CofferMemory",
+            "CofferSystem",
+            "CofferTerminal",
+            "CofferWire",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
+        name: "CofferPrograms",
+        dependencies: [
+            "CofferClient",
+            "CofferContents",
+            "CofferMemory",
+            "CofferSession",
+            "CofferSystem",
+            "CofferTerminal",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
+        name: "CofferSSHAgent",
+        dependencies: [
+            "CofferClient",
+            "CofferContents",
+            "CofferCore",
             "CofferCrypto",
             "CofferMemory",
-            "CofferRouting",
+            "CofferSession",
             "CofferSystem",
+            "CofferTerminal",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
+        name: "CofferAdministration",
+        dependencies: [
+            "CofferClient",
+            "CofferContents",
+            "CofferCore",
+            "CofferMemory",
+            "CofferSession",
+            "CofferSystem",
+            "CofferTerminal",
+            "CofferWire",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]
+    ),
+    .target(
+        name: "CofferCommands",
+        dependencies: [
+            "CofferAdministration",
+            "CofferClient",
+            "CofferContents",
+            "CofferCore",
+            "CofferCrypto",
+            "CofferMemory",
+            "CofferPrograms",
+            "CofferSession",
+            "CofferSSHAgent",
+            "CofferSystem",
+            "CofferTerminal",
             "CofferWire",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]
@@ -97,6 +170,9 @@ let programs: [Target] = [
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"]), small]
     ),
 ]
+
+/// The rooms of verbs whose tests run the program: `Tests/EndToEndTests`.
+let testedAsProgram = ["CofferAdministration", "CofferPrograms", "CofferSession", "CofferSSHAgent"]
 
 func roomTests(_ room: Target) -> Target {
     .testTarget(
@@ -152,9 +228,9 @@ let tests: [Target] =
         .testTarget(
             name: "DocumentTests",
             dependencies: [
-                "benchmarks", "client-example", "coffer", "CofferCommands", "CofferCore", "CofferCrypto", "cofferd",
-                "CofferFoundation", "CofferKeys", "CofferService", "CofferSystem", "CofferTestSupport",
-                "CofferVault", "CofferWire",
+                "benchmarks", "client-example", "coffer", "CofferCore", "CofferCrypto", "cofferd", "CofferFoundation",
+                "CofferKeys", "CofferService", "CofferSystem", "CofferTerminal", "CofferTestSupport", "CofferVault",
+                "CofferWire",
             ]
         ),
         .testTarget(
@@ -167,7 +243,7 @@ let tests: [Target] =
         ),
         .testTarget(name: "SystemdTests", dependencies: ["coffer", "cofferd", "CofferTestSupport"]),
     ]
-    + (foundations + mechanisms + domain + edges).map(roomTests)
+    + (foundations + mechanisms + domain + edges).filter { !testedAsProgram.contains($0.name) }.map(roomTests)
 
 /// The fuzzer has the `main` of libFuzzer: it links with its sanitizer only, which `packaging/fuzz` sees to.
 let fuzzer: [Target] =

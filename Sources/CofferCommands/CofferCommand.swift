@@ -1,5 +1,9 @@
 package import ArgumentParser
+internal import CofferAdministration
 internal import CofferCore
+internal import CofferPrograms
+internal import CofferSSHAgent
+internal import CofferSession
 
 /// The command `coffer`.
 package struct CofferCommand: Executable {
@@ -19,19 +23,10 @@ package struct CofferCommand: Executable {
             ),
             CommandGroup(
                 name: "Passwords",
-                subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self, SSHAgent.self]
+                subcommands: [Generate.self, Edit.self, Copy.self, Otp.self, Login.self, AgentVerb.verb]
             ),
-            CommandGroup(name: "Programs", subcommands: [Run.self, Inject.self]),
-            CommandGroup(
-                name: "The vault",
-                subcommands: [
-                    Setup.self, Init.self, Unlock.self, Lock.self, Status.self, Passcode.self, Slot.self, Erase.self,
-                    Watch.self,
-                    Wait.self,
-                    Doctor.self, Audit.self, EntitlementVerb.self, UnitVerb.self, DeviceKeyVerb.self, Grant.self,
-                    LeaseVerb.self, Allow.self, Deny.self, Access.self,
-                ]
-            ),
+            CommandGroup(name: "Programs", subcommands: ProgramVerbs.all),
+            CommandGroup(name: "The vault", subcommands: VaultVerbs.all),
         ]
     )
 

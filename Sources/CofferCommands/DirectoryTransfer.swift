@@ -1,5 +1,8 @@
 internal import CofferClient
+internal import CofferContents
+internal import CofferSession
 internal import CofferSystem
+internal import CofferTerminal
 internal import Glibc
 
 /// A progress bar for several transfers, one after the other.

@@ -1,5 +1,7 @@
 internal import CofferClient
+internal import CofferContents
 internal import CofferSystem
+internal import CofferTerminal
 internal import Glibc
 
 /// A file in memory with a secret for an editor.
@@ -90,15 +92,5 @@ struct EditedFile {
         let name = unsafe String(cString: real).split(separator: "/").last ?? ""
         guard name.hasPrefix("vim") || name.hasPrefix("nvim") else { return "" }
         return "-n -i NONE -c 'set nobackup nowritebackup noundofile'"
-    }
-}
-
-/// Programs by name.
-enum Program {
-    /// The path of a program in `$PATH`; `nil` if it is not installed.
-    static func path(_ name: String) -> String? {
-        if name.contains("/") { return unsafe access(name, X_OK) == 0 ? name : nil }
-        let folders = (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
-        return folders.map { "\($0)/\(name)" }.first { unsafe access($0, X_OK) == 0 }
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferSession
 
 /// What a person notes about a secret, as attributes of its keychain item.
 struct NoteOptions: ParsableArguments {

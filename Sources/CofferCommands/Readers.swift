@@ -1,4 +1,6 @@
 internal import CofferClient
+internal import CofferSession
+internal import CofferTerminal
 
 /// Who may read an item, in words.
 enum Readers {

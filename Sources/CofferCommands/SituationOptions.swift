@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferSession
 
 /// The state and the client that a verb asks about.
 struct SituationOptions: ParsableArguments {

@@ -1,5 +1,5 @@
-import CofferCommands
 import CofferCore
+import CofferTerminal
 import Foundation
 import Testing
 
@@ -41,8 +41,12 @@ import Testing
     }
 
     @Test func `every verb of the sources has a synopsis, and no other`() throws {
-        let folder = Page.root.appending(path: "Sources/CofferCommands/Verbs")
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let rooms = ["CofferAdministration", "CofferCommands", "CofferPrograms", "CofferSSHAgent"]
+        let files = try rooms.flatMap { room in
+            try FileManager.default.contentsOfDirectory(
+                atPath: Page.root.appending(path: "Sources/\(room)/Verbs").path
+            )
+        }
         let verbs = files.filter { $0 != "PlacementArguments.swift" }.map {
             $0.replacing(".swift", with: "").lowercased()
         }
@@ -84,7 +88,7 @@ import Testing
     }
 
     @Test func `every variable of the environment that is read is on the page`() throws {
-        for file in ["CofferCommands/ConnectionOptions.swift", "cofferd/Options.swift"] {
+        for file in ["CofferTerminal/Environment.swift", "cofferd/Options.swift"] {
             let source = try String(contentsOf: Page.root.appending(path: "Sources/\(file)"), encoding: .utf8)
             for match in source.matches(of: /environment\("(\w+)"\)/) {
                 #expect(page.text.contains("`\(match.1)`"), "\(match.1)")

@@ -28,8 +28,32 @@ let allowedTargets: [String: Set<String>] = [
     "CofferBus": ["CofferCore", "CofferSystem", "CSystemd"],
     "CofferClient": ["CofferCore", "CofferMemory", "CofferSystem", "CofferWire"],
     "CofferFoundation": ["CofferClient", "CofferCore", "CofferMemory", "CofferWire"],
+
+    "CofferContents": [
+        "CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferWire",
+    ],
+    "CofferTerminal": [
+        "ArgumentParser", "CofferClient", "CofferCore", "CofferMemory", "CofferSystem", "CofferWire",
+    ],
+    "CofferSession": [
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferSystem",
+        "CofferTerminal", "CofferWire",
+    ],
+    "CofferPrograms": [
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferMemory", "CofferSession", "CofferSystem",
+        "CofferTerminal",
+    ],
+    "CofferSSHAgent": [
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto", "CofferMemory",
+        "CofferSession", "CofferSystem", "CofferTerminal",
+    ],
+    "CofferAdministration": [
+        "ArgumentParser", "CofferClient", "CofferContents", "CofferCore", "CofferMemory", "CofferSession",
+        "CofferSystem", "CofferTerminal", "CofferWire",
+    ],
     "CofferCommands": [
-        "ArgumentParser", "CofferClient", "CofferCore", "CofferCrypto", "CofferMemory", "CofferRouting", "CofferSystem",
+        "ArgumentParser", "CofferAdministration", "CofferClient", "CofferContents", "CofferCore", "CofferCrypto",
+        "CofferMemory", "CofferPrograms", "CofferSession", "CofferSSHAgent", "CofferSystem", "CofferTerminal",
         "CofferWire",
     ],
 
@@ -54,11 +78,12 @@ let systemImporters: [String: Set<String>] = [
     "Swift": ["CofferKeychain"],
     "Foundation": ["CofferFoundation"],
     "Glibc": [
-        "CofferBus", "CofferCommands", "CofferCrypto", "CofferFiles", "CofferKeys", "CofferService", "CofferSystem",
-        "CofferVault", "cofferd",
+        "CofferAdministration", "CofferBus", "CofferCommands", "CofferContents", "CofferCrypto", "cofferd",
+        "CofferFiles", "CofferKeys", "CofferPrograms", "CofferService", "CofferSession", "CofferSSHAgent",
+        "CofferSystem", "CofferTerminal", "CofferVault",
     ],
     "Synchronization": [
-        "CofferClient", "CofferCommands", "CofferCrypto", "CofferFiles", "CofferFoundation", "CofferMemory",
-        "CofferService", "CofferSystem", "CofferVault", "cofferd",
+        "CofferClient", "CofferCrypto", "cofferd", "CofferFiles", "CofferFoundation", "CofferMemory", "CofferService",
+        "CofferSession", "CofferSystem", "CofferTerminal", "CofferVault",
     ],
 ]

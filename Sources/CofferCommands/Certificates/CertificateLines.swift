@@ -1,5 +1,8 @@
 internal import CofferClient
+internal import CofferContents
 internal import CofferCrypto
+internal import CofferSession
+internal import CofferTerminal
 
 /// The lines of a certificate for people.
 struct CertificateLines {

@@ -1,6 +1,9 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
+internal import CofferSession
 internal import CofferSystem
+internal import CofferTerminal
 internal import Glibc
 
 struct Explain: ParsableCommand {

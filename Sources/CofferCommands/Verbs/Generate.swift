@@ -1,8 +1,11 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
 internal import CofferCrypto
 internal import CofferMemory
+internal import CofferSession
 internal import CofferSystem
+internal import CofferTerminal
 internal import Glibc
 
 struct Generate: ParsableCommand {

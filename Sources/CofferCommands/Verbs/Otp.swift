@@ -1,7 +1,10 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
 internal import CofferMemory
+internal import CofferSession
 internal import CofferSystem
+internal import CofferTerminal
 internal import Glibc
 
 struct Otp: ParsableCommand {

@@ -1,17 +1,6 @@
-public import ArgumentParser
-public import CofferCore
-internal import CofferWire
-
-extension PasscodeCost: ExpressibleByArgument {}
-extension ItemKind: ExpressibleByArgument {}
-extension Scenario: ExpressibleByArgument {}
-extension ProtectionClass: ExpressibleByArgument {}
-extension Accessibility: ExpressibleByArgument {}
-extension StoreName: ExpressibleByArgument {}
-extension VaultState: ExpressibleByArgument {}
-extension KeyType: ExpressibleByArgument {}
-extension SignatureDigest: ExpressibleByArgument {}
-extension KeychainOrder: ExpressibleByArgument {}
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferSession
 
 /// The options that describe an item.
 struct PlacementArguments: ParsableArguments {

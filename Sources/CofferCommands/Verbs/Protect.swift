@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
+internal import CofferSession
+internal import CofferTerminal
 
 /// A protection class or an accessibility on the command line; no name is both.
 struct ProtectionArgument: ExpressibleByArgument {

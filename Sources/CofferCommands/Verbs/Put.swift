@@ -1,6 +1,9 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
+internal import CofferSession
 internal import CofferSystem
+internal import CofferTerminal
 internal import Glibc
 
 struct Put: ParsableCommand {
@@ -174,16 +177,6 @@ extension CofferError {
             "--trim is for content of at most \(Limits.secretBytes) bytes, and nothing was stored",
             hint: "leave it out: a file keeps its line breaks"
         )
-    }
-}
-
-extension StoreName {
-    /// The store for a sentence.
-    var words: String {
-        switch self {
-        case .keychain: "keychain"
-        case .file: "file store"
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
+internal import CofferSession
 
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(

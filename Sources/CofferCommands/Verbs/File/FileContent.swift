@@ -1,5 +1,6 @@
 internal import CofferClient
 internal import CofferSystem
+internal import CofferTerminal
 internal import Glibc
 
 /// The content to write: a file, standard input, or typed text.

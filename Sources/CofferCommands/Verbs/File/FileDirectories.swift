@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
+internal import CofferSession
+internal import CofferTerminal
 
 struct ListFiles: ParsableCommand {
     static let configuration = CommandConfiguration(

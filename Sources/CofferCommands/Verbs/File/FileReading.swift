@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
+internal import CofferSession
+internal import CofferTerminal
 
 /// A number of bytes on the command line.
 struct ByteArgument: ExpressibleByArgument {

@@ -1,6 +1,9 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferContents
 internal import CofferMemory
+internal import CofferSession
+internal import CofferTerminal
 
 struct AddKeychainItem: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -82,46 +85,5 @@ struct AddKeychainItem: ParsableCommand {
         let key = try KeyInput(from: input, passphrase: { () throws(CofferError) in try passphrase.read() })
         try key.describe(&attributes, &user)
         return key.takeBytes()
-    }
-}
-
-/// The source of the passphrase of an encrypted key.
-struct PassphraseOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Read the passphrase of an encrypted key from this descriptor.", valueName: "number"))
-    var passphraseFd: Int32?
-
-    /// Reads it, or asks for it on the terminal.
-    func read() throws(CofferError) -> SecretBytes {
-        if let passphraseFd { return try SecretInput.line(from: passphraseFd, "the passphrase") }
-        return try SecretInput.ask(
-            "Passphrase of the key: ",
-            limit: Limits.passcodeBytes,
-            orElse: "the key is encrypted: give its passphrase by --passphrase-fd"
-        )
-    }
-}
-
-extension KeyInput {
-    /// Adds the attributes that the format of a key records, and refuses a key that contradicts those that are given.
-    borrowing func describe(
-        _ attributes: inout [KeychainAttribute: AttributeValue],
-        _ user: inout [AttributeName: String]
-    ) throws(CofferError) {
-        guard let kind else { return }
-        let said: [(KeychainAttribute, String)] = [(.keyType, kind.type.rawValue), (.keyClass, kind.keyClass)]
-        for (attribute, text) in said {
-            guard attributes[attribute] == nil || attributes[attribute] == .text(text) else {
-                throw CofferError(
-                    .param,
-                    "the key has '\(attribute.rawValue)' \(quotedForDisplay(text)), and another one is asked for",
-                    hint: "leave '\(attribute.rawValue)' out"
-                )
-            }
-            attributes[attribute] = .text(text)
-        }
-        guard let comment else { return }
-        var marks = [AgentAttribute.format.name: AgentAttribute.format.value, AgentAttribute.comment: comment]
-        if kind.isPrivate { marks[AgentAttribute.publicKey] = try sshPublicKey().text }
-        for (name, text) in marks where !text.isEmpty { user[name] = user[name] ?? text }
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CofferCore
 internal import CofferMemory
+internal import CofferSession
 internal import CofferWire
 
 /// A class as an argument: `generic-password` for `genericPassword`.

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferMemory
+internal import CofferSession
+internal import CofferTerminal
 
 struct FindKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(

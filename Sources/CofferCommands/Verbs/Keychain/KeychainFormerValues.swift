@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferSession
 
 struct ShowHistory: ParsableCommand {
     static let configuration = CommandConfiguration(

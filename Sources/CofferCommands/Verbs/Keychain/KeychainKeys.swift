@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import CofferClient
 internal import CofferMemory
+internal import CofferSession
+internal import CofferTerminal
 
 extension KeychainQueryOptions {
     /// The query of a verb that uses keys: of class `key` if nothing is said.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CofferCore
+internal import CofferSession
 
 /// The class and the attributes of an item, as options.
 struct KeychainItemOptions: ParsableArguments {

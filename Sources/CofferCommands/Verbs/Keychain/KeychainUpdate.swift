@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import CofferClient
+internal import CofferSession
+internal import CofferTerminal
 
 struct UpdateKeychainItems: ParsableCommand {
     static let configuration = CommandConfiguration(

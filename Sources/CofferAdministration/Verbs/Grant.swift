@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferContents
+internal import CofferSession
+internal import CofferTerminal
+
+struct Grant: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grant",
+        abstract: "Let somebody read one item, until that ends by itself.",
+        discussion: """
+            Such a lease ends with its time, its uses, the item or the boot, whichever is first, or with \
+            'coffer lease revoke'. It changes nothing about the lock: what is locked is locked for it, too.
+            """
+    )
+
+    @Argument(help: "The name.", completion: .itemName)
+    var name: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Who may read it, such as unit:ci.service, user-unit:mail.service or user:anna.",
+            valueName: "client"
+        )
+    )
+    var to: String
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("For how long, such as 90s, 10m, 2h or 1d.", valueName: "time")
+    )
+    var duration: String
+
+    @Option(help: "How often (default: without a limit).")
+    var uses: Int?
+
+    @Option(help: "What it is for, kept with it.")
+    var reason: String?
+
+    @OptionGroup var access: GroupOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let itemName = try ItemName(argument: name)
+        let client = try ClientPattern(argument: to)
+        let seconds = try Self.seconds(duration)
+        let params = LeaseGrantParameters(
+            name: itemName,
+            client: client,
+            seconds: Int64(seconds),
+            uses: uses.map { Int64($0) },
+            reason: reason,
+            group: access.group
+        )
+        let vault = try connection.connect()
+        try SocketReach.requireReachable(by: client, vault)
+        let lease = try vault.call(params).value
+        format.show(lease.json, "granted lease \(lease.number)")
+    }
+
+    private static func seconds(_ text: String) throws(CofferError) -> Int {
+        guard let seconds = Moment.seconds(text), 1...Int64(Limits.leaseSeconds) ~= seconds else {
+            throw CofferError(
+                .param,
+                "--for \(quotedForDisplay(text)): expected a time of \(durationForDisplay(seconds: Limits.leaseSeconds)) at most",
+                hint: "such as 90s, 10m, 2h or 1d"
+            )
+        }
+        return Int(seconds)
+    }
+}

@@ -1,0 +1,87 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferSession
+internal import CofferTerminal
+
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "status", abstract: "Say in which state the vault is.")
+
+    @Flag(help: "Also show which processes use the vault now, and what a lock would make unreadable.")
+    var blockers = false
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var format: FormatOptions
+
+    func run() throws {
+        let client = try connection.connect()
+        let status = try client.status()
+        if let trouble = status.configurationTrouble {
+            Output.standardError.line("warning: the configuration is wrong, and what was set before stays: \(trouble)")
+        }
+        // A program can list the slots itself.
+        let isAsked = status.state == .deviceKeyMissing && !format.json
+        format.show(StatusReport(status: status, hasRecoveryKey: isAsked ? try client.hasRecoveryKey() : nil))
+        if blockers { try LockConsequences(client).show(format) }
+    }
+}
+
+/// The state of the vault, in words.
+private struct StatusReport: Printable {
+    let status: VaultStatus
+    /// Whether a recovery key opens the vault; `nil` if that was not queried.
+    let hasRecoveryKey: Bool?
+
+    var json: JSONObject { status.json }
+
+    var text: [Line] {
+        let isCounted = status.keychainCount != nil && status.fileCount != nil
+        var fields: [(String, Line?)] = [
+            ("state", "\(status.state.rawValue) (\(words))"),
+            ("way out", hasRecoveryKey.map { "\($0 ? VaultStatus.replacingDeviceKey : VaultStatus.noReplacement)" }),
+            ("attempts", attempts.map { "\($0)" }),
+            ("idle lock", idleLock),
+            ("keychain", isCounted ? status.keychainCount.map { "\($0) items" } : nil),
+            ("files", isCounted ? status.fileCount.map { "\($0)" } : nil),
+            (
+                "sealed",
+                status.sealedCount > 0 ? "\(status.sealedCount) of them have no name before the first unlock" : nil
+            ),
+            ("vault", status.vaultID.map { "\($0.hexadecimal)" }),
+        ]
+        for fault in status.faults { fields += [("fault", "\(fault.what)"), ("hint", "\(fault.hint)")] }
+        fields.append(("daemon", "cofferd \(status.version), protocol \(status.protocolNumber)"))
+        return [Line](width: 11, fields)
+    }
+
+    private var idleLock: Line? {
+        status.lockAfterSeconds.map { seconds in
+            let reason: Line =
+                status.lockAfterIsDefault ? ", as this machine has no seat with a screen (cofferd --lock-after)" : ""
+            return "after \(durationForDisplay(seconds: seconds)) without use\(reason)"
+        }
+    }
+
+    private var words: String {
+        switch status.state {
+        case .noVault: "make one with 'coffer init'"
+        case .noPasscode: "NO PASSCODE: anyone who has this machine can read everything"
+        case .beforeFirstUnlock: "only items that are Always or of class none can be read"
+        case .unlocked: "everything can be read"
+        case .locking: "everything can be read for \(((status.graceMilliseconds ?? 0) + 999) / 1000) s more"
+        case .locked: "WhenUnlocked secrets and 'complete' files can't be read"
+        case .lockedExpired: "as locked, and 'completeWhenUserInactive' files can't be read"
+        case .deviceKeyMissing: VaultStatus.deviceKeyMissing
+        }
+    }
+
+    /// The number of wrong passcodes and the effect of the next ones; `nil` without a passcode.
+    private var attempts: String? {
+        if [.noVault, .noPasscode, .deviceKeyMissing].contains(status.state) { return nil }
+        if status.attemptsEnded {
+            return "ended by ten wrong passcodes: 'coffer unlock --recovery-key' opens the vault, and nothing else"
+        }
+        var text = status.failedAttempts == 1 ? "1 wrong passcode" : "\(status.failedAttempts) wrong passcodes"
+        if let seconds = status.retrySeconds { text += ", next attempt in \(durationForDisplay(seconds: seconds))" }
+        return text + (status.erasesData ? "; the tenth erases the vault" : "; the tenth ends the attempts")
+    }
+}

@@ -1,0 +1,173 @@
+internal import ArgumentParser
+internal import CofferClient
+internal import CofferMemory
+internal import CofferSession
+internal import CofferTerminal
+
+/// The options of the credential helpers, which a configuration may give before the operation.
+struct CredentialHelperOptions: ParsableArguments {
+    @OptionGroup var access: GroupOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - program: The program that asks for credentials, for a prompt.
+    ///   - mayAsk: Whether that program allows a prompt on the terminal.
+    func connect(for program: Line, mayAsk: Bool = true) throws(CofferError) -> CredentialKeychain {
+        CredentialKeychain(
+            session: Session(client: try connection.connect(), given: [:]),
+            group: access.group,
+            program: program,
+            canAsk: mayAsk && (try? SecretInput.openTerminal(orElse: "")) != nil
+        )
+    }
+}
+
+/// The keychain as credential helpers use it: a person at the terminal can unlock the vault meanwhile.
+struct CredentialKeychain {
+    let session: Session
+    /// The access group; `nil` for the caller's first.
+    let group: String?
+    /// The program that asks for credentials.
+    let program: Line
+    /// Whether there is a terminal to ask on.
+    let canAsk: Bool
+
+    /// How many passcodes a person may try; more would have to wait.
+    private static let attempts = 3
+
+    // MARK: Requests
+
+    /// Sends a request; if the vault is locked, again after it was unlocked.
+    @discardableResult
+    func call<Parameters: MethodParameters>(
+        _ params: Parameters,
+        payload: Secret? = nil
+    ) throws(CofferError) -> Returned<Parameters.Result> {
+        do throws(CofferError) {
+            return try send(params, payload)
+        } catch {
+            guard error.code == .interactionNotAllowed, canAsk else { throw error }
+        }
+        try unlock()
+        return try send(params, payload)
+    }
+
+    private func send<Parameters: MethodParameters>(
+        _ params: Parameters,
+        _ payload: Secret?
+    ) throws(CofferError) -> Returned<Parameters.Result> {
+        // Without a terminal, an item that wants an authentication is refused.
+        canAsk ? try session.call(params, payload: payload) : try session.client.call(params, payload: payload)
+    }
+
+    private func unlock() throws(CofferError) {
+        for attempt in 1...Self.attempts {
+            let passcode = try SecretInput.ask(
+                "The vault is locked. Passcode, for \(program): ",
+                limit: Limits.passcodeBytes
+            )
+            do throws(CofferError) {
+                try session.client.call(VaultUnlockParameters(), payload: Secret(passcode))
+                return
+            } catch {
+                guard error.code == .authFailed, attempt < Self.attempts else { throw error }
+                Output.report(error)
+            }
+        }
+    }
+
+    // MARK: Items
+
+    /// A query for items of the group.
+    func query(_ itemClass: ItemClass, _ attributes: [KeychainAttribute: AttributeValue]) -> KeychainQuery {
+        KeychainQuery(itemClass, attributes.merging(group.map { [.accessGroup: .text($0)] } ?? [:]) { $1 })
+    }
+
+    /// A query for one item, by what identifies it: a reference is looked for in the caller's own groups alone.
+    private func query(for item: KeychainItemInfo) -> KeychainQuery {
+        let known = item.attributes ?? [:]
+        var attributes = known.filter { $0.key == .accessGroup || $0.key == .synchronizable }
+        for attribute in KeychainAttribute.primaryKey(of: item.itemClass) {
+            attributes[attribute] = known[attribute] ?? (attribute.form == .integer ? .integer(0) : .text(""))
+        }
+        return KeychainQuery(item.itemClass, attributes)
+    }
+
+    /// What is known of all items that a query finds, the most recently changed first.
+    ///
+    /// - Throws: `interactionNotAllowed` if there may be more before the first unlock.
+    func items(_ query: KeychainQuery) throws(CofferError) -> [KeychainItemInfo] {
+        var found: [KeychainItemInfo] = []
+        do throws(CofferError) {
+            try forEachPage { (cursor: String?) throws(CofferError) in
+                let page = try call(
+                    KeychainFindParameters(
+                        query,
+                        limit: .all,
+                        cursor: cursor,
+                        order: .modificationDateDescending,
+                        returns: [.attributes]
+                    )
+                ).value
+                found += page.items
+                guard page.sealedCount == 0 else { throw .sealedCredentials }
+                return page.cursor
+            }
+        } catch {
+            guard error.code == .itemNotFound else { throw error }
+        }
+        return found
+    }
+
+    /// The secret of an item.
+    func secret(of item: KeychainItemInfo) throws(CofferError) -> Secret {
+        let found = try call(KeychainFindParameters(query(for: item)))
+        return try found.secrets().compactMap(\.self).first ?? Secret(nil)
+    }
+
+    /// Deletes an item, which another client may have deleted before.
+    func delete(_ item: KeychainItemInfo) throws(CofferError) {
+        do throws(CofferError) {
+            try call(KeychainDeleteParameters(query(for: item)))
+        } catch {
+            guard error.code == .itemNotFound else { throw error }
+        }
+    }
+
+    /// Adds an internet password.
+    func add(_ attributes: [KeychainAttribute: AttributeValue], _ content: Secret) throws(CofferError) {
+        let all = query(.internetPassword, attributes).attributes
+        Output.warn(try call(KeychainAddParameters(.internetPassword, all), payload: content).value.warnings)
+    }
+
+    /// Replaces the secret of an item, and attributes of it.
+    func replace(
+        _ item: KeychainItemInfo,
+        _ attributes: [KeychainAttribute: AttributeValue],
+        removing removed: Set<KeychainAttribute> = [],
+        with content: Secret
+    ) throws(CofferError) {
+        guard content.count > 0 else {
+            // An update without a payload would keep the former secret.
+            let kept = (item.attributes ?? [:]).filter { !Self.derived.contains($0.key) && !removed.contains($0.key) }
+            try delete(item)
+            return try add(kept.merging(attributes) { $1 }, content)
+        }
+        let change = KeychainChange(attributes: attributes, removedAttributes: removed)
+        try call(KeychainUpdateParameters(query(for: item), change), payload: content)
+    }
+
+    /// What the daemon sets itself, or takes beside the attributes.
+    private static let derived: Set<KeychainAttribute> = [
+        .accessible, .accessGroup, .creationDate, .modificationDate,
+    ]
+}
+
+extension CofferError {
+    /// The error if items may match that only the first unlock opens.
+    fileprivate static var sealedCredentials: CofferError {
+        .locked("credentials", in: .beforeFirstUnlock, for: .read)
+    }
+}

@@ -1,0 +1,53 @@
+internal import CofferClient
+internal import CofferSystem
+internal import CofferTerminal
+internal import Glibc
+
+/// Starts `cofferd` for a user without a service manager, and its socket for one who has one.
+enum DaemonLauncher {
+    private static let attempts = 250
+    private static let pauseMicroseconds: UInt32 = 20_000
+
+    /// Starts the daemon on the user's socket and waits until it answers, at most five seconds.
+    static func startAndConnect(
+        to socketPath: String,
+        timeout: Duration?
+    ) throws(CofferError) -> BlockingClient {
+        Output.standardError.line("coffer: starting cofferd, which keeps running; --no-start prevents that")
+        let daemon: DetachedProcess
+        do {
+            daemon = try DetachedProcess(path: programPath(), arguments: ["cofferd"])
+        } catch {
+            throw CofferError(
+                .notAvailable,
+                "can't start cofferd: \(error.reason)",
+                hint: "is it installed beside coffer, or in $PATH?"
+            )
+        }
+        for _ in 0..<attempts {
+            if let client = try? BlockingClient(socketPath: socketPath, timeout: timeout) { return client }
+            if daemon.hasEnded { break }
+            usleep(pauseMicroseconds)
+        }
+        throw CofferError(.notAvailable, "cofferd did not come up", hint: "run 'cofferd' by hand to see why")
+    }
+
+    /// Has the user's service manager start the socket, if that is enabled there.
+    ///
+    /// - Returns: Whether it has started it.
+    static func startSocket() -> Bool {
+        guard ServiceManager.user.control("is-enabled", "cofferd.socket") else { return false }
+        Output.standardError.line("coffer: starting cofferd.socket of your service manager; --no-start prevents that")
+        return ServiceManager.user.control("start", "cofferd.socket")
+    }
+
+    /// The daemon in the directory of this program, or else in `$PATH`.
+    private static func programPath() -> String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count - 1)
+        guard count > 0 else { return "cofferd" }
+        let own = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let beside = own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/cofferd"
+        return unsafe access(String(beside), X_OK) == 0 ? String(beside) : "cofferd"
+    }
+}

@@ -1,0 +1,68 @@
+package import ArgumentParser
+package import CofferCore
+internal import CofferSystem
+internal import CofferTerminal
+internal import Glibc
+
+/// A program that the binary is, by the name under which it was started.
+package protocol Executable: ParsableCommand {
+    /// Reports an error in the way in which the caller of the program expects it.
+    ///
+    /// - Returns: The exit code.
+    static func report(_ error: CofferError) -> Int32
+
+    /// Converts an error of the argument parser to the form of all other errors.
+    static func misuse(_ error: any Error) -> CofferError
+}
+
+extension Executable {
+    package static func report(_ error: CofferError) -> Int32 {
+        Output.report(error)
+        return ExitStatus(error.code).rawValue
+    }
+
+    package static func misuse(_ error: any Error) -> CofferError {
+        let own = "\(configuration.commandName ?? "coffer") --help"
+        let help = fullMessage(for: error).firstMatch(of: /See '([^']+)'/).map { String($0.1) } ?? own
+        let text = Self.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+        // A word in capitals, such as UNIT, stays as it is.
+        let isName = text.dropFirst().first?.isUppercase ?? false
+        return CofferError(
+            .param,
+            isName ? text : text.prefix(1).lowercased() + text.dropFirst(),
+            hint: "'\(help)' says more"
+        )
+    }
+
+    /// Runs the program and exits with the code of the result.
+    package static func run() -> Never {
+        ProcessHardening.ignoreWriteSignals()
+        do {
+            try ProcessHardening.openStandardStreams()
+            try UnknownVerb.refuse(in: CommandLine.arguments.dropFirst(), of: Self.self)
+            var command = try parseAsRoot()
+            try command.run()
+            // A person who leaves the pager has read enough.
+            let isRead = Pager.finish()
+            if let failure = Output.failure, !(isRead && failure.code == EPIPE) {
+                if failure.code == EPIPE { ProcessHardening.endByBrokenPipe() }
+                throw failure.cofferError("can't write the output")
+            }
+            Glibc.exit(ExitStatus.done.rawValue)
+        } catch let error as SystemError {
+            Pager.finish()
+            _ = report(error.cofferError("can't start"))
+            Glibc.exit(ExitStatus.io.rawValue)
+        } catch let error as CofferError {
+            Pager.finish()
+            Glibc.exit(report(error))
+        } catch let status as ExitStatus {
+            Pager.finish()
+            Glibc.exit(status.rawValue)
+        } catch  where exitCode(for: error) == .validationFailure {
+            Glibc.exit(report(misuse(error)))
+        } catch {
+            self.exit(withError: error)
+        }
+    }
+}
